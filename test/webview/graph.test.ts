@@ -210,6 +210,16 @@ describe('the legend of many categories', () => {
         const { height } = (await view.page.locator('.graph-legend').boundingBox())!;
         expect(height, `${shown.title}: ${kind}`).toBeLessThan(3 * one);
       }
+      // Next to the inspector there is little more than half the room.
+      await choice.selectOption('fusion');
+      await view.page.getByRole('treeitem').nth(1).click();
+      await view.still();
+      const [legend, floor] = await Promise.all(
+        ['.graph-legend', '.graph-floor'].map(async (part) => (await view.page.locator(part).boundingBox())!),
+      );
+      expect(legend!.height, `${shown.title}, next to the inspector`).toBeLessThan(3 * one);
+      expect(legend!.y).toBeGreaterThanOrEqual(floor!.y + floor!.height);
+      await view.page.keyboard.press('Escape');
     }
     expect(await view.axe()).toEqual([]);
     expect(await view.faults()).toEqual([]);

@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { buildState } from '../../src/core/diagnose/buildState.ts';
+import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
 import { openPage } from './support/browserPage.ts';
 import type { OpenPage } from './support/browserPage.ts';
-import { captureData, failedData } from './support/captureData.ts';
+import { captureData, failedData, modelData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';
 
 const views = useViews();
@@ -43,6 +44,62 @@ it.each(['vscode-light', 'vscode-dark', 'vscode-high-contrast'])(
     await view.close();
   },
 );
+
+describe('the first picture of a failed build', () => {
+  /** As if the build had failed at the last node of a block, which is in a closed module. */
+  async function deepFailure(): Promise<ViewData> {
+    const shown = await modelData('vit_tiny');
+    const { id, name } = shown.graph!.nodes.findLast((node) => node.name.includes('/blocks.9/'))!;
+    const failed = await failedData('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32');
+    const state = failed.state!;
+    return {
+      ...shown,
+      state: { ...state, faults: [{ ...state.faults[0]!, message: `Failed at ${name}.`, nodes: [id] }] },
+    };
+  }
+  const models = {
+    'an unsupported operator': () => failedData('unsupported_op', 'tensorrt-10.6.0/unsupported_op.fp32'),
+    'a node within modules': deepFailure,
+  };
+
+  it.each(
+    Object.entries(models).flatMap(([what, made]) =>
+      [
+        [800, 600],
+        [1280, 800],
+      ].map(([width, height]) => ({ what, made, width: width!, height: height! })),
+    ),
+  )('has all of $what and its mark in sight at $width×$height', async ({ made, width, height }) => {
+    const view = await open('vscode-light');
+    await view.page.setViewportSize({ width, height });
+    await painted(view, await made());
+    const node = (await view.page
+      .getByRole('treeitem', { name: /, error: / })
+      .last()
+      .boundingBox())!;
+    const floor = (await view.page.locator('.graph-floor').boundingBox())!;
+    const minimap = await view.page.locator('.graph-minimap').boundingBox();
+    const mark = 10;
+    expect(node.x).toBeGreaterThan(floor.x + mark);
+    expect(node.y).toBeGreaterThan(floor.y + mark);
+    expect(node.x + node.width).toBeLessThan(floor.x + floor.width - mark);
+    expect(node.y + node.height).toBeLessThan(floor.y + floor.height - mark);
+    expect(minimap !== null && node.x + node.width > minimap.x && node.y + node.height > minimap.y).toBe(false);
+    await view.close();
+  });
+});
+
+it('a node that the inspector would cover moves aside', async () => {
+  const view = await open('vscode-light');
+  await view.page.setViewportSize({ width: 800, height: 600 });
+  await painted(view, await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'));
+  const node = view.page.getByRole('treeitem', { name: /^LayerNormalization/ });
+  await node.click();
+  await view.still();
+  const [box, inspector] = [(await node.boundingBox())!, (await view.page.locator('.graph-inspector').boundingBox())!];
+  expect(box.x + box.width).toBeLessThan(inspector.x - 10);
+  await view.close();
+});
 
 it('a build without a profile says under Time how to get one', async () => {
   const view = await open('vscode-light');

@@ -1,3 +1,4 @@
+import { hasError } from '../view/faultyPoints.ts';
 import type { Brush } from './brush.ts';
 import { onScreen } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
@@ -18,7 +19,7 @@ export function drawFaults(brush: Brush, frame: Frame, labels: LabelSpace): void
     const x = left[item]! * camera.k + camera.x;
     const y = top[item]! * camera.k + camera.y;
     const width = widths[item]! * camera.k;
-    const isError = faults.some(({ severity }) => severity === 'error');
+    const isError = hasError(faults);
     const colour = isError ? palette.theme.error : palette.theme.warning;
     brush.box(x - 2, y - 2, width + 4, heights[item]! * camera.k + 4, { stroke: colour, lineWidth: 2.5, radius: 6 });
     const right = x + width;

@@ -131,7 +131,8 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
   const dashed = isDashed(paint);
   const radius = 5 * scale;
   brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
-  if (paint < paints.grey || paint === paints.unknown) {
+  const hasBand = paint < paints.grey || paint === paints.unknown;
+  if (hasBand) {
     // Stripes need room to be seen, but the name begins next to them.
     const band = (dashed ? 6 : 4) * scale;
     brush.box(x + 1, y + 1, band, height - 2, { fill: palette.solid(paint), radius: radius * 0.6 });
@@ -140,7 +141,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
   twoLines(
     brush,
     frame,
-    { x: x + band, y, width: width - 1.3 * band, height },
+    { x: x + (hasBand ? 1 : 0.65) * band, y, width: width - 1.3 * band, height },
     signed(model.overlay, point, model.graph.data.nodes[point]!.op),
     height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point),
     paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),

@@ -92,7 +92,7 @@ export class Stage {
       k = Math.min(0.85, Math.max(0.6, (width - 80) / Math.max(1, right - left)));
       // What is wider than the screen begins at its left.
       const x = (right - left) * k > width - 80 ? 40 - left * k : width / 2 - ((left + right) / 2) * k;
-      this.set({ k, x, y: 48 - top * k }, animate);
+      this.set({ k, x, y: 16 - top * k }, animate);
       return;
     }
     this.set({ k, x: width / 2 - ((left + right) / 2) * k, y: height / 2 - ((top + bottom) / 2) * k }, animate);

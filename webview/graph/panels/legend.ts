@@ -38,7 +38,11 @@ export class Legend {
   ) {
     this.#changed = changed;
     this.#selectGroup = selectGroup;
-    this.#select = element('select', { onchange: () => choose(this.#select.value as OverlayKind) });
+    this.#select = element('select', {
+      // Where there is little room, the text next to it is hidden.
+      'aria-label': graphStrings.overlay,
+      onchange: () => choose(this.#select.value as OverlayKind),
+    });
     for (const kind of overlayKinds)
       this.#select.append(element('option', { value: kind }, graphStrings.overlays[kind]));
     this.#list = element('div', {

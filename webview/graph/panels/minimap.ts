@@ -5,6 +5,8 @@ import { graphStrings } from './graphStrings.ts';
 
 const widest = 150;
 const highest = 190;
+/** What it takes of the corner at most, with its border and its distance from the edges. */
+export const minimapRoom = { width: widest + 20, height: highest + 20 };
 
 /** The whole graph in a corner, with what is on the screen marked. */
 export class Minimap {

@@ -12,3 +12,9 @@ export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = [
     }
   return found;
 }
+
+/** The node to look at first: the first with an error, otherwise with a warning; undefined: no node is to blame. */
+export const firstFault = (faults: ReadonlyMap<number, readonly NodeFault[]>): number | undefined =>
+  [...faults].toSorted(([, a], [, b]) => Number(hasError(b)) - Number(hasError(a)))[0]?.[0];
+
+export const hasError = (faults: readonly NodeFault[]): boolean => faults.some(({ severity }) => severity === 'error');

@@ -10,7 +10,7 @@ import type { GraphModel } from './graphModel.ts';
 import { findSubject, keepSubject } from './keptSubject.ts';
 import type { KeptSubject } from './keptSubject.ts';
 import { hidingGroup, modulesAround } from './firstOpen.ts';
-import { bringIntoSight, centreGroup, centreItem } from './navigate.ts';
+import { bringIntoSight, centreGroup, centreItem, pullIntoSight } from './navigate.ts';
 import { SelectionHistory } from './selectionHistory.ts';
 import {
   choiceOfGroup,
@@ -83,8 +83,15 @@ export class GraphSelection {
 
   /** Selects here and tells the host. */
   choose({ selection, subject }: { selection: Selection; subject: Subject | null }): void {
+    const { model, stage, inspector } = this.#view;
+    const opens = inspector.root.hidden && subject !== null;
     this.show(selection, subject);
     this.#host.selected(selection);
+    const scene = model?.picture?.scene;
+    if (!opens || scene === undefined) return;
+    const ofModule = subject.kind === 'module' ? scene.itemOfModule[subject.module]! : -1;
+    const item = subject.kind === 'point' ? scene.itemOfPoint[subject.point]! : ofModule;
+    if (item >= 0) pullIntoSight(model!, stage, item);
   }
 
   close(): void {

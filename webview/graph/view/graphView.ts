@@ -25,11 +25,12 @@ import type { PlaceBar } from '../panels/placeBar.ts';
 import { crumbsOf } from './crumbs.ts';
 import { GraphPart, type PartedView } from './graphPart.ts';
 import type { Inspector, Subject } from '../panels/inspector.ts';
-import { firstOpen, toOpen } from './firstOpen.ts';
+import { firstFault } from './faultyPoints.ts';
+import { firstOpen, modulesAround, toOpen } from './firstOpen.ts';
 import { isOf, leftAt, overlayFor, stateOf } from './keptState.ts';
 import type { KeptState } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { keepInPlace, showAll, showFirst } from './navigate.ts';
+import { keepInPlace, showAll, showFirst, showItem } from './navigate.ts';
 import { Painter } from '../draw/painter.ts';
 import { describeModel, showLegend } from './describeModel.ts';
 import { performAction } from './performAction.ts';
@@ -189,6 +190,14 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       this.selecting.forget();
       this.#open = firstOpen(model, this.stage);
       this.pointer.focusedKey = '';
+      const fault = firstFault(model.faults);
+      if (fault !== undefined) {
+        for (const id of modulesAround(model, fault)) this.#open.add(id);
+        look = () => {
+          showFirst(model, this.stage);
+          showItem(model, this.stage, model.picture!.scene.itemOfPoint[fault]!);
+        };
+      }
     }
     this.#parts.flat.setAttribute('aria-pressed', String(model.flat));
     return look;

@@ -1,6 +1,7 @@
 import type { LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
 import type { GraphModel } from './graphModel.ts';
 import type { Stage } from '../draw/stage.ts';
+import { minimapRoom } from '../panels/minimap.ts';
 
 /** Above the graph, for the names of boundaries that begin there. */
 const labelRoom = 24;
@@ -31,10 +32,46 @@ export function centreItem(model: GraphModel, stage: Stage, item: number): void 
   if (!inside) stage.set({ k: scale, x: width / 2 - cx * scale, y: height / 2 - cy * scale }, true);
 }
 
-function boundsOf(
-  layout: LayoutResult,
-  items: Iterable<number>,
-): { left: number; top: number; right: number; bottom: number } {
+/** The least distance of what is in sight from the edges of the screen. */
+const insight = 16;
+
+/** Where an item is on the screen. */
+function placeOf({ picture }: GraphModel, { camera: { k, x, y } }: Stage, item: number): Bounds {
+  const { left, top, right, bottom } = boundsOf(picture!.layout, [item]);
+  return { left: left * k + x, top: top * k + y, right: right * k + x, bottom: bottom * k + y };
+}
+
+/** Brings an item to the middle, at the scale that there is, unless all of it is in sight and not behind the minimap. */
+export function showItem(model: GraphModel, stage: Stage, item: number): void {
+  const { left, top, right, bottom } = placeOf(model, stage, item);
+  const { width, height } = stage.size;
+  const isIn = left >= insight && top >= insight && right <= width - insight && bottom <= height - insight;
+  const isFree = right < width - minimapRoom.width || bottom < height - minimapRoom.height;
+  if (isIn && isFree) return;
+  const { k, x, y } = stage.camera;
+  stage.set({ k, x: x + width / 2 - (left + right) / 2, y: y + height / 2 - (top + bottom) / 2 });
+}
+
+/** After the inspector took its room: moves an item that it cut off so far that all of it is in sight. */
+export function pullIntoSight(model: GraphModel, stage: Stage, item: number): void {
+  const { left, top, right, bottom } = placeOf(model, stage, item);
+  const { width, height } = stage.size;
+  const dx = Math.min(0, width - insight - right);
+  const dy = Math.min(0, height - insight - bottom);
+  // What is larger than the screen stays where it is.
+  if ((dx === 0 && dy === 0) || left + dx < 0 || top + dy < 0) return;
+  const { k, x, y } = stage.camera;
+  stage.set({ k, x: x + dx, y: y + dy }, true);
+}
+
+interface Bounds {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+function boundsOf(layout: LayoutResult, items: Iterable<number>): Bounds {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const item of items) {
     left = Math.min(left, layout.x[item]!);
