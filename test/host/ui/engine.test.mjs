@@ -14,6 +14,23 @@ const tools = mkdtempSync(join(tmpdir(), 'tensorrt-lens-python-'));
 after(() => rmSync(tools, { recursive: true, force: true }));
 // Of a version that lists the entries of timing caches, on a computer with a GPU.
 const python = standInPython(tools, { STANDIN_VERSION: '10.8.0' });
+/** TensorRT's lines of a log of trtexec, as ONNX Runtime's logger writes them. */
+const ortLog = (log) => {
+  const lines = [];
+  let isTensorrt = false;
+  for (const line of log.split('\n')) {
+    const [, severity, text] = /^\[[^\]]*\] \[([VIWE])\] \[TRT\] (.*)$/.exec(line) ?? [];
+    if (text !== undefined) {
+      const word = { V: 'VERBOSE', I: '   INFO', W: 'WARNING', E: '  ERROR' }[severity];
+      const writer = `[${severity}:onnxruntime:Default, tensorrt_execution_provider.h:88 log]`;
+      lines.push(`2026-11-20 10:07:46.563271041 ${writer} [2026-11-20 09:07:46 ${word}] ${text}`);
+      // A message of several lines has a prefix on the first.
+    } else if (isTensorrt && !/^(?:\[\d\d\/|&&&&)/.test(line)) lines.push(line);
+    isTensorrt = text !== undefined || (isTensorrt && lines.at(-1) === line);
+  }
+  return lines.join('\n');
+};
+
 const { open, folder } = windows({
   files: ['resnet18.onnx'],
   settings: { 'tensorrtLens.python.path': python },
@@ -90,6 +107,25 @@ test('a log alone and the layer info of Torch-TensorRT open from their text, and
   await w.view.getByRole('tab', { name: 'Charts' }).press('ArrowRight');
   await w.view.locator('.table-row', { hasText: '__myl_' }).first().waitFor();
   await w.shot('engine-10-table');
+
+  // By the menu of the explorer: a profile has names and times, ONNX Runtime's log the layers of its sub-graph.
+  copyFileSync('test/fixtures/convnext_tiny/profile.json', join(folder, 'convnext.profile.json'));
+  const log = gunzipSync(readFileSync(join(captured, 'log.txt.gz'))).toString();
+  writeFileSync(join(folder, 'onnxruntime.log'), ortLog(log));
+  await w.runCommand('View: Show Explorer');
+  await w.pickInMenu('convnext.profile.json', 'Open with TensorRT Lens');
+  await w.view
+    .getByText(/^52 engine layers: /)
+    .first()
+    .waitFor();
+  await w.pickInMenu('onnxruntime.log', 'Open with TensorRT Lens');
+  await w.tab('onnxruntime.log').waitFor();
+  await w.view
+    .getByText(/^24 engine layers: /)
+    .first()
+    .waitFor();
+  await search('name:softmax_attention');
+  await w.shot('engine-11-onnxruntime');
   assert.deepEqual(w.violations, []);
 });
 
@@ -102,8 +138,27 @@ test('an engine opens with its header, and says whether it loads in a version an
   header.write('vtrt', 28);
   header.writeUInt32LE(0x0a, 32);
   writeFileSync(join(folder, 'vit.engine'), header);
+  writeFileSync(join(folder, 'resnet18.trtprec'), '');
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
+  // Each of the extension's files has its icon in the explorer, also after a change of the theme.
+  const icons = async (theme) => {
+    for (const [file, icon] of Object.entries({
+      'resnet18.onnx': 'file-onnx',
+      'vit.engine': 'file-engine',
+      'resnet18.trtprec': 'overrides',
+    }))
+      // oxlint-disable-next-line no-await-in-loop -- one row after the other
+      await w.page.waitForFunction(
+        ([row, wanted]) =>
+          getComputedStyle(row.querySelector('.monaco-icon-label'), '::before').backgroundImage.includes(wanted),
+        [await w.row(file).elementHandle(), `${icon}-${theme}.svg`],
+      );
+  };
+  await icons('light');
+  await w.runCommand('Preferences: Toggle between Light/Dark Themes');
+  await icons('dark');
+  await w.shot('engine-12-icons');
   await w.openFile('vit.engine');
   await w.view.getByText('8.0, 8.9', { exact: true }).waitFor();
   await w.view.getByText('Compare with a Version and GPU…').click();
@@ -120,11 +175,13 @@ test('an engine opens with its header, and says whether it loads in a version an
   await w.shot('engine-3-header');
 });
 
-test('an engine is read with TensorRT, and its layers open as a graph', async () => {
-  writeFileSync(join(folder, 'net.engine'), standInEngine({}, [10, 8, 0, 43]));
+test('an engine that ONNX Runtime cached is read with TensorRT, and its layers open as a graph', async () => {
+  const name = 'TensorrtExecutionProvider_TRTKernel_graph_main_graph_2697494743358455023_0_0_fp16_sm90.engine';
+  writeFileSync(join(folder, name), standInEngine({}, [10, 8, 0, 43]));
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
-  await w.openFile('net.engine');
+  await w.openFile(name);
+  await w.view.getByText('sub-graph 0_0 of the graph "main_graph"').waitFor();
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByText('Channel major FP16 format where channel % 8 == 0 (kHWC8)').waitFor();
   await w.view.getByText('1x3x8x8 … 8x3x8x8, best 4x3x8x8').waitFor();

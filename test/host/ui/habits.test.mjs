@@ -72,25 +72,48 @@ test('the graph has search, isolation and a way back', async () => {
   await keyboard.press('Alt+ArrowRight');
   await w.view.locator('.crumbs > li:last-child', { hasText: name }).waitFor();
 
-  // The way of modules to a node leads to each of them by a click.
+  // The way of modules to a node leads to each of them by a key and by a click.
   await field.fill('op:MaxPool');
   await field.press('Enter');
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await field.press('Escape');
-  await w.view.locator('.crumbs').getByRole('button', { name: 'sppf' }).click();
-  await w.view.getByRole('treeitem', { name: /^sppf/, selected: true }).waitFor();
+  const sppf = w.view.getByRole('treeitem', { name: /^sppf/ }).first();
+  const selectedSppf = w.view.getByRole('treeitem', { name: /^sppf/, selected: true });
+  await w.view.locator('.crumbs').getByRole('button', { name: 'sppf' }).press('Enter');
+  await selectedSppf.waitFor();
 
-  // The same by the menu of a box, and back by the button.
-  await w.pickInGraph(w.view.getByRole('treeitem', { name: /^sppf/ }).first(), 'Isolate Selection and Neighbors', {
-    y: 0,
-    below: 8,
-  });
+  // The paths between two of its nodes, by a key and by the menu.
+  const pools = w.view.getByRole('treeitem', { name: /^MaxPool/ });
+  await w.graphAtRest();
+  await pools.first().click();
+  await pools.nth(1).click({ modifiers: ['Control'] });
+  await w.view.getByRole('heading', { name: '2 nodes selected' }).waitFor();
+  await pools.nth(1).press('Alt+p');
+  const paths = w.view.locator('.graph-part', { hasText: 'the paths between two nodes' });
+  await paths.waitFor();
+  await w.shot('habits-paths');
+  await keyboard.press('Alt+a');
+  await whole.waitFor({ state: 'hidden' });
+  await w.pickInGraph(pools.nth(1), 'Isolate Paths Between Two Selected Nodes');
+  await paths.waitFor();
   await whole.click();
   await whole.waitFor({ state: 'hidden' });
-  await w.view.getByRole('treeitem', { name: /^sppf/ }).first().press('Alt+x');
+  await pools.first().click();
+  await w.view.locator('.crumbs').getByRole('button', { name: 'sppf' }).click();
+  await selectedSppf.waitFor();
+
+  // The same by the menu of a box, and back by the button.
+  await w.pickInGraph(sppf, 'Isolate Selection and Neighbors', { y: 0, below: 8 });
+  await whole.click();
+  await whole.waitFor({ state: 'hidden' });
+  await sppf.press('Alt+x');
   await w.view.getByRole('treeitem', { name: /^act,/, expanded: true }).first().waitFor();
   await w.view.getByRole('button', { name: 'Collapse All' }).click();
-  await w.view.getByRole('treeitem', { expanded: true }).first().waitFor({ state: 'hidden' });
+  const expanded = w.view.getByRole('treeitem', { expanded: true });
+  await expanded.first().waitFor({ state: 'hidden' });
+  await w.view.getByRole('button', { name: 'Fit', exact: true }).click();
+  await w.pickInGraph(sppf, 'Expand All in Graph');
+  await expanded.first().waitFor();
   assert.deepEqual(w.violations, []);
 
   // All of these keys can be changed in the editor of keyboard shortcuts.

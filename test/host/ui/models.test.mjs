@@ -182,12 +182,21 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await nodes(/^body/).dblclick();
   await nodes(/^Identity.*keep_going/).waitFor();
 
+  // What a node is, to the pointer and to the keyboard.
+  const matmul = nodes(/^MatMul.*stem\/matmul/);
+  const card = w.view.locator('.graph-hover', { hasText: 'stem/matmul' });
+  await matmul.hover();
+  await card.waitFor();
+  await w.view.getByRole('button', { name: 'Fit', exact: true }).hover();
+  await card.waitFor({ state: 'hidden' });
+  await nodes(/^Graph input/).press('ArrowDown');
+  await card.waitFor();
+
   // The edge below the input.
   await w.pickInGraph(nodes(/^Graph input/), 'Copy Name', { y: 1, below: 3 });
   await w.copied(/^x$/);
   await w.view.locator('.graph-inspector', { hasText: /Tensor.*float.*8×64/s }).waitFor();
 
-  const matmul = nodes(/^MatMul.*stem\/matmul/);
   await w.pickInGraph(matmul, 'Copy as Markdown');
   await w.copied(/MatMul[^]*stem\/matmul/);
   await w.shot('models-5-loop');
@@ -200,6 +209,11 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   const lens = w.lens(/Reveal in Graph · 1 node/).first();
   await lens.waitFor();
   await w.shot('models-6-log');
+
+  // The stages of the build are its symbols, each with a word where it begins.
+  await w.openQuickly('@finishing the engine');
+  await w.status(/Ln 381/).waitFor();
+  await w.behind(/— finishing the engine/);
 
   // The node's name in another line: hover, and from there to the layer.
   await w.page.keyboard.press('Control+g');
@@ -216,16 +230,31 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await w.page.keyboard.press('F12');
   await w.status(/Ln 413/).waitFor();
 
-  // The stages of the build are the outline: breadcrumbs show where one is.
+  // Breadcrumbs show where one is.
   await w.page.locator('.breadcrumbs-control', { hasText: 'finishing the engine' }).waitFor();
   await w.clickLens(/Reveal in Graph · 1 node/, w.view.getByRole('treeitem', { selected: true }));
   await w.shot('models-8-back');
+
+  // To where an open text mentions the node first, which is not where its layer is listed.
+  await w.pickInGraph(matmul, 'Reveal in Open Text');
+  await w.status(/^Ln 187, Col \d+ \(11 selected\)$/).waitFor();
+  await w.shot('models-12-text');
+  await w.runCommand('TensorRT: Open Graph');
+  await matmul.waitFor();
 
   // By keys into a branch of the If.
   const field = w.view.getByLabel('Search nodes');
   await field.fill('name:then_branch/matmul');
   await field.press('Enter');
-  await w.view.getByRole('treeitem', { name: /^MatMul.*then_branch/, selected: true }).waitFor();
+  const inBranch = w.view.getByRole('treeitem', { name: /^MatMul.*then_branch/, selected: true });
+  await inBranch.waitFor();
+  await w.runCommand('TensorRT: Copy as Markdown');
+  await w.copied(/MatMul[^]*then_branch\/matmul/);
+  // The menu, too.
+  await w.graphAtRest();
+  await inBranch.press('ContextMenu');
+  await w.pickMenuItem('Reveal in Open Text');
+  await w.status(/^Ln 282, Col \d+ \(18 selected\)$/).waitFor();
   assert.deepEqual(w.violations, []);
 });
 

@@ -95,6 +95,8 @@ export class Workbench {
       await this.page.keyboard.press('Escape');
       await this.menuItem('Copy Path').waitFor({ state: 'hidden' });
     }
+    // VS Code takes the extension's editors in when it is idle for the first time, which may be after its menus.
+    await this.page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
   }
 
   async runCommand(name) {
