@@ -182,6 +182,9 @@ describe('the header and the legend', () => {
     await view.still();
     expect((await box('.graph-legend')).height).toBeLessThan(legend.height);
     await view.page.locator('.legend-groups summary').click();
+    const [groups, list] = [await box('.legend-groups'), await box('.legend-entries')];
+    expect(list.x).toBeLessThan(groups.x + groups.width);
+    expect(list.x + list.width).toBeGreaterThan(groups.x);
     expect(await view.axe()).toEqual([]);
     await view.page.getByRole('button', { name: /^ForeignNode 0/ }).click();
     await view.still();

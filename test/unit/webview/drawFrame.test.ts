@@ -127,6 +127,33 @@ describe('drawFrame', () => {
     expect(coveredAt(label!)).toBeLessThan(1.5 * least + 20);
   });
 
+  it('draws no edge through the name of an open module', () => {
+    const scope = '/a_module_with_a_name_of_its_own';
+    const graph = graphOf(`a = Conv(x)\nb @${scope}/one = Relu(a)\nc @${scope}/two = Relu(b)`, ['x'], ['c']);
+    const model = new GraphModel({ title: 'm.onnx', graph, report: null, build: null, hints: [] }, 'none');
+    const { scene, input } = model.request(new Set(model.nested.modules.map(({ id }) => id)));
+    model.setPicture(scene, nestedLayout(input));
+    const frame = frameOf(model);
+    let last = { x: 0, y: 0, right: 0, bottom: 0, fill: undefined as unknown };
+    let behind: typeof last | undefined;
+    let at = { x: 0, y: 0 };
+    drawFrame(
+      {
+        ...silent,
+        box: (x, y, width, height, { fill }) => (last = { x, y, right: x + width, bottom: y + height, fill }),
+        text: (text, x, y) => {
+          if (text.startsWith('▾')) [behind, at] = [last, { x, y }];
+        },
+      },
+      frame,
+    );
+    expect(behind!.fill).toBe(frame.palette.theme.background);
+    expect(behind!.x).toBeLessThanOrEqual(at.x);
+    expect(behind!.right).toBeGreaterThan(at.x + 150);
+    expect(behind!.y).toBeLessThan(at.y);
+    expect(behind!.bottom).toBeGreaterThan(at.y);
+  });
+
   it('writes the names of groups over no edge where there is room next to them', () => {
     // Two columns of modules: the edge from the one to the other, and the one that leaves the second, are beside boxes.
     const data = manyGroups(20);

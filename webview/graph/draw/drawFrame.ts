@@ -4,6 +4,7 @@ import { drawFaults } from './drawFaults.ts';
 import { drawItems, drawMarks, drawModuleLabels, drawModules, forVisible } from './drawItems.ts';
 import { drawRegions, drawVeil } from './drawRegions.ts';
 import { drawGroupLabels } from './groupLabels.ts';
+import { lineFinder } from './lineFinder.ts';
 import { LabelSpace } from './drawView.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 
@@ -38,8 +39,9 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
       });
     });
   }
-  drawModuleLabels(brush, frame, labels);
-  drawGroupLabels(brush, frame, labels);
+  const isOnLine = lineFinder(frame);
+  drawModuleLabels(brush, frame, labels, isOnLine);
+  drawGroupLabels(brush, frame, labels, isOnLine);
   drawPortals(brush, frame, labels);
   drawEdgeLabels(brush, frame, labels);
   return labels.boxes;

@@ -5,6 +5,7 @@ import type { Brush } from './brush.ts';
 import { letters } from '../../../src/core/scene/graph/itemSizes.ts';
 import { letterSize, onScreen, scaledSize } from './drawView.ts';
 import type { Frame, LabelSpace } from './drawView.ts';
+import type { IsOnLine } from './lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
@@ -306,8 +307,8 @@ function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, heig
   if (item === frame.focused) ring(6, palette.theme.focus, 1.5, true);
 }
 
-/** Labels of open modules, at their upper edge or, once that is out of sight, at the screen's. */
-export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
+/** Labels of open modules, at their upper edge or, once that is out of sight, at the screen's; edges end at the letters. */
+export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace, isOnLine: IsOnLine): void {
   const { model, picture, palette, camera } = frame;
   if (!picture.hasOpen) return;
   const { scene, layout } = picture;
@@ -333,12 +334,12 @@ export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace)
         if (at === top) return;
         continue;
       }
+      const letters = { x: left - 1, y: at + 3, width: own - 8, height: size + 1 };
+      const fill = palette.theme.background;
       if (at !== top)
-        brush.box(label.x, at, label.width, label.height, {
-          fill: palette.theme.background,
-          stroke: palette.theme.strong,
-          radius: 3,
-        });
+        brush.box(label.x, at, label.width, label.height, { fill, stroke: palette.theme.strong, radius: 3 });
+      else if (isOnLine(letters, 0))
+        brush.box(letters.x, letters.y, letters.width, letters.height, { fill, radius: 3 });
       brush.text(text, left, at + label.height / 2, { size, bold: true, colour: palette.theme.foreground });
       return;
     }

@@ -9,7 +9,7 @@ import type { Brush } from './brush.ts';
 import { hasBoundary, margins } from './drawRegions.ts';
 import { onScreen } from './drawView.ts';
 import type { Frame, LabelSpace, PlacedBox } from './drawView.ts';
-import { lineFinder } from './lineFinder.ts';
+import type { IsOnLine } from './lineFinder.ts';
 
 const size = 12;
 /** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
@@ -19,6 +19,8 @@ const [fewest, most] = [3, 12];
 const layerScale = 0.6;
 /** How far from its group a label may be; for the sake of lines that it would cover, only as far as the first of them. */
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+/** So far lines keep off a label, with the boundary that a group has around them. */
+const lineGap = 8;
 const nearReaches = reaches.slice(0, 4);
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
@@ -42,8 +44,7 @@ interface Label {
  * They cover edges and the lines around modules only where there is no other room, and no boxes: where there is only
  * room on those, a group has no label unless it is selected or under the pointer.
  */
-export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  const isOnLine = lineFinder(frame);
+export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace, isOnLine: IsOnLine): void {
   for (const label of labelsOf(frame)) {
     const placed = placeOf(frame, labels, isOnLine, label);
     if (placed === null) continue;
@@ -53,12 +54,12 @@ export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace):
   }
 }
 
-function placeOf(frame: Frame, labels: LabelSpace, isOnLine: (box: PlacedBox) => boolean, full: Label): Placed | null {
+function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Label): Placed | null {
   // Where there is no room for all of it, perhaps there is for its name.
   const name = full.lines.length > 1 ? withLines(frame, full, full.lines.slice(0, 1)) : null;
   const ways = name === null ? [full] : [full, name];
   const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(box);
-  const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box);
+  const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
   for (const label of ways) {
     const placed = nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, nearReaches);
     if (placed !== null) return placed;
@@ -176,14 +177,19 @@ function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | nul
   const { box, segment } = label.anchor;
   if (segment) return null;
   const at = (x: number, y: number): PlacedBox => ({ x, y, width, height });
+  const right = box.x + box.width - width;
+  const [above, below] = [box.y - height - 2, box.y + box.height + 2];
   const tries = [
-    at(box.x, box.y - height - 2),
-    at(box.x + box.width - width, box.y - height - 2),
+    at(box.x, above),
+    at(right, above),
     at(box.x + box.width + 3, box.y),
     at(box.x - width - 3, box.y),
-    at(box.x, box.y + box.height + 2),
-    at(box.x + box.width - width - 6, box.y + 6),
+    at(box.x, below),
+    at(right, below),
+    at(right - 6, box.y + 6),
     at(box.x + 6, box.y + 6),
+    // Past a corner, where what enters or leaves the group is in the way.
+    ...[24, 48].flatMap((by) => [above, below].flatMap((y) => [at(box.x - by, y), at(right + by, y)])),
   ];
   const found = tries.find(isFree);
   return found === undefined ? null : { label, box: found, line: [] };
@@ -208,7 +214,7 @@ function atLine(
   for (const reach of reachable) {
     for (const y of heights) {
       for (const side of [1, -1]) {
-        const start = segment ? middle : side > 0 ? box.x + box.width : box.x;
+        const start = segment ? middle : side > 0 ? box.x + box.width - 3 : box.x + 3;
         const from = side > 0 ? Math.max(start, box.x + box.width) : Math.min(start, box.x);
         const x = side > 0 ? from + reach : from - reach - width;
         const place = { x, y: y - height / 2, width, height };

@@ -5,16 +5,17 @@ import type { LinePiece } from './edgeHit.ts';
 
 /** A curve is followed in this many straight steps. */
 const steps = 6;
-/** So far a line keeps off a label, in CSS pixels. */
-const gap = 1;
 
 /** Lines are sorted by where they are, in stripes of so many CSS pixels. */
 const stripe = 64;
 
-/** Whether a box of the screen is on a line: of an edge, or around an open module. Looks for the lines when first asked. */
-export function lineFinder(frame: Frame): (box: PlacedBox) => boolean {
+/** Whether a box of the screen, or what is closer to it than `gap` CSS pixels, is on a line. */
+export type IsOnLine = (box: PlacedBox, gap: number) => boolean;
+
+/** Finds the lines of edges and around open modules; looks for them when first asked. */
+export function lineFinder(frame: Frame): IsOnLine {
   let lines: Line[][] | null = null;
-  return (box) => {
+  return (box, gap) => {
     lines ??= linesOf(frame);
     const [left, top] = [box.x - gap, box.y - gap];
     const [right, bottom] = [box.x + box.width + gap, box.y + box.height + gap];
