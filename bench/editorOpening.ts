@@ -30,6 +30,27 @@ const patience = 120_000;
 /** Each model is opened so often, in a new tab each time; the least counts, because other work only adds to it. */
 const times = 3;
 
+/**
+ * The first opening of a session, whose time depends on when the user opens it: while a browser starts, the service worker
+ * of its webviews takes seconds to be registered.
+ */
+const firstOpenings = [
+  {
+    what: 'the first model of a session (the extension starts), 11 nodes, as soon as the window shows the files, against an empty editor',
+    rest: 0,
+    sessions: 7,
+    limit: 1.3,
+  },
+  { what: 'the same in a window that was opened 15 s ago', rest: 15_000, sessions: 5, limit: undefined },
+] as const;
+
+/** @param values at least one */
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+/** The median with what is left and right of it. */
+const spread = (values: number[]): string =>
+  `${median(values).toFixed(0)} ms (${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)})`;
+
 const rowOf = (page: Page, name: string) =>
   page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);
 
@@ -93,7 +114,7 @@ function packEmptyEditor(parent: string): string {
 }
 
 /** A window whose explorer shows the models, with both extensions known: a file that is opened before opens as text. */
-async function openWindow(newWindow: () => Promise<Page>, url: string): Promise<Page> {
+async function openWindow(newWindow: () => Promise<Page>, url: string, rest = 0): Promise<Page> {
   const page = await newWindow();
   page.setDefaultTimeout(patience);
   await page.goto(url);
@@ -104,6 +125,9 @@ async function openWindow(newWindow: () => Promise<Page>, url: string): Promise<
     await page.locator('.monaco-menu .action-item', { hasText: 'Copy Path' }).first().waitFor();
   }
   await page.keyboard.press('Escape');
+  // Else a hint on the file under the pointer covers the next one.
+  await page.mouse.move(700, 450);
+  await page.waitForTimeout(rest);
   return page;
 }
 
@@ -168,57 +192,63 @@ async function main(): Promise<object[]> {
   installExtension(vsix, extensions);
   installExtension(packEmptyEditor(parent), extensions);
   writeFileSync(join(folder, 'nothing.empty'), '');
-  const server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache } });
-  const browser = await launchBrowser();
+  /** Does something in a window of a session of its own: server, extension host and browser have just started. */
+  const session = async <T>(rest: number, act: (page: Page) => Promise<T>): Promise<T> => {
+    const server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache } });
+    const browser = await launchBrowser();
+    try {
+      return await act(await openWindow(() => newPage(browser), `${server.origin}/?folder=${folder}`, rest));
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  };
   try {
-    const url = `${server.origin}/?folder=${folder}`;
-    const firsts = { empty: [] as number[], ours: [] as number[], activation: [] as number[] };
-    for (let i = 0; i < times; i++) {
-      const other = await openWindow(() => newPage(browser), url);
-      firsts.empty.push(await opening(other, 'nothing.empty'));
-      await other.context().close();
-      const own = await openWindow(() => newPage(browser), url);
-      firsts.ours.push(await opening(own, 'first.onnx'));
-      firsts.activation.push(await activationOf(own));
-      await own.context().close();
-    }
-    const [empty, ours, activation] = [firsts.empty, firsts.ours, firsts.activation].map((all) => Math.min(...all)) as [
-      number,
-      number,
-      number,
-    ];
-    const rows: object[] = [
-      {
-        what: 'the first model of a session (the extension starts), 11 nodes, against the first opening of an empty editor',
-        ours: `${ours.toFixed(0)} ms`,
-        peer: `${empty.toFixed(0)} ms`,
+    const rows: object[] = [];
+    const activations: number[] = [];
+    for (const { what, rest, sessions, limit } of firstOpenings) {
+      const taken = { empty: [] as number[], ours: [] as number[] };
+      for (let i = 0; i < sessions; i++) {
+        taken.empty.push(await session(rest, (page) => opening(page, 'nothing.empty')));
+        taken.ours.push(
+          await session(rest, async (page) => {
+            const ms = await opening(page, 'first.onnx');
+            activations.push(await activationOf(page));
+            return ms;
+          }),
+        );
+      }
+      const [empty, ours] = [median(taken.empty), median(taken.ours)];
+      rows.push({
+        what,
+        ours: spread(taken.ours),
+        peer: spread(taken.empty),
         ratio: (ours / empty).toFixed(2),
-        target: '≤ 1.3',
-        ok: ours <= 1.3 * empty,
-      },
-      {
-        what: 'activation of the extension, code loaded and run',
-        ours: `${activation} ms`,
-        target: '≤ 60 ms',
-        ok: activation <= 60,
-      },
-    ];
-    const page = await openWindow(() => newPage(browser), url);
-    await opening(page, 'first.onnx');
-    for (const [name, what, limit] of [
-      ['decoder_5k.onnx', '5,000 nodes', 1500],
-      ['deep_encoder_11k.onnx', 'deep_encoder_11k, 14,163 nodes, with log, layer information and profile', 2500],
-      ['decoder_50k.onnx', '50,000 nodes', 5000],
-    ] as const) {
-      const taken: number[] = [];
-      for (let i = 0; i < times; i++) taken.push(await opening(page, name));
-      const ms = Math.min(...taken);
-      rows.push({ what, ours: `${ms.toFixed(0)} ms`, target: `≤ ${limit} ms`, ok: ms <= limit });
+        ...(limit !== undefined && { target: `≤ ${limit}`, ok: ours <= limit * empty }),
+      });
     }
+    const activation = Math.min(...activations);
+    rows.push({
+      what: 'activation of the extension, code loaded and run',
+      ours: `${activation} ms`,
+      target: '≤ 60 ms',
+      ok: activation <= 60,
+    });
+    await session(0, async (page) => {
+      await opening(page, 'first.onnx');
+      for (const [name, what, limit] of [
+        ['decoder_5k.onnx', '5,000 nodes', 1500],
+        ['deep_encoder_11k.onnx', 'deep_encoder_11k, 14,163 nodes, with log, layer information and profile', 2500],
+        ['decoder_50k.onnx', '50,000 nodes', 5000],
+      ] as const) {
+        const taken: number[] = [];
+        for (let i = 0; i < times; i++) taken.push(await opening(page, name));
+        const ms = Math.min(...taken);
+        rows.push({ what, ours: `${ms.toFixed(0)} ms`, target: `≤ ${limit} ms`, ok: ms <= limit });
+      }
+    });
     return rows;
   } finally {
-    await browser.close();
-    await server.stop();
     rmSync(parent, { recursive: true, force: true });
   }
 }
@@ -229,7 +259,7 @@ console.log(
     title: 'Opening a model in VS Code',
     rows,
     notes: [
-      'From the double-click in the explorer to the frame that shows the graph: reading the files, creating the report, the message to the webview, the layout and the first drawing. Fastest of three runs, each in a new tab; of first openings, each in a window of its own, in turn with that of an empty editor. Extension host, editor and browser share the machine’s cores.',
+      'From the double-click in the explorer to the frame that shows the graph: reading the files, creating the report, the message to the webview, the layout and the first drawing. Fastest of three runs, each in a new tab. First openings: median, and least to most, of sessions in turn with those of the empty editor, each with a server, an extension host and a browser of its own. Extension host, editor and browser share the machine’s cores.',
     ],
   }),
 );

@@ -4,6 +4,7 @@ import type { Selection, ViewCommand, ViewHost } from './views.ts';
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isSafeInteger(value);
 const oneOf =
   (...known: string[]): Check =>
@@ -50,7 +51,7 @@ const viewCommands: Record<ViewCommand, true> = {
 };
 
 const parameters: Record<keyof ViewHost, Check[]> = {
-  ready: [],
+  ready: [isFlag],
   selected: [isSelection],
   openLine: [oneOf('log', 'failedLog', 'logBefore', 'overrides'), isCount],
   exportPicture: [oneOf('svg', 'png'), isText, isText],

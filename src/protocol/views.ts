@@ -11,8 +11,11 @@ export type ViewCommand = 'openFusion' | 'openGraph' | 'keepFp32' | BuildStep;
 
 /** View → host. */
 export interface ViewHost {
-  /** First message of a view: it can be sent data from now on. */
-  ready(): void;
+  /**
+   * First message of a view. `shown`: what was posted while its page loaded has arrived, data among it; else it has to be
+   * sent all again.
+   */
+  ready(shown: boolean): void;
   /** The user selected something in this view. */
   selected(selection: Selection): void;
   /** Open the text behind a fact: a line (from 1) of the build log, of that of the build that failed or is compared with, or of the override file. */

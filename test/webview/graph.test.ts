@@ -523,26 +523,31 @@ describe('data as they arrive', () => {
       [[...(postedData(shown) as Uint8Array)], then] as const,
     );
 
-  it('are asked for before the view is made, so that they are on their way meanwhile', async () => {
+  /** Whether the page, when it is loaded, says that data have come; `early`: some are posted as an editor does it. */
+  const saysShown = async (early: boolean): Promise<unknown> => {
     const view = await open();
-    await view.page.addInitScript(() => {
-      const own = window as unknown as { sent: Message[]; madeAtReady?: number };
-      let kept: Message[] = [];
-      Object.defineProperty(own, 'sent', {
-        get: () => kept,
-        set: (sent: Message[]) => {
-          kept = sent;
-          kept.push = (...messages) => {
-            if (messages[0]!.method === 'ready') own.madeAtReady = document.getElementById('root')!.childElementCount;
-            return Array.prototype.push.apply(kept, messages);
-          };
-        },
-      });
-    });
+    await view.page.addInitScript((posting) => {
+      // The editor listens for `load` when it has written the page, so after the page's own script.
+      document.addEventListener('DOMContentLoaded', () =>
+        window.addEventListener('load', () => {
+          if (posting) window.postMessage({ method: 'show', args: [null, 'Reading the model …'] }, '*');
+        }),
+      );
+    }, early);
     await view.page.reload();
-    expect(await view.page.evaluate(() => (window as { madeAtReady?: number }).madeAtReady)).toBe(0);
-    expect(await view.page.locator('#root > *').count()).toBeGreaterThan(0);
+    await view.page.waitForFunction(() => (window as unknown as { sent: Message[] }).sent.length > 0);
+    const [first] = await view.sent();
     await view.close();
+    expect(first!.method).toBe('ready');
+    return first!.args[0];
+  };
+
+  it('need not be sent again, if they were posted while the page loaded', async () => {
+    expect(await saysShown(true)).toBe(true);
+  });
+
+  it('are asked for, if none came while the page loaded', async () => {
+    expect(await saysShown(false)).toBe(false);
   });
 
   it('are unpacked and shown', async () => {

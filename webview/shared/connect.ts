@@ -19,8 +19,8 @@ function editorApi(): EditorApi | null {
 }
 
 /**
- * Runs one view in an editor's webview: says `ready`, mounts the view in `#root` (the body, if there is none), and
- * passes the host's messages to it. Errors that no one caught reach the host's log. On a plain page there
+ * Runs one view in an editor's webview: mounts the view in `#root` (the body, if there is none), passes the host's
+ * messages to it, and says `ready`. Errors that no one caught reach the host's log. On a plain page there
  * is no host to connect to: call the view's own mount function there.
  */
 export function connect(mount: (root: HTMLElement, host: ViewHost) => View): void {
@@ -29,8 +29,6 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
   const host = sender<ViewHost & Record<string, (...args: unknown[]) => void>>((message) => api.postMessage(message));
   window.addEventListener('error', (event) => host.failed(describe(event.error ?? event.message)));
   window.addEventListener('unhandledrejection', (event) => host.failed(describe(event.reason)));
-  // The answer can arrive only after this script: it is on its way while the view is made.
-  host.ready();
   const view = mount(document.getElementById('root') ?? document.body, host);
   const handlers = {
     show: (...args: Parameters<View['show']>) => view.show(...args),
@@ -40,9 +38,11 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
   };
   // The editor itself and extensions of the browser post messages too: what is not ours is not an error.
   const take = (message: unknown) => receive(handlers, message, () => {});
+  let shown = false;
   /** What was posted last, as long as it waits for data to be unpacked, its own or those before it. */
   let last: Promise<void> | null = null;
   window.addEventListener('message', ({ data: message }: MessageEvent<unknown>) => {
+    shown ||= argsOfShow(message) !== null;
     const unpacked = unpackedShow(message);
     if (unpacked === null && last === null) {
       take(message);
@@ -56,16 +56,40 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
       });
     last = own;
   });
+  void passedOn().then(() => host.ready(shown));
+}
+
+/** Resolves when all that was posted while the page loaded has arrived: the editor passes it on at the event `load`. */
+async function passedOn(): Promise<void> {
+  if (document.readyState !== 'complete')
+    await new Promise((loaded) => {
+      window.addEventListener('load', loaded, { once: true });
+    });
+  // By the first turn the editor has posted it, by the second it is here.
+  await turn();
+  await turn();
+}
+
+/** Resolves after what was posted before. Not by a timer: those of pages that are not in view run late. */
+const turn = (): Promise<unknown> =>
+  new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = done;
+    port2.postMessage(null);
+  });
+
+/** What a message shows; null: it is another one. */
+function argsOfShow(message: unknown): Parameters<PostedView['show']> | null {
+  const { method, args } = (message ?? {}) as Partial<Message>;
+  return method === 'show' && Array.isArray(args) ? (args as Parameters<PostedView['show']>) : null;
 }
 
 /** A message that shows packed data, with the data themselves; null: it is another one. */
 function unpackedShow(message: unknown): Promise<Message> | null {
-  const { method, args } = (message ?? {}) as Partial<Message>;
-  if (method !== 'show' || !Array.isArray(args)) return null;
-  const [data, text] = args as Parameters<PostedView['show']>;
+  const [data, text] = argsOfShow(message) ?? [];
   if (!(data instanceof Uint8Array)) return null;
   const json = new Blob([data as BlobPart]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Response(json).json().then((unpacked: unknown) => ({ method, args: [unpacked, text] }));
+  return new Response(json).json().then((unpacked: unknown) => ({ method: 'show', args: [unpacked, text] }));
 }
 
 function describe(error: unknown): string {

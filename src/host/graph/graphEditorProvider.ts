@@ -17,8 +17,8 @@ export class GraphEditorProvider implements vscode.CustomReadonlyEditorProvider 
   }
 
   openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
-    const held = this.#sessions.acquire(uri);
-    return { uri, dispose: () => held.dispose() };
+    // Its views hold the session: to read the model before there is one would delay its page.
+    return { uri, dispose: () => {} };
   }
 
   resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {

@@ -46,11 +46,8 @@ export class ViewConnections {
       void panel.webview.postMessage(message);
     });
     let ready = false;
-    const show = () => {
-      // Also while the page still loads: then it need not wait for them.
-      const data = postedData(session.viewData);
-      if (ready) view.show(data, messageOf(session));
-    };
+    // Also while the page still loads: the editor keeps it until then.
+    const show = () => view.show(postedData(session.viewData), messageOf(session));
     const select = () => {
       if (ready) view.select(session.selection);
     };
@@ -76,9 +73,9 @@ export class ViewConnections {
       if (panel.active) sessions.setCurrent(session.uri);
     };
     const handlers: ViewHost = {
-      ready: () => {
+      ready: (shown) => {
         ready = true;
-        show();
+        if (!shown) show();
         select();
         lit = 'null';
         follow();
@@ -94,6 +91,7 @@ export class ViewConnections {
       failed: (message) => this.#log.error(`${origin} view of ${session.title}: ${message}`),
     };
     becomeCurrent();
+    if (session.state.model !== 'loading') show();
     return vscode.Disposable.from(
       new vscode.Disposable(() => this.#graphs.delete(panel)),
       panel.webview.onDidReceiveMessage((message: unknown) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isViewMessage } from '../../../src/protocol/isViewMessage.ts';
 
 test.each([
-  ['ready'],
+  ['ready', false],
   ['selected', { kind: 'nodes', ids: ['0', '12'] }],
   ['selected', { kind: 'layers', ids: [3] }],
   ['selected', { kind: 'foreignNode', id: 0 }],
@@ -20,6 +20,7 @@ test.each([
   [undefined],
   ['ready'],
   [{ method: 'ready' }],
+  [{ method: 'ready', args: ['yes'] }],
   [{ method: 'toString', args: [] }],
   [{ method: 'selected', args: [] }],
   [{ method: 'selected', args: [null] }],
