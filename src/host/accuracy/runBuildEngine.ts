@@ -5,6 +5,7 @@ import type { Build } from '../../builder/store/buildFolder.ts';
 import { counted, timeText } from '../../core/text/numbers.ts';
 import { toolsOf } from '../builds/toolsOf.ts';
 import { plainText } from '../platform/plainText.ts';
+import { revealFile } from '../platform/revealFile.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import { withProgress } from '../platform/withProgress.ts';
 import { askForInputs } from './findCulprits.ts';
@@ -37,5 +38,5 @@ export async function runBuildEngine(
     plainText(`${run.gpu}: ${counted(run.outputs.length, 'output')} kept in outputs.npz${time}.`),
     reveal,
   );
-  if (answer === reveal) await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(out));
+  if (answer === reveal) await revealFile(out);
 }

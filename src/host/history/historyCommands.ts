@@ -11,6 +11,7 @@ import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
+import { revealFile } from '../platform/revealFile.ts';
 import { readSettings } from '../platform/settings.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -47,9 +48,7 @@ export function historyCommands(
         ? vscode.window.showInformationMessage('This build has no log.')
         : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
     ),
-    [commands.revealBuild]: one(({ folder }) =>
-      vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(folder)),
-    ),
+    [commands.revealBuild]: one(({ folder }) => revealFile(folder)),
     [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
       if (command.length === 0) {
         await vscode.window.showInformationMessage('The command of this build is unknown.');

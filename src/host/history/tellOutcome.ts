@@ -9,6 +9,7 @@ import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { takeStep } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
 import { plainText } from '../platform/plainText.ts';
+import { revealFile } from '../platform/revealFile.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 
 /** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
@@ -58,11 +59,7 @@ function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
     await vscode.env.clipboard.writeText(engine);
     vscode.window.setStatusBarMessage('Path copied', 3000);
   };
-  return [
-    page,
-    { title: 'Reveal Engine', act: () => executeCommand('revealFileInOS', vscode.Uri.file(engine)) },
-    { title: 'Copy Path', act: copied },
-  ];
+  return [page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
 }
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };

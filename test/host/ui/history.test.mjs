@@ -216,6 +216,12 @@ test('builds are compared, run again and deleted', async () => {
   await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
   await nth(count).waitFor({ state: 'detached' });
   assert.equal(buildsOf('vit_tiny').length, count);
+
+  // However it was built, the model has one task in the list.
+  await w.findQuickly('task vit_tiny.onnx', w.quickPick('vit_tiny.onnx'));
+  await w.quickPick('resnet18.onnx').waitFor({ state: 'hidden' });
+  await w.shot('history-8-tasks');
+  assert.equal(await w.quickPick('vit_tiny.onnx').count(), 1);
 });
 
 test('a build is named and pinned, and the one that is shown is compared with it', async () => {

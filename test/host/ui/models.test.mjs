@@ -83,6 +83,21 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   await w.group(name).click({ button: 'right' });
   await w.pickMenuItem('Copy as .trtprec Selector');
   await w.copied(/^\/stages\//);
+
+  // From the side bar, by the mouse and by keys: the graph expands what hides it, and shows it.
+  const expanded = w.view.getByRole('treeitem', { expanded: true });
+  await w.view.getByRole('button', { name: 'Collapse All' }).click();
+  await expanded.first().waitFor({ state: 'hidden' });
+  await w.group(name).click();
+  await expanded.first().waitFor();
+  const shown = w.view.locator('.graph-inspector h2', { hasText: name });
+  await shown.waitFor();
+  const tree = w.page.locator('.sidebar .tree-explorer-viewlet-tree-view .monaco-list').first();
+  await tree.press('ArrowDown');
+  await tree.press('Enter');
+  await shown.waitFor({ state: 'hidden' });
+  await w.view.locator('.graph-inspector h2').first().waitFor();
+  await w.shot('models-13-side-bar');
   assert.deepEqual(w.violations, []);
 });
 
@@ -129,6 +144,8 @@ test('convnext_tiny: what the search asks of a build, the table and the timeline
   // The timeline: a range by keys, and one by the mouse.
   await w.view.getByRole('tab', { name: 'Table' }).press('ArrowLeft');
   const timeline = w.view.locator('svg.timeline').first();
+  const groups = w.view.locator('.flow').getByRole('button', { name: /^ForeignNode/ });
+  await groups.nth(3).waitFor();
   await timeline.locator('.bar').nth(10).focus();
   const bar = timeline.locator('.bar:focus');
   await bar.press('[');
@@ -136,10 +153,12 @@ test('convnext_tiny: what the search asks of a build, the table and the timeline
   await bar.press('ArrowRight');
   await bar.press(']');
   const range = w.view.locator('.range-bar');
+  // The flow is of the range.
   await range.getByText(/^Range of 3 layers, /).waitFor();
+  await groups.nth(3).waitFor({ state: 'hidden' });
   await w.shot('models-11-range');
   await range.getByRole('button', { name: 'Show Whole Run' }).press('Enter');
-  await range.waitFor({ state: 'hidden' });
+  await groups.nth(3).waitFor();
   await timeline.scrollIntoViewIfNeeded();
   const { x, y, width, height } = await timeline.boundingBox();
   await w.page.mouse.move(x + width * 0.3, y + height - 8);

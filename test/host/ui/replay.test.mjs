@@ -15,10 +15,11 @@ chmodSync(polygraphy, 0o755);
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, folder } = windows({
-  files: ['vit_tiny.onnx'],
+  files: ['vit_tiny.onnx', 'resnet18.onnx'],
   settings: { 'tensorrtLens.polygraphy.path': polygraphy, 'editor.fontSize': 12 },
 });
-const replay = join(folder, 'vit_tiny.replay.json');
+// Which of the two models it is of, only its layers say.
+const replay = join(folder, 'tactics.replay.json');
 const capture = new URL('../../fixtures/captures/tensorrt-10.6.0/vit_tiny.poly_replay/replay.json', import.meta.url);
 const recorded = readFileSync(capture, 'utf8');
 // HALF becomes FLOAT in the first entry, and nothing else changes.
@@ -28,8 +29,7 @@ writeFileSync(replay, [first.replaceAll('HALF', 'FLOAT'), ...rest].join('"{Forei
 test('an edited type fails by the real message, and a quick fix changes the whole entry', async () => {
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
-  await w.openFile('vit_tiny.replay.json');
-  await w.tab('vit_tiny.replay.json').waitFor();
+  await w.openFile('tactics.replay.json');
   await w.lens('Build with this replay').waitFor();
   await w.page.locator('.squiggly-info').first().waitFor(); // The ForeignNode's note.
   await w.shot('replay-1-edited');
@@ -43,7 +43,7 @@ test('an edited type fails by the real message, and a quick fix changes the whol
 
   await w.clickLens('Log line', w.line(/Tactic in replay was not provided by TensorRT as a choice for this layer/));
   await w.shot('replay-3-log');
-  await w.tab('vit_tiny.replay.json').click();
+  await w.tab('tactics.replay.json').click();
   await w.line(/patch_embed\/proj\/Conv/).click();
   await w.quickFix('Change the whole entry to FP32', { shot: 'replay-4-fixes', docs: 'replay-fixes' });
   await w.page.locator('.squiggly-error').first().waitFor({ state: 'hidden' });
@@ -54,5 +54,16 @@ test('an edited type fails by the real message, and a quick fix changes the whol
   assert.notEqual(fixed, recorded);
   assert.equal(fixed.split('"{ForeignNode[')[1], rest[0]);
   assert.doesNotMatch(fixed.split('"{ForeignNode[')[0], /1236070762725864170|HALF/);
+
+  // A replay of neither model asks.
+  writeFileSync(
+    join(folder, 'other.replay.json'),
+    recorded.replaceAll('/patch_embed/', '/x/').replaceAll('/blocks/', '/y/'),
+  );
+  await w.page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
+  await w.openFile('other.replay.json');
+  await w.clickLens('Build with this replay', w.quickPick('resnet18.onnx'));
+  await w.box().getByPlaceholder('Select the model that this replay was recorded for').waitFor();
+  await w.quickPick('vit_tiny.onnx').waitFor();
   assert.deepEqual(w.violations, []);
 });

@@ -17,7 +17,7 @@ const hold = join(tools, 'hold');
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, install, folder } = windows({
-  files: ['unsupported_op.onnx', 'vit_tiny.onnx', 'resnet18.onnx'],
+  files: ['unsupported_op.onnx', 'vit_tiny.onnx', 'resnet18.onnx', 'bert_base.onnx'],
   settings: { 'tensorrtLens.trtexec.path': trtexec },
 });
 
@@ -73,6 +73,21 @@ test('missing weights: one click builds with random ones', async () => {
   await button.click();
   await w.view.getByText(/Of 636 nodes, \d+ are in the ForeignNode/).waitFor();
   await state(w).waitFor({ state: 'hidden' });
+});
+
+test('shapes that TensorRT rejects: the next step asks for others', async () => {
+  recorded('bert_base.badprofile');
+  const w = await open();
+  await openModel(w, 'bert_base.onnx');
+  await build(w, 'bert_base.onnx');
+  await w.quickPick('1 Along Each Open Dimension').click();
+  await state(w)
+    .getByText(/Build failed\. .*Set the shapes again: minimum ≤ optimum ≤ maximum/)
+    .waitFor();
+  await w.hidePanel();
+  await w.shot('states-5-shapes');
+  await state(w).getByRole('button', { name: 'Set Shapes…' }).press('Enter');
+  await w.box(/batch: minimum, optimum and maximum of input_ids/).waitFor();
 });
 
 test('a cancelled build says so, and a changed model makes the picture an old one', async () => {

@@ -49,6 +49,13 @@ test('TensorRT-RTX builds in FP16 by a typed copy, with one click', async () => 
   const [{ options, result }] = manifestsOf('fp16_overflow');
   assert.equal(result, 'passed');
   assert.match(options.overrides, /fp16\.trtprec$/);
+  // In a browser there is no file manager: the engine is shown in VS Code's own dialog, which opens it.
+  await w.toast('Built fp16_overflow.onnx').getByRole('button', { name: 'Reveal Engine' }).click();
+  const dialog = w.box().locator('input.input');
+  await w.page.waitForFunction((input) => input.value.endsWith('.engine'), await dialog.elementHandle());
+  await w.shot('wizard-4-revealed');
+  await dialog.press('Enter');
+  await w.tab(/\.engine$/).waitFor();
 });
 
 test('the form asks for shapes, precision, workspace and weights, goes back, and remembers', async () => {

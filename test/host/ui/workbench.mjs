@@ -110,16 +110,19 @@ export class Workbench {
 
   /** Picks what the box for files, commands and tasks finds first: `task build`. */
   async openQuickly(text) {
+    const hasText = text.slice(text.indexOf(' ') + 1);
+    await this.findQuickly(text, this.page.locator('.quick-input-list .monaco-list-row.focused', { hasText }));
+    await this.enter();
+  }
+
+  /** Types into the box for files, commands and tasks, until it finds a line. */
+  async findQuickly(text, line) {
     const box = this.box().locator('input.input');
-    const line = this.page.locator('.quick-input-list .monaco-list-row.focused', {
-      hasText: text.slice(text.indexOf(' ') + 1),
-    });
-    const picked = await this.#again(async () => {
+    const found = await this.#again(async () => {
       await this.page.keyboard.press('F1');
       await box.fill(text, { timeout: STEP / 4 }).catch(() => {});
     }, line);
-    assert.ok(picked, `VS Code's box does not find "${text}"`);
-    await box.press('Enter');
+    assert.ok(found, `VS Code's box does not find "${text}"`);
   }
 
   /** VS Code's box for texts and choices, by what it shows. */
