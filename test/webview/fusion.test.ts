@@ -44,6 +44,17 @@ describe('the fusion page in an editor', () => {
     expect(await page.locator('.icicle .cell').count()).toBeGreaterThan(30);
   });
 
+  test('names groups in full at 800 pixels, rather than part of a name and its share', async () => {
+    const { page } = await openFusion(
+      await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32'),
+      undefined,
+      800,
+    );
+    const names = await page.locator('.texts.in-groups .label').allTextContents();
+    expect(names).toContain('Single-node layers');
+    expect(names.filter((name) => name.includes('…'))).toEqual([]);
+  });
+
   test('a click anywhere lights up the same everywhere, and tells the host', async () => {
     const opened = await openFusion(vit);
     const { page } = opened;

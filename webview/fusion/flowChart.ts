@@ -355,8 +355,8 @@ function insideText(
   const room = x1 - x0 - 12 - handle;
   const center = (y0 + y1) / 2;
   const lines = y1 - y0 < 38 ? [] : factLines(item, total, weight).slice(0, y1 - y0 < 54 ? 1 : 2);
-  const short = weight === 'time' ? percentText((item.weight / total) * 100) : thousands(Math.round(item.weight));
-  const label = lines.length > 0 ? item.label : `${item.label} · ${short}`;
+  const both = `${item.label} · ${valueOf(item, total, weight)}`;
+  const label = lines.length > 0 || textWidth(both, `600 ${font}`) > room ? item.label : both;
   const first = center + 4 - lines.length * 8;
   put(block, '.label', fitText(label, room, `600 ${font}`), middle, first, 'middle');
   put(block, '.detail', fitText(lines[0] ?? '', room, small), middle, first + 16, 'middle');

@@ -154,6 +154,28 @@ describe('drawFrame', () => {
     expect(behind!.bottom).toBeGreaterThan(at.y);
   });
 
+  it('writes a title that is a little too long in smaller letters, and cuts no letter off', () => {
+    const model = new GraphModel(
+      { title: 'm.onnx', graph: graphOf('a = ABCDEFGHIJKLMN(x)'), report: null, build: null, hints: [] },
+      'none',
+    );
+    const { scene, input } = model.request(new Set());
+    model.setPicture(scene, nestedLayout(input));
+    const frame = frameOf(model);
+    const own = model.picture!.layout.width[scene.itemOfPoint[0]!]! - 7;
+    // At its own size the title is just too wide.
+    const wide = (text: string, size: number) => (text.length * size * own) / (14 * 12.5);
+    const fit = Object.assign((text: string, room: number, size: number) => (wide(text, size) <= room ? text : '…'), {
+      width: wide,
+    });
+    const sizes: number[] = [];
+    drawFrame(
+      { ...silent, text: (text, _, __, { size }) => text.startsWith('ABC') && sizes.push(size) },
+      { ...frame, fit },
+    );
+    expect(sizes).toEqual([12]);
+  });
+
   it('writes the names of groups over no edge where there is room next to them', () => {
     // Two columns of modules: the edge from the one to the other, and the one that leaves the second, are beside boxes.
     const data = manyGroups(20);

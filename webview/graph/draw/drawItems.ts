@@ -277,9 +277,12 @@ function twoLines(
 ): void {
   const { camera, palette } = frame;
   const write = (text: string, size: number, at: number, bold: boolean, tint: string) => {
-    const letter = scaledSize(size, camera.k);
+    const fitIn = (letters: number) => frame.fit(text, width / camera.k, letters, bold, bold ? 'start' : 'end');
+    // A title with a sign is longer than its box was made for: rather smaller letters than fewer.
+    const own = bold ? ([size, size - 1, size - 2].find((one) => fitIn(one) === text) ?? size) : size;
+    const letter = scaledSize(own, camera.k);
     if (letter === 0) return;
-    const fitted = frame.fit(text, width / camera.k, size, bold, bold ? 'start' : 'end');
+    const fitted = fitIn(own);
     brush.text(fitted, x + width / 2, y + height * at, { size: letter, bold, colour: tint, align: 'center' });
   };
   write(title, letters.title, note === '' ? 0.5 : 0.32, true, colour);

@@ -17,7 +17,10 @@ export function describeModel(
   hints.hidden = model.data.hints.length === 0;
   state.show(model);
   sentence.textContent =
-    report === null ? graphStrings.noReport(model.graph.nodes, model.data.build !== null) : summarySentence(report);
+    report === null
+      ? graphStrings.noReport(model.graph.nodes, model.data.build !== null)
+      : // A number and its unit stay in one line.
+        summarySentence(report).replaceAll(' %', '\u00a0%');
   // The header shows as much of both as two lines have room for.
   sentence.title = hints.title = `${sentence.textContent} ${hints.textContent}`.trim();
   legend.offer('overrides', model.asked.size > 0);
