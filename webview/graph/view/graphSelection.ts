@@ -87,11 +87,9 @@ export class GraphSelection {
     const opens = inspector.root.hidden && subject !== null;
     this.show(selection, subject);
     this.#host.selected(selection);
-    const scene = model?.picture?.scene;
-    if (!opens || scene === undefined) return;
-    const ofModule = subject.kind === 'module' ? scene.itemOfModule[subject.module]! : -1;
-    const item = subject.kind === 'point' ? scene.itemOfPoint[subject.point]! : ofModule;
-    if (item >= 0) pullIntoSight(model!, stage, item);
+    // A module stays under the pointer, since a second click opens it.
+    if (opens && subject.kind === 'point' && model?.picture != null)
+      pullIntoSight(model, stage, model.picture.scene.itemOfPoint[subject.point]!);
   }
 
   close(): void {

@@ -61,7 +61,7 @@ export function pullIntoSight(model: GraphModel, stage: Stage, item: number): vo
   // What is larger than the screen stays where it is.
   if ((dx === 0 && dy === 0) || left + dx < 0 || top + dy < 0) return;
   const { k, x, y } = stage.camera;
-  stage.set({ k, x: x + dx, y: y + dy }, true);
+  stage.set({ k, x: x + dx, y: y + dy });
 }
 
 interface Bounds {
