@@ -145,6 +145,19 @@ it('nodes of a module that are selected elsewhere show the module', async () => 
   await view.post('select', { kind: 'nodes', ids: ids.slice(1) });
   await view.still();
   expect(await inspector.getByRole('heading').first().textContent()).toContain('selected');
+
+  // The side bar has the nodes of a module that the engine computes in one place, and those that were folded in another.
+  const vit = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
+  await painted(view, vit);
+  const attention = vit.report!.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.3/attn/'));
+  const computed = attention.filter(({ fate }) => fate === 'foreign').map(({ id }) => id);
+  expect(computed.length).toBeLessThan(attention.length);
+  await view.post('select', { kind: 'nodes', ids: computed });
+  await view.still();
+  expect(await inspector.getByRole('heading').first().textContent()).toBe('attn /blocks/blocks.3/attn');
+  await view.post('select', { kind: 'nodes', ids: computed.slice(1) });
+  await view.still();
+  expect(await inspector.getByRole('heading').first().textContent()).toContain('selected');
   await view.close();
 });
 

@@ -48,6 +48,8 @@ test('a model without its weights can be built with random ones, and is searched
   await w.expand(w.group('ForeignNode 0'));
   await w.expand(w.group('blocks.0 …'));
   await w.expand(w.group('blocks.3,'));
+  await w.group('attn,').click();
+  await w.view.getByRole('heading', { name: /^attn/ }).waitFor(); // As where it is selected in the graph.
   await w.expand(w.group('attn,'));
   await (await w.scrollTo(w.group('Softmax,'))).click();
   await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, selected: true }).waitFor();

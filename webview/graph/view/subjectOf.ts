@@ -25,14 +25,18 @@ export function subjectOf(model: GraphModel, selection: Selection, points: numbe
     : { kind: 'many', points, title: graphStrings.selectedNodes(points.length, noun) };
 }
 
-/** The innermost module that has exactly these points; -1: none has. */
-function wholeModule({ nested }: GraphModel, points: readonly number[]): number {
+/**
+ * The innermost module that has exactly these points, or these and only nodes that the engine does not compute, which
+ * the side bar lists elsewhere; -1: none has.
+ */
+function wholeModule({ nested, fusion: { groupOf } }: GraphModel, points: readonly number[]): number {
   const wanted = new Set(points);
+  const computed = points.every((point) => groupOf[point]! >= 0);
   for (let at = nested.moduleOf[points[0]!] ?? -1; at > 0; at = nested.modules[at]!.parent) {
     const { start, end } = nested.modules[at]!;
-    if (end - start > wanted.size) return -1;
-    if (end - start === wanted.size && nested.sequence.subarray(start, end).every((point) => wanted.has(point)))
-      return at;
+    const others = nested.sequence.subarray(start, end).filter((point) => !wanted.has(point));
+    if (end - start - others.length < wanted.size) continue;
+    return others.length === 0 || (computed && others.every((point) => groupOf[point]! < 0)) ? at : -1;
   }
   return -1;
 }
