@@ -884,6 +884,10 @@ describe('without everything', () => {
     const view = await open();
     await view.post('show', null, 'model.onnx cannot be read: byte 12 is cut off.');
     expect(await view.page.locator('.graph-empty').textContent()).toContain('byte 12 is cut off');
+    // Nothing can be built from a file that cannot be read.
+    expect(await view.page.locator('.graph-empty button').count()).toBe(0);
+    expect(await view.axe()).toEqual([]);
+    await view.post('show', null, '');
     expect(await view.axe()).toEqual([]);
     await view.page.getByRole('button', { name: 'Open Build Log' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['attach', []] });

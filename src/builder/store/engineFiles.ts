@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
-import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
 import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
@@ -9,7 +8,7 @@ import type { Inspection } from '../../core/inspect/inspection.ts';
 import { withFile } from '../files/fileSource.ts';
 import { isTraceReport, ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
-import { loadFiles } from './loadBuild.ts';
+import { type LoadedBuild, loadFiles } from './loadBuild.ts';
 import { type EngineFilesGiven, loadEngine } from './loadEngine.ts';
 
 type Piece = 'layers' | 'log' | 'profile' | 'ncu';
@@ -84,7 +83,7 @@ export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedF
     for (const onnx of new Set(candidates)) {
       // oxlint-disable-next-line no-await-in-loop -- models are read one after the other
       const read = await loadFiles({ ...given, onnx }, files).catch(() => null);
-      if (read !== null && describesNodes(read.report)) found.push(onnx);
+      if (read !== null && describesNodes(read)) found.push(onnx);
     }
     return found;
   };
@@ -95,9 +94,16 @@ export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedF
   return near.length === 1 ? near[0]! : null;
 }
 
-/** Whether layers were placed in the model: a model without a common name fits by chance. */
-const describesNodes = (report: FusionReport): boolean =>
-  fitsInputs(report) && report.layers.some(({ nodes }) => nodes.length > 0);
+/**
+ * Whether layers were placed in the model: a model without a common name fits by chance. A build that failed before there
+ * were any has parsed the nodes of its model.
+ */
+const describesNodes = ({ report, log, model }: LoadedBuild): boolean => {
+  if (!fitsInputs(report)) return false;
+  if (report.layers.length > 0) return report.layers.some(({ nodes }) => nodes.length > 0);
+  const names = new Set(model.nodes.map(({ name }) => name));
+  return log?.outcome === 'failed' && log.parsedNodes.some(({ name }) => name !== '' && names.has(name));
+};
 
 /** What a file of an engine is; `why`: it is none, in a sentence. */
 async function keyOf(path: string): Promise<{ key: Piece; why?: never } | { key: undefined; why: string }> {

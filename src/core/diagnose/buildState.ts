@@ -78,8 +78,12 @@ export function buildState({ unsuccessful, pictured, changed }: StateInput): Bui
   };
 }
 
-/** What the views say about an engine without its model; `others`: names of the files that were read with it. */
-export function engineState(others: readonly string[]): BuildState {
+/**
+ * What the views say about an engine without its model; `others`: names of the files that were read with it. `failure`:
+ * what the log of a build says that failed before there was an engine.
+ */
+export function engineState(others: readonly string[], failure?: readonly Diagnosis[]): BuildState {
+  if (failure !== undefined) return failureState(failure);
   const more =
     others.length === 0
       ? ''
@@ -91,6 +95,19 @@ export function engineState(others: readonly string[]): BuildState {
     steps: ['chooseModel'],
   };
   return { notices: [notice], faults: [], line: null };
+}
+
+function failureState(found: readonly Diagnosis[]): BuildState {
+  const cause = firstError(found);
+  const notice: BuildNotice = {
+    kind: 'failed',
+    message: `Build failed. ${cause?.message ?? noCause}`,
+    advice: [cause === undefined ? '' : adviceFor(cause), 'Choose the ONNX file to see the nodes that the log names.']
+      .filter((part) => part !== '')
+      .join(' '),
+    steps: ['chooseModel', 'log'],
+  };
+  return { notices: [notice], faults: [], line: cause?.line ?? Number.MAX_SAFE_INTEGER };
 }
 
 /** What may help after a build that did not pass, the most likely first. */
@@ -162,6 +179,10 @@ const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
     'Put the external weights next to the model. Fusion depends on structure, shapes and types, so a build with random weights shows the same groups.',
 };
 
+const adviceFor = ({ code, advice }: Diagnosis): string => buttonAdvice[code] ?? advice;
+
+const noCause = 'The log has the reason.';
+
 function outcomeNotice(
   { manifest, found }: NonNullable<StateInput['unsuccessful']>,
   pictured: BuildManifest | null,
@@ -171,12 +192,9 @@ function outcomeNotice(
   const earlier =
     pictured !== null && pictured.id !== manifest.id ? 'The picture shows the newest successful build.' : '';
   const cancelled = manifest.result === 'cancelled';
-  const interrupted = cancelled && manifest.error?.startsWith('interrupted') === true;
   const message = cancelled
-    ? interrupted
-      ? 'Build interrupted: the program that ran it is gone.'
-      : 'Build cancelled.'
-    : `Build failed. ${cause?.message ?? sentence(causeText(manifest.error ?? 'The log has the reason'))}`;
+    ? cancelledText(manifest)
+    : `Build failed. ${cause?.message ?? sentence(causeText(manifest.error ?? noCause))}`;
   const more = errors > 1 ? `${counted(errors - 1, 'more error')} in the Problems panel.` : '';
   const lacks = lacksWeights(cause, manifest.error);
   const advice = cancelled
@@ -184,7 +202,7 @@ function outcomeNotice(
     : lacks
       ? buttonAdvice['weights-missing']!
       : cause
-        ? (buttonAdvice[cause.code] ?? cause.advice)
+        ? adviceFor(cause)
         : '';
   return {
     kind: cancelled ? 'cancelled' : 'failed',
@@ -192,6 +210,12 @@ function outcomeNotice(
     advice: [advice, more, earlier].filter((part) => part !== '').join(' '),
     steps: stepsAfter(manifest, cause),
   };
+}
+
+/** Nobody need have cancelled a build whose log just ends: what was opened may be a part of it. */
+function cancelledText({ error, origin }: BuildManifest): string {
+  if (error?.startsWith('interrupted')) return 'Build interrupted: the program that ran it is gone.';
+  return origin === 'imported' ? 'The log ends before the build does.' : 'Build cancelled.';
 }
 
 const staleNotice = ({ origin }: BuildManifest): BuildNotice => ({

@@ -18,7 +18,7 @@ export const fateWords: Readonly<Record<Fate, { label: string; predicate: string
 const engineWords: typeof fateWords = {
   ...fateWords,
   foreign: { label: 'Kernels of ForeignNodes', predicate: 'is a kernel of a ForeignNode (Myelin)' },
-  single: { label: 'Native layers', predicate: 'is an engine layer of its own' },
+  single: { label: 'Outside ForeignNodes', predicate: 'is an engine layer of its own' },
 };
 
 /** The words that fit a report's nodes. */

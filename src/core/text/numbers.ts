@@ -21,7 +21,8 @@ export function percentText(percent: number): string {
   // A share of nothing: of no nodes, of no time.
   if (Number.isNaN(percent) || percent === 0) return '0 %';
   if (percent > 0 && percent < 0.05) return '< 0.1 %';
-  if (percent > 99 && percent < 100 && Math.round(percent) === 100) return '> 99 %';
+  // A profile rounds the share of each of its layers, so all of them may add up to a little less.
+  if (percent > 99 && percent < 99.999 && Math.round(percent) === 100) return '> 99 %';
   return `${percent < 9.95 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 

@@ -24,3 +24,11 @@ export async function diagnoseBuild({ folder, manifest }: Build, files = new Par
   const names = new Map(model?.value.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return found.map((diagnosis) => ({ ...diagnosis, names: diagnosis.nodes.map((id) => names.get(id) ?? id) }));
 }
+
+/** What the log of a build says that failed; undefined: it does not say that it did. */
+export async function failureIn(log: string, files: ParsedFiles): Promise<Diagnosis[] | undefined> {
+  const { value } = await files.log(log);
+  if (value.outcome !== 'failed') return undefined;
+  const { diagnoseLog } = await import('../../core/diagnose/diagnoseLog.ts');
+  return diagnoseLog(value);
+}

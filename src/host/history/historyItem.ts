@@ -85,7 +85,8 @@ export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<
   const { manifest } = build;
   const product = manifest.tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const version = `${product} ${manifest.tensorrt.version ?? ''}`.trim();
-  const results = { passed: '', failed: 'failed', cancelled: 'cancelled', running: 'running' };
+  const cancelled = manifest.origin === 'imported' ? 'incomplete log' : 'cancelled';
+  const results = { passed: '', failed: 'failed', cancelled, running: 'running' };
   const origins = { built: '', recorded: 'recorded', imported: 'imported' };
   const facts = [
     results[manifest.result],

@@ -11,13 +11,13 @@ import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { quantisationOf } from '../../builder/store/readQuantisation.ts';
-import { buildState } from '../../core/diagnose/buildState.ts';
+import { buildState, engineState } from '../../core/diagnose/buildState.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import { typedGraph } from '../../core/scene/panel/typedGraph.ts';
 import type { GraphData } from '../../core/scene/panel/viewData.ts';
 import type { Problem } from '../../core/text/problem.ts';
-import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
+import { diagnoseBuild, failureIn } from '../diagnostics/diagnoseBuild.ts';
 import { isModelFile } from '../platform/modelFile.ts';
 import { originOf } from '../platform/modelSource.ts';
 import type { ShownBuild, LoadedModel } from './session.ts';
@@ -62,14 +62,18 @@ export class DiskSource implements SessionSource {
     try {
       const given = await engineFilesOf(uri.fsPath, this.#files);
       const { graph, report } = toEngineView(await loadEngine(given, this.#files));
-      if (report === null || report.layers.length === 0)
+      const lists = report !== null && report.layers.length > 0;
+      const failure = lists || given.log === undefined ? undefined : await failureIn(given.log, this.#files);
+      if (report === null || !(lists || failure))
         return unreadable(
           report?.problems.find(({ severity }) => severity === 'error')?.message ?? 'it lists no layers',
         );
       const others = Object.values(given).flatMap((path) =>
         typeof path === 'string' && path !== uri.fsPath ? [basename(path)] : [],
       );
-      return { graph, engine: report, others, problem: '', hints: report.problems.filter(isNews).map(describe) };
+      const news = report.problems.filter(({ code }) => code !== 'no-model' && !(failure && code === 'no-layers'));
+      const engine = { report, state: engineState(others, failure) };
+      return { graph, engine, problem: '', hints: news.map(describe) };
     } catch (error) {
       return unreadable(errorText(error));
     }
@@ -149,9 +153,6 @@ export class DiskSource implements SessionSource {
   }
 }
 
-/** The view says anyway that there is no model. */
-const isNews = ({ code }: Problem): boolean => code !== 'no-model';
-
 const unreadable = (problem: string): LoadedModel => ({ graph: null, problem, hints: [] });
 
 const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild => ({
@@ -166,13 +167,11 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild
   unsuccessful: null,
 });
 
-function outcome({ manifest: { result, error } }: Build, newest = true): string {
-  if (!newest)
-    return result === 'cancelled'
-      ? 'This build was cancelled.'
-      : `This build failed: ${error ?? 'see the log for the reason.'}`;
-  if (result === 'cancelled') return 'The newest build was cancelled.';
-  return `The newest build failed: ${error ?? 'see the log for the reason.'}`;
+function outcome({ manifest: { result, error, origin } }: Build, newest = true): string {
+  const build = newest ? 'newest build' : 'build';
+  const one = newest ? `The ${build}` : 'This build';
+  if (result !== 'cancelled') return `${one} failed: ${error ?? 'see the log for the reason.'}`;
+  return origin === 'imported' ? `The log of the ${build} is incomplete.` : `${one} was cancelled.`;
 }
 
 /** What is wrong, and where in which file. */

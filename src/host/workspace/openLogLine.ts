@@ -15,7 +15,10 @@ export async function openLogLine(session: Session, line: number): Promise<void>
 
 /** Shows the log of the build that did not pass, at a line counted from 1. */
 export async function openFailedLog(session: Session, line: number): Promise<void> {
-  const build = session.state.newest?.unsuccessful ?? null;
+  const { newest, engine } = session.state;
+  // Without a model, the log is the file itself, or one next to it.
+  if (engine !== null) return openLogLine(session, engine.state.line ?? line);
+  const build = newest?.unsuccessful ?? null;
   if (build === null || build.manifest.files.log === null) return;
   await openTextAt(vscode.Uri.joinPath(vscode.Uri.file(build.folder), build.manifest.files.log), line);
 }

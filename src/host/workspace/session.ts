@@ -2,7 +2,6 @@ import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { engineState } from '../../core/diagnose/buildState.ts';
 import type { BuildState } from '../../core/diagnose/buildState.ts';
 import type { PrecisionShare } from '../../core/report/precisionShare.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
@@ -19,10 +18,14 @@ export interface LoadedModel {
   /** Why the model cannot be shown, and where in the file; '' if it can. */
   problem: string;
   hints: string[];
-  /** The file is of an engine, not of a model: what it says of its layers. */
-  engine?: FusionReport;
-  /** Names of the files in the same folder that were read with it. */
-  others?: string[];
+  /** The file is of an engine, not of a model. */
+  engine?: LoadedEngine;
+}
+
+/** What a file of an engine says of its layers, and what the views say about it. */
+export interface LoadedEngine {
+  report: FusionReport;
+  state: BuildState;
 }
 
 /** What was read of a model's newest build, or of the one that the user chose. */
@@ -56,8 +59,8 @@ export interface SessionState {
   problem: string;
   newest: ShownBuild | null;
   hints: string[];
-  /** Of a file of an engine: its report and the files read with it; null for a model. */
-  engine: { report: FusionReport; others: string[] } | null;
+  /** null for a model. */
+  engine: LoadedEngine | null;
   /** null: the model has no Q/DQ nodes, and no calibration cache is in use. */
   quantisation: Quantisation | null;
 }
@@ -127,7 +130,7 @@ export class Session {
       ...(judged && { accuracy: judged }),
       ...(quantisation && { quantisation }),
       ...(newest && { state: newest.state }),
-      ...(engine && { state: engineState(engine.others) }),
+      ...(engine && { state: engine.state }),
     };
   }
 }

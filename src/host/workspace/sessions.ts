@@ -219,7 +219,7 @@ export class Sessions implements vscode.Disposable {
             typed: model.typed,
             problem: model.problem,
             hints: model.hints,
-            engine: model.engine === undefined ? null : { report: model.engine, others: model.others ?? [] },
+            engine: model.engine ?? null,
             newest,
             quantisation,
           };

@@ -59,6 +59,25 @@ test('layer info opens as the graph of the engine, and with its model as the acc
   await w.shot('engine-2-accounting');
 });
 
+test('the log of a failed build says why without its model, and with it marks the node', async () => {
+  copyFileSync('test/fixtures/captures/tensorrt-10.6.0/unsupported_op.fp32/log.txt', join(folder, 'failed.log'));
+  const w = await open();
+  await w.untilExtensionKnown('failed.log', 'Open with TensorRT Lens');
+  await w.pickInMenu('failed.log', 'Open with TensorRT Lens');
+  const banner = w.view.locator('.graph-state');
+  await banner.getByText(/^Build failed\. TensorRT has no importer for/).waitFor();
+  await w.shot('engine-9-failed');
+  copyFileSync('test/fixtures/models/unsupported_op.onnx', join(folder, 'unsupported_op.onnx'));
+  await banner.getByRole('button', { name: 'Open Log' }).click();
+  await w
+    .line(/MyCustomOp/)
+    .first()
+    .waitFor();
+  await w.runCommand('TensorRT: Open with TensorRT Lens');
+  await w.tab('unsupported_op.onnx').waitFor();
+  await w.view.getByRole('button', { name: 'Show Node' }).waitFor();
+});
+
 test('a log alone and the layer info of Torch-TensorRT open from their text, and are searched by keys', async () => {
   // With its model in the folder, the log would open that.
   rmSync(join(folder, 'fusion_zoo.onnx'), { force: true });

@@ -83,6 +83,15 @@ describe('the model of an engine', () => {
     expect(basename((await modelOfEngine(given))!)).toBe('copy.onnx');
   });
 
+  it('is the one whose nodes the log of a failed build parsed', async () => {
+    const given = await engineFilesOf(await put('unsupported_op.fp32', 'log.txt', 'build.log'));
+    await model('resnet18');
+    await model('unnamed');
+    expect(await modelOfEngine(given)).toBeNull();
+    await model('unsupported_op');
+    expect(basename((await modelOfEngine(given))!)).toBe('unsupported_op.onnx');
+  });
+
   it('is not known of a profile alone', async () => {
     await model('vit_tiny');
     expect(await modelOfEngine(await engineFilesOf(await put('vit_tiny.fp16', 'profile.json')))).toBeNull();

@@ -2,11 +2,13 @@ import type { ViewHost } from '../../../src/protocol/views.ts';
 import { button, element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 
-/** What is shown instead of a graph: why there is none, and the ways to one. */
+/** What is shown instead of a graph: why there is none, or else the ways to one. A file that cannot be read builds no engine. */
 export function emptyState(message: string, host: ViewHost): Node[] {
+  const title = element('h1', {}, graphStrings.empty.title);
+  if (message !== '') return [title, element('p', {}, message)];
   return [
-    element('h1', {}, graphStrings.empty.title),
-    element('p', {}, message === '' ? graphStrings.empty.howTo : message),
+    title,
+    element('p', {}, graphStrings.empty.howTo),
     element(
       'p',
       {},

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { buildState, profileNotice, stepsAfter } from '../../../../src/core/diagnose/buildState.ts';
+import { buildState, engineState, profileNotice, stepsAfter } from '../../../../src/core/diagnose/buildState.ts';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../../../src/core/diagnose/diagnosis.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
@@ -60,6 +60,21 @@ describe('buildState', () => {
     const cut = { ...cancelled, error: 'interrupted: the program that ran the build is gone' };
     const { notices: last } = buildState({ unsuccessful: { manifest: cut, found: [] }, pictured, changed: false });
     expect(last[0]!.message).toContain('interrupted');
+  });
+
+  it('does not say that anyone cancelled the build of a log that just ends', () => {
+    const manifest = { ...failed, result: 'cancelled' as const, origin: 'imported' as const, error: 'cut off: …' };
+    const { notices } = buildState({ unsuccessful: { manifest, found: [] }, pictured: manifest, changed: false });
+    expect(notices).toMatchObject([{ kind: 'cancelled', message: 'The log ends before the build does.' }]);
+  });
+
+  it('names the cause of a failed build whose model is not there, and asks for the model', () => {
+    const { notices, line } = engineState([], foundIn('tensorrt-10.6.0/unsupported_op.fp32'));
+    expect(notices).toMatchObject([{ kind: 'failed', steps: ['chooseModel', 'log'] }]);
+    expect(notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
+    expect(notices[0]!.advice).toMatch(/Choose the ONNX file to see the nodes that the log names\.$/);
+    expect(line).toBeGreaterThan(0);
+    expect(engineState([], []).notices[0]!.message).toBe('Build failed. The log has the reason.');
   });
 
   it('unwraps TensorRT’s own text where no cause is known', () => {

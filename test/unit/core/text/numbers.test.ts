@@ -40,6 +40,7 @@ describe('numbers in prose', () => {
     [9.96, '10 %'],
     [93.46, '93 %'],
     [99.6, '> 99 %'],
+    [99.9997, '100 %'],
     [100, '100 %'],
   ])('%d percent is %s', (value, text) => expect(percentText(value)).toBe(text));
 
