@@ -174,6 +174,8 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
 const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
   'profile-missing': 'Set the shapes of the dynamic inputs.',
   'profile-inconsistent': 'Set the shapes again: minimum ≤ optimum ≤ maximum along each open dimension.',
+  'unsupported-op': 'Replace the node with supported operators or by a plugin of the same name.',
+  'plugin-missing': "Load TensorRT's plugin library or your own, or replace the node with supported operators.",
   'workspace-too-small': 'Increase the workspace, or leave it unlimited.',
   'weights-missing':
     'Put the external weights next to the model. Fusion depends on structure, shapes and types, so a build with random weights shows the same groups.',
@@ -197,13 +199,7 @@ function outcomeNotice(
     : `Build failed. ${cause?.message ?? sentence(causeText(manifest.error ?? noCause))}`;
   const more = errors > 1 ? `${counted(errors - 1, 'more error')} in the Problems panel.` : '';
   const lacks = lacksWeights(cause, manifest.error);
-  const advice = cancelled
-    ? ''
-    : lacks
-      ? buttonAdvice['weights-missing']!
-      : cause
-        ? adviceFor(cause)
-        : '';
+  const advice = cancelled ? '' : lacks ? buttonAdvice['weights-missing']! : cause ? adviceFor(cause) : '';
   return {
     kind: cancelled ? 'cancelled' : 'failed',
     message,

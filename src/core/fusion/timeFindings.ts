@@ -46,6 +46,14 @@ const about = (layers: readonly ReportLayer[]): Pick<TimeFinding, 'ms' | 'nodes'
   layers: layers.map(({ id }) => id),
 });
 
+/** A ForeignNode counts as one layer elsewhere; here each of its kernels is timed. */
+const withNoun = (layers: readonly ReportLayer[], one: string, many: string): string => {
+  const kernels = layers.filter(({ kind }) => kind === 'kernel').length;
+  if (layers.length === 1) return `1 ${kernels === 1 ? 'kernel' : 'layer'} ${one}`.trimEnd();
+  const noun = kernels === 0 ? 'layers' : kernels === layers.length ? 'kernels' : 'layers and kernels';
+  return `${thousands(layers.length)} ${noun} ${many}`.trimEnd();
+};
+
 const slowestFirst = (layers: readonly ReportLayer[]): ReportLayer[] =>
   layers.toSorted((a, b) => b.averageMs! - a.averageMs!);
 
@@ -64,8 +72,8 @@ function launchBound({ profile }: FusionReport, timed: readonly ReportLayer[]): 
     return {
       code: 'launch-bound',
       exact: false,
-      message: `${thousands(short.length)} of ${counted(all, 'layer')} ${about5}: launching can take longer than running. A trace of Nsight Systems shows whether the GPU waits. ${advice}`,
-      evidence: [`${counted(short.length, 'layer')} under ${timeText(shortMs)}, ${timeText(sumOf(short))} together`],
+      message: `${thousands(short.length)} of ${withNoun(running, '', '')} ${about5}: launching can take longer than running. A trace of Nsight Systems shows whether the GPU waits. ${advice}`,
+      evidence: [`${withNoun(short, '', '')} under ${timeText(shortMs)}, ${timeText(sumOf(short))} together`],
       ...about(short),
     };
   const { pass, launches } = profile;
@@ -115,7 +123,7 @@ function memoryBound(report: FusionReport, timed: readonly ReportLayer[]): TimeF
   return {
     code: 'memory-bound',
     exact: true,
-    message: `${counted(measured.length, 'layer')} use ${percentText(100 * nearBandwidth)} or more of the memory's throughput, and less of the multiprocessors': fewer bytes (FP16, INT8, more fusion) make them faster, more compute does not.`,
+    message: `${withNoun(measured, 'uses', 'use')} ${percentText(100 * nearBandwidth)} or more of the memory's throughput, and less of the multiprocessors': fewer bytes (FP16, INT8, more fusion) make them faster, more compute does not.`,
     evidence: measured
       .slice(0, 5)
       .map(
@@ -139,7 +147,7 @@ function memoryBoundBySizes({ profile }: FusionReport, timed: readonly ReportLay
   return {
     code: 'memory-bound',
     exact: false,
-    message: `${counted(bound.length, 'layer')} read and write their tensors at ${percentText(100 * nearBandwidth)} or more of the memory bandwidth of ${name}: fewer bytes (FP16, INT8, more fusion) make them faster, more compute does not.`,
+    message: `${withNoun(bound, 'reads and writes its tensors', 'read and write their tensors')} at ${percentText(100 * nearBandwidth)} or more of the memory bandwidth of ${name}: fewer bytes (FP16, INT8, more fusion) make them faster, more compute does not.`,
     evidence: bound
       .slice(0, 5)
       .map(
@@ -170,7 +178,7 @@ function noTensorCores(timed: readonly ReportLayer[]): TimeFinding | null {
   return {
     code: 'no-tensor-cores',
     exact,
-    message: `${counted(plain.length, 'layer multiplies', 'layers multiply')} without tensor cores${exact ? '' : ', as the names of the kernels say'}. Allow TF32, FP16, BF16 or INT8, and use channels that are multiples of 8.`,
+    message: `${withNoun(plain, 'multiplies', 'multiply')} without tensor cores${exact ? '' : ', as the names of the kernels say'}. Allow TF32, FP16, BF16 or INT8, and use channels that are multiples of 8.`,
     evidence: plain.slice(0, 5).map(({ id, tactic, averageMs }) => `layer ${id}: ${tactic}, ${timeText(averageMs!)}`),
     ...about(plain),
   };
@@ -211,7 +219,7 @@ function misalignedChannels(report: FusionReport, timed: readonly ReportLayer[])
   return {
     code: 'misaligned-channels',
     exact: false,
-    message: `${counted(found.length, 'layer computes', 'layers compute')} channels that are not a multiple of what tensor cores take at a time (8 in FP16 and BF16, 16 in INT8 and FP8), so that a part of the work is padding. Round the channels up in the model.`,
+    message: `${withNoun(found, 'computes', 'compute')} channels that are not a multiple of what tensor cores take at a time (8 in FP16 and BF16, 16 in INT8 and FP8), so that a part of the work is padding. Round the channels up in the model.`,
     evidence: evidence.slice(0, 5),
     ...about(found),
   };

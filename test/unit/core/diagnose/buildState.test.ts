@@ -17,6 +17,7 @@ describe('buildState', () => {
     const unsupported = stateOf('tensorrt-10.6.0/unsupported_op.fp32');
     expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['reduce', 'log'] }]);
     expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
+    expect(unsupported.notices[0]!.advice).not.toMatch(/--\w/);
     expect(unsupported.line).toBeGreaterThan(0);
 
     const weights = stateOf('tensorrt-10.6.0/cli.missing_weights');

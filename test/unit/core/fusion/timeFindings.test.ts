@@ -43,6 +43,16 @@ describe('short kernels', () => {
     expect(codes([...many(20, { averageMs: 0.003, kind: 'shape' }), ...many(5, { averageMs: 1 })])).toEqual([]);
   });
 
+  test('are called kernels, and layers only where they are no part of a ForeignNode', () => {
+    const words = (layers: ReportLayer[]) =>
+      /^20 of 20 .*?(?= take)/.exec(findTimes(handReport([], layers))[0]!.message);
+    const kernels = many(20, { averageMs: 0.003 });
+    const single = kernels.map((layer) => ({ ...layer, kind: 'single' as const }));
+    expect(words(kernels)?.[0]).toBe('20 of 20 kernels');
+    expect(words(single)?.[0]).toBe('20 of 20 layers');
+    expect(words([...kernels.slice(5), ...single.slice(0, 5)])?.[0]).toBe('20 of 20 layers and kernels');
+  });
+
   test('are not long layers of many kernels, nor few among long ones', () => {
     expect(codes(many(20, { averageMs: 0.012, launches: 10 }), { profile: waiting })).toEqual([]);
     expect(codes(many(20, { averageMs: 0.012, launches: 40 }), { profile: waiting })).toEqual(['launch-bound']);
