@@ -142,8 +142,8 @@ function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOpt
   if (result !== 'passed') {
     const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
     const where = reason.startsWith(model) ? '' : `${model}: `;
-    const advice = reason.includes('weights file') ? '. Pass --random-weights to build without them' : '';
-    return `trtlens build: ${where}${reason}${advice} (log: ${join(folder, files.log ?? '')})`;
+    const advice = reason.includes('weights file') ? ' Pass --random-weights to build without them.' : '';
+    return `trtlens build: ${where}${advice === '' || reason.endsWith('.') ? reason : `${reason}.`}${advice} (log: ${join(folder, files.log ?? '')})`;
   }
   const weights = randomWeights ? ', with random weights' : '';
   return `Built in ${timeText((seconds ?? 0) * 1000)}${weights}: ${resolve(folder, files.engine ?? '')}`;

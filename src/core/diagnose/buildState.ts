@@ -72,7 +72,7 @@ export function buildState({ unsuccessful, pictured, changed }: StateInput): Bui
   const hasLog = unsuccessful !== null && unsuccessful.manifest.files.log !== null;
   return {
     notices,
-    faults: found.map(({ severity, message, advice, line, nodes }) => ({ severity, message, advice, line, nodes })),
+    faults: found.map((one) => ({ ...faultOf(one), advice: adviceFor(one) })),
     // Without a cause, the end of the log says most.
     line: hasLog ? (firstError(found)?.line ?? Number.MAX_SAFE_INTEGER) : null,
   };
@@ -96,6 +96,13 @@ export function engineState(others: readonly string[], failure?: readonly Diagno
   };
   return { notices: [notice], faults: [], line: null };
 }
+
+const faultOf = ({ severity, message, line, nodes }: Diagnosis): Omit<NodeFault, 'advice'> => ({
+  severity,
+  message,
+  line,
+  nodes,
+});
 
 function failureState(found: readonly Diagnosis[]): BuildState {
   const cause = firstError(found);
@@ -181,7 +188,8 @@ const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
     'Put the external weights next to the model. Fusion depends on structure, shapes and types, so a build with random weights shows the same groups.',
 };
 
-const adviceFor = ({ code, advice }: Diagnosis): string => buttonAdvice[code] ?? advice;
+/** What helps against an error, for readers who have buttons instead of a command line. */
+export const adviceFor = ({ code, advice }: Pick<Diagnosis, 'code' | 'advice'>): string => buttonAdvice[code] ?? advice;
 
 const noCause = 'The log has the reason.';
 
@@ -208,7 +216,7 @@ function outcomeNotice(
   };
 }
 
-/** Nobody need have cancelled a build whose log just ends: what was opened may be a part of it. */
+/** A log that just ends may be a part of the log of a build that went on. */
 function cancelledText({ error, origin }: BuildManifest): string {
   if (error?.startsWith('interrupted')) return 'Build interrupted: the program that ran it is gone.';
   return origin === 'imported' ? 'The log ends before the build does.' : 'Build cancelled.';

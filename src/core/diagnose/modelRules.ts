@@ -40,19 +40,24 @@ export const MODEL_RULES: DiagnosisRule[] = [
     code: 'model-unreadable',
     pattern:
       /MODEL_DESERIALIZE_FAILED|Failed to parse the ONNX model|not an ONNX model|Failed to sort (?:the )?model topologically|Graph contains a cycle/,
-    say: (m) => ({
-      message: /topolog|cycle/.test(m[0])
-        ? 'The graph of the model has a cycle.'
-        : 'The file is not a complete ONNX model: it is truncated or damaged.',
-      advice: 'Export it again, or compare its size with the original.',
-    }),
+    say: (m) =>
+      /topolog|cycle/.test(m[0])
+        ? {
+            message: 'The graph of the model has a cycle.',
+            advice: 'Export it again, or check it with `python -m onnx.checker`.',
+          }
+        : {
+            message: 'The file is not a complete ONNX model: it is truncated or damaged.',
+            advice: 'Export it again, or compare its size with the original.',
+          },
   },
   {
     code: 'model-unreadable',
     pattern: /Node input was not registered|toposort/,
     say: () => ({
-      message: 'A tensor that this node reads is not in the file: the model is truncated or was cut badly.',
-      advice: 'Export it again, or check it with `python -m onnx.checker`.',
+      message:
+        'TensorRT does not find a tensor that this node reads: the model was cut badly, or the tensor is a sparse initializer.',
+      advice: 'Export it again with dense initializers, or check it with `python -m onnx.checker`.',
     }),
   },
   {

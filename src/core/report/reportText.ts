@@ -152,7 +152,7 @@ function savingLines({ savings = [] }: FusionReport): string[] {
   ];
   if (saved.length === 0) return [];
   const unknown = savings.filter((one) => one.bytes === null || one.unknownTensors > 0).length;
-  const rest = unknown === 0 ? '' : `; of ${counted(unknown, 'group')} not all is known`;
+  const rest = unknown === 0 ? '' : `; ${counted(unknown, 'group')} ${unknown === 1 ? 'is' : 'are'} only partly known`;
   return wrap(
     `Fusion saves ${saved.join(' and ')}, against a kernel for each node (derived from the members and static shapes${rest}).`,
   );

@@ -18,6 +18,7 @@ describe('buildState', () => {
     expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['reduce', 'log'] }]);
     expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
     expect(unsupported.notices[0]!.advice).not.toMatch(/--\w/);
+    expect(unsupported.faults[0]!.advice).toBe(unsupported.notices[0]!.advice);
     expect(unsupported.line).toBeGreaterThan(0);
 
     const weights = stateOf('tensorrt-10.6.0/cli.missing_weights');

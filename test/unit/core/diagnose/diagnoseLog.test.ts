@@ -197,6 +197,16 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
   it('an operator whose plugin TensorRT-RTX does not have', () => {
     expect(one('nonzero')).toMatchObject({ code: 'plugin-missing', layer: 'nz' });
   });
+  it('a cycle, and a tensor that TensorRT does not find: it need not be missing, it may be sparse', () => {
+    const advice = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message, advice: help }) => [message, help]);
+    expect(
+      advice('ModelImporter.cpp:945: Assertion failed: toposort(graph.node()): Failed to sort model topologically'),
+    ).toEqual([['The graph of the model has a cycle.', expect.not.stringContaining('size')]]);
+    expect(advice('In function parseNode: Assertion failed: Node input was not registered.')).toEqual([
+      [expect.stringMatching(/cut badly, or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
+    ]);
+  });
+
   it('a text that no rule knows: its reason, without source positions, and its node', () => {
     expect(one('nms')).toEqual({
       code: 'internal',
