@@ -20,9 +20,8 @@ export interface ShapeQuestion {
   sizes: OpenSize[];
   /** Suggested sizes, by the name of the open dimension. */
   suggested: ReadonlyMap<string, number>;
-  /** The suggested shapes as one profile, and as text. */
+  /** The suggested shapes as one profile. */
   profile: Profiles;
-  text: string;
   /** What is built without a profile. */
   ones: string;
 }
@@ -38,7 +37,6 @@ export async function shapeQuestion(uri: vscode.Uri): Promise<ShapeQuestion> {
     sizes: openSizes(inputs),
     suggested: new Map(suggestSizes(value).map(({ name, size }) => [name, size])),
     profile: texts.length === 0 ? [] : [profileOf(texts)],
-    text: texts.join(', '),
     ones: shapesText([shapes]),
   };
 }
@@ -49,11 +47,14 @@ export async function askShapes(
   last: Profiles,
   place: StepPlace,
 ): Promise<Profiles | Back | undefined> {
+  const suggested = profilesText(question.profile);
   const items: (vscode.QuickPickItem & { profiles: Profiles | null })[] = [
     ...(last.length > 0 ? [{ label: 'Last Shapes', detail: profilesText(last), profiles: last }] : []),
-    { label: 'Suggested Shapes', detail: question.text, profiles: question.profile },
+    { label: 'Suggested Shapes', detail: suggested, profiles: question.profile },
     { label: 'Choose Shapes…', detail: 'Asks for a range of each open dimension', profiles: null },
-    { label: '1 Along Each Open Dimension', detail: question.ones, profiles: [] },
+    ...(question.ones === suggested
+      ? []
+      : [{ label: '1 Along Each Open Dimension', detail: question.ones, profiles: [] }]),
   ];
   const placeholder = 'This model leaves dimensions open: select the shapes to build for';
   for (;;) {
