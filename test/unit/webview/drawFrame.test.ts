@@ -176,6 +176,35 @@ describe('drawFrame', () => {
     expect(sizes).toEqual([12]);
   });
 
+  it.each([0.2, 0.6])('draws names and their lines over no node and through no other group at scale %s', (k) => {
+    const data = manyGroups(40);
+    const model = new GraphModel({ ...data, graph: data.graph! }, 'fusion');
+    model.setFlat(true);
+    const { scene, input } = model.request(new Set());
+    model.setPicture(scene, nestedLayout(input));
+    const { layout } = model.picture!;
+    const frame = { ...frameOf(model), camera: { k, x: 300, y: 60 }, width: 1280, height: 800 };
+    type Box = { x: number; y: number; width: number; height: number };
+    const lines: Box[] = [];
+    const labels = drawOver(
+      { ...silent, box: (x, y, width, height) => height === 1 && lines.push({ x, y, width, height }) },
+      frame,
+    ).filter(({ target }) => target.kind === 'group');
+    expect(labels.length).toBeGreaterThan(2);
+    const touches = (box: Box, x: number, y: number, width: number, height: number) =>
+      x * k + 300 < box.x + box.width &&
+      (x + width) * k + 300 > box.x &&
+      y * k + 60 < box.y + box.height &&
+      (y + height) * k + 60 > box.y;
+    const onNode = (box: Box) =>
+      scene.kind.some((_, i) => touches(box, layout.x[i]!, layout.y[i]!, layout.width[i]!, layout.height[i]!));
+    expect([...labels, ...lines].filter(onNode)).toEqual([]);
+    // A line begins at its own group.
+    const groupsOn = (line: Box) =>
+      model.regions.filter(({ left, top, right, bottom }) => touches(line, left, top, right - left, bottom - top));
+    for (const line of lines) expect(groupsOn(line).length).toBeLessThanOrEqual(1);
+  });
+
   it('writes the names of groups over no edge where there is room next to them', () => {
     // Two columns of modules: the edge from the one to the other, and the one that leaves the second, are beside boxes.
     const data = manyGroups(20);

@@ -9,7 +9,7 @@ import { LabelSpace } from './drawView.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 
 /** Below this scale labels would be on boxes that are too small to be read anyway. */
-const labelScale = 0.25;
+const labelScale = 0.12;
 
 /** What changes only with the picture, the palette or the marked group: boundaries, modules, edges, boxes. */
 export function drawGround(brush: Brush, frame: Frame): void {

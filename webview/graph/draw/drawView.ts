@@ -58,6 +58,9 @@ const shared = (a: PlacedBox, b: PlacedBox): number =>
   Math.max(0, Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)) *
   Math.max(0, Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y));
 
+/** Boxes are sorted by where they are, in cells of so many CSS pixels. */
+const cellSize = [256, 32] as const;
+
 /** Keeps labels off boxes and off each other: first come, first served. */
 export class LabelSpace {
   readonly #cells = new Map<number, PlacedBox[]>();
@@ -84,35 +87,46 @@ export class LabelSpace {
   /** How much is there under a box, in CSS pixels squared; labels, which could no longer be read, count four times. */
   covered(box: PlacedBox): number {
     let area = 0;
-    const last = Math.floor((box.y + box.height) / 32);
-    for (let row = Math.floor(box.y / 32); row <= last; row++) {
-      // Only what is in this row, so that a box of several rows counts once.
-      const top = Math.max(box.y, row * 32);
-      const part = { x: box.x, y: top, width: box.width, height: Math.min(box.y + box.height, row * 32 + 32) - top };
-      for (const other of this.#cells.get(row) ?? []) area += shared(part, other);
-    }
+    this.#inCells(box, (cell, part) => {
+      // Only what is in this cell, so that a box of several cells counts once.
+      for (const other of cell) area += shared(part, other);
+      return false;
+    });
     for (const label of this.boxes) area += 3 * shared(box, label);
     return area;
   }
 
   /** Whether something is there. */
   hits(box: PlacedBox): boolean {
-    const last = Math.floor((box.y + box.height) / 32);
-    for (let row = Math.floor(box.y / 32); row <= last; row++) {
-      for (const other of this.#cells.get(row) ?? []) {
-        if (touch(box, other)) return true;
-      }
-    }
-    return false;
+    return this.#inCells(box, (cell) => cell.some((other) => touch(box, other)));
   }
 
   #put(box: PlacedBox): void {
-    const last = Math.floor((box.y + box.height) / 32);
-    for (let row = Math.floor(box.y / 32); row <= last; row++) {
-      const cell = this.#cells.get(row);
-      if (cell === undefined) this.#cells.set(row, [box]);
-      else cell.push(box);
-    }
+    this.#inCells(box, (cell) => {
+      cell.push(box);
+      return false;
+    });
+  }
+
+  /** Visits the cells that a box is in, each with the box's part in it, until a visit gives true. */
+  #inCells(box: PlacedBox, visit: (cell: PlacedBox[], part: PlacedBox) => boolean): boolean {
+    const [wide, high] = cellSize;
+    const [right, bottom] = [box.x + box.width, box.y + box.height];
+    for (let row = Math.floor(box.y / high); row <= Math.floor(bottom / high); row++)
+      for (let column = Math.floor(box.x / wide); column <= Math.floor(right / wide); column++) {
+        const key = row * 4096 + column;
+        let cell = this.#cells.get(key);
+        if (cell === undefined) this.#cells.set(key, (cell = []));
+        const [x, y] = [Math.max(box.x, column * wide), Math.max(box.y, row * high)];
+        const part = {
+          x,
+          y,
+          width: Math.min(right, (column + 1) * wide) - x,
+          height: Math.min(bottom, (row + 1) * high) - y,
+        };
+        if (visit(cell, part)) return true;
+      }
+    return false;
   }
 }
 

@@ -58,7 +58,7 @@ function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Lab
   // Where there is no room for all of it, perhaps there is for its name.
   const name = full.lines.length > 1 ? withLines(frame, full, full.lines.slice(0, 1)) : null;
   const ways = name === null ? [full] : [full, name];
-  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(box);
+  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(grown(box, 2));
   const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
   for (const label of ways) {
     const placed = nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, nearReaches);
@@ -172,6 +172,26 @@ function largestVisible(
 const isInside = ({ x, y, width, height }: PlacedBox, frame: Frame): boolean =>
   x >= 4 && x + width <= frame.width - 4 && y >= 4 && y + height <= frame.height - 4;
 
+const grown = ({ x, y, width, height }: PlacedBox, by: number): PlacedBox => ({
+  x: x - by,
+  y: y - by,
+  width: width + 2 * by,
+  height: height + 2 * by,
+});
+
+/** Whether a line is within the boundary of another group, which it would seem to belong to. */
+const crossesGroup = ({ model, camera: { k, x, y } }: Frame, own: number, line: PlacedBox): boolean =>
+  model.regions.some((region) => {
+    const { group, boxes, left, top, right, bottom } = region;
+    const isIn = (x0: number, y0: number, x1: number, y1: number) =>
+      x0 * k + x < line.x + line.width && x1 * k + x > line.x && y0 * k + y < line.y && y1 * k + y > line.y;
+    if (group === own || !hasBoundary(model.fusion.groups[group]!, region)) return false;
+    if (!isIn(left, top, right, bottom)) return false;
+    for (let i = 0; i < boxes.length; i += 4)
+      if (isIn(boxes[i]!, boxes[i + 1]!, boxes[i]! + boxes[i + 2]!, boxes[i + 1]! + boxes[i + 3]!)) return true;
+    return false;
+  });
+
 function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
   const { width, height } = label;
   const { box, segment } = label.anchor;
@@ -220,7 +240,7 @@ function atLine(
         const place = { x, y: y - height / 2, width, height };
         const end = side > 0 ? x : x + width;
         const line = [{ x: Math.min(start, end), y: y - 0.5, width: Math.abs(end - start), height: 1 }];
-        if (!isFree(place) || labels.hits(line[0]!)) continue;
+        if (!isFree(place) || labels.hits(line[0]!) || crossesGroup(frame, label.group, line[0]!)) continue;
         if (segment) line.push({ x: middle - 0.5, y: below, width: 1, height: y - below });
         return { label, box: place, line };
       }
