@@ -140,6 +140,10 @@ export function modelTensor(of: Resolution, engineTensor: string): number {
   const name = outsideName(of.view, engineTensor);
   const found = of.graph.byName.get(name);
   if (found !== undefined) return found;
+  // Of an input that is an output, too, the parser makes two: it reads `__x` and copies it to `x`.
+  const copied = name.startsWith('__') ? of.graph.byName.get(name.slice(2)) : undefined;
+  if (copied !== undefined && of.graph.tensors[copied]!.producer < 0 && of.graph.graphOutputs.includes(copied))
+    return copied;
   // The parser appends `_6` to a tensor whose name is taken, as by a layer.
   const bare = /^([^]+)_\d+$/.exec(name)?.[1];
   return (bare === undefined ? undefined : of.graph.byName.get(bare)) ?? -1;

@@ -57,8 +57,10 @@ function nodeText(model: GraphModel, point: number): HoverText {
     if (layer !== undefined) {
       const others = more.length === 0 ? '' : ` ${words.more(more.length)}`;
       facts.push([words.layer, (shorten(layer.name, longestName) || `layer ${layer.id}`) + others]);
-      if ((layer.tactic ?? '') !== '') facts.push([words.kernel, shorten(layer.tactic!, longestName)]);
-      if (layer.averageMs !== null) facts.push([words.layerTime, timeText(layer.averageMs)]);
+      // Of several kernels, the one of the first would pass for all of it.
+      const only = more.length === 0 ? layer : null;
+      if ((only?.tactic ?? '') !== '') facts.push([words.kernel, shorten(only!.tactic!, longestName)]);
+      if (only !== null && only.averageMs !== null) facts.push([words.layerTime, timeText(only.averageMs)]);
     }
     const group = model.fusion.groups[model.fusion.groupOf[point]!];
     if (group !== undefined && group.points.length > 1) facts.push([words.group, groupName(model, group)]);

@@ -122,6 +122,28 @@ describe('layers of another network', () => {
   });
 });
 
+it('an input that is an output, too, is one of the model: the parser reads it as `__x`', async () => {
+  const y: typeof x = ['y', 'float', 4, 8];
+  const differences = async (outputs: (typeof x)[]) => {
+    const { value: model } = await readModel(
+      bytesOf(hard('model', [['relu', 'Relu', ['x'], ['y']]], { outputs }).bytes),
+    );
+    const relu = engineLayer('relu', {
+      type: 'kgen',
+      inputs: ['__x'],
+      outputs: outputs.map(([name]) => name),
+      metadata: printMetadata(['relu']),
+    });
+    const bindings = ['__x', ...outputs.map(([name]) => name)];
+    return problemsOf(
+      createReport({ model: model!, modelFile: 'm', layerInfo: layerInfo([relu], bindings) }),
+      'model-differs',
+    );
+  };
+  expect(await differences([y, x])).toEqual([]);
+  expect(await differences([y])).toEqual([expect.stringContaining('(the first is "__x")')]);
+});
+
 it('layers of one build with the log of another: the log is not used', async () => {
   const both = (log: string, layers: string) =>
     modelOf('vit_tiny').then((model) =>
