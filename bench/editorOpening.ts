@@ -30,6 +30,9 @@ const patience = 120_000;
 /** Each model is opened so often, in a new tab each time; the least counts, because other work only adds to it. */
 const times = 3;
 
+/** After that many milliseconds the editor and its own extensions have started. */
+const resting = 15_000;
+
 /**
  * The first opening of a session, whose time depends on when the user opens it: while a browser starts, the service worker
  * of its webviews takes seconds to be registered.
@@ -41,7 +44,7 @@ const firstOpenings = [
     sessions: 7,
     limit: 1.3,
   },
-  { what: 'the same in a window that was opened 15 s ago', rest: 15_000, sessions: 5, limit: undefined },
+  { what: 'the same in a window that was opened 15 s ago', rest: resting, sessions: 5, limit: undefined },
 ] as const;
 
 /** @param values at least one */
@@ -193,11 +196,15 @@ async function main(): Promise<object[]> {
   installExtension(packEmptyEditor(parent), extensions);
   writeFileSync(join(folder, 'nothing.empty'), '');
   /** Does something in a window of a session of its own: server, extension host and browser have just started. */
-  const session = async <T>(rest: number, act: (page: Page) => Promise<T>): Promise<T> => {
+  const session = async <T>(
+    rest: number,
+    act: (page: Page, another: () => Promise<Page>) => Promise<T>,
+  ): Promise<T> => {
     const server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache } });
     const browser = await launchBrowser();
     try {
-      return await act(await openWindow(() => newPage(browser), `${server.origin}/?folder=${folder}`, rest));
+      const another = () => openWindow(() => newPage(browser), `${server.origin}/?folder=${folder}`, rest);
+      return await act(await another(), another);
     } finally {
       await browser.close();
       await server.stop();
@@ -205,18 +212,11 @@ async function main(): Promise<object[]> {
   };
   try {
     const rows: object[] = [];
-    const activations: number[] = [];
     for (const { what, rest, sessions, limit } of firstOpenings) {
       const taken = { empty: [] as number[], ours: [] as number[] };
       for (let i = 0; i < sessions; i++) {
         taken.empty.push(await session(rest, (page) => opening(page, 'nothing.empty')));
-        taken.ours.push(
-          await session(rest, async (page) => {
-            const ms = await opening(page, 'first.onnx');
-            activations.push(await activationOf(page));
-            return ms;
-          }),
-        );
+        taken.ours.push(await session(rest, (page) => opening(page, 'first.onnx')));
       }
       const [empty, ours] = [median(taken.empty), median(taken.ours)];
       rows.push({
@@ -227,14 +227,21 @@ async function main(): Promise<object[]> {
         ...(limit !== undefined && { target: `≤ ${limit}`, ok: ours <= limit * empty }),
       });
     }
-    const activation = Math.min(...activations);
-    rows.push({
-      what: 'activation of the extension, code loaded and run',
-      ours: `${activation} ms`,
-      target: '≤ 60 ms',
-      ok: activation <= 60,
-    });
-    await session(0, async (page) => {
+    await session(resting, async (page, another) => {
+      const activations: number[] = [];
+      for (let i = 0; i < times; i++) {
+        const next = await another();
+        await opening(next, 'first.onnx');
+        activations.push(await activationOf(next));
+        await next.context().close();
+      }
+      const activation = Math.min(...activations);
+      rows.push({
+        what: 'activation of the extension, code loaded and run',
+        ours: `${activation} ms`,
+        target: '≤ 60 ms',
+        ok: activation <= 60,
+      });
       await opening(page, 'first.onnx');
       for (const [name, what, limit] of [
         ['decoder_5k.onnx', '5,000 nodes', 1500],

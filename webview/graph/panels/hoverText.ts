@@ -1,3 +1,4 @@
+import type { FusionReport, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { fateSentence } from '../../../src/core/report/fateSentence.ts';
 import { layerOf } from '../../../src/core/report/layers.ts';
 import { longestName } from '../../../src/core/report/labels.ts';
@@ -44,6 +45,18 @@ export function hoverText(model: GraphModel, target: HoverTarget): HoverText {
   }
 }
 
+/** The layers of a node: of several, the kernel and the time of the first would pass for those of all. */
+function layerFacts(report: FusionReport, { layers }: ReportNode): HoverText['facts'] {
+  const [layer, ...more] = layers.map((id) => layerOf(report, id)).filter((one) => one !== undefined);
+  if (layer === undefined) return [];
+  const name = shorten(layer.name, longestName) || `layer ${layer.id}`;
+  if (more.length > 0) return [[words.layer, `${name} ${words.more(more.length)}`]];
+  const facts: HoverText['facts'] = [[words.layer, name]];
+  if ((layer.tactic ?? '') !== '') facts.push([words.kernel, shorten(layer.tactic!, longestName)]);
+  if (layer.averageMs !== null) facts.push([words.layerTime, timeText(layer.averageMs)]);
+  return facts;
+}
+
 function nodeText(model: GraphModel, point: number): HoverText {
   const node = model.graph.data.nodes[point]!;
   const { report } = model.data;
@@ -53,15 +66,7 @@ function nodeText(model: GraphModel, point: number): HoverText {
   if (report !== null && said !== undefined) {
     sentences.push(fateSentence(report, said));
     facts.push([words.evidence, said.fate === 'unknown' ? 'unknown' : said.exact ? 'exact' : 'derived']);
-    const [layer, ...more] = said.layers.map((id) => layerOf(report, id)).filter((one) => one !== undefined);
-    if (layer !== undefined) {
-      const others = more.length === 0 ? '' : ` ${words.more(more.length)}`;
-      facts.push([words.layer, (shorten(layer.name, longestName) || `layer ${layer.id}`) + others]);
-      // Of several kernels, the one of the first would pass for all of it.
-      const only = more.length === 0 ? layer : null;
-      if ((only?.tactic ?? '') !== '') facts.push([words.kernel, shorten(only!.tactic!, longestName)]);
-      if (only !== null && only.averageMs !== null) facts.push([words.layerTime, timeText(only.averageMs)]);
-    }
+    facts.push(...layerFacts(report, said));
     const group = model.fusion.groups[model.fusion.groupOf[point]!];
     if (group !== undefined && group.points.length > 1) facts.push([words.group, groupName(model, group)]);
   }
