@@ -181,8 +181,6 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
 const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
   'profile-missing': 'Set the shapes of the dynamic inputs.',
   'profile-inconsistent': 'Set the shapes again: minimum ≤ optimum ≤ maximum along each open dimension.',
-  'unsupported-op': 'Replace the node with supported operators or by a plugin of the same name.',
-  'plugin-missing': "Load TensorRT's plugin library or your own, or replace the node with supported operators.",
   'workspace-too-small': 'Increase the workspace, or leave it unlimited.',
   'weights-missing':
     'Put the external weights next to the model. Fusion depends on structure, shapes and types, so a build with random weights shows the same groups.',
@@ -190,6 +188,10 @@ const buttonAdvice: Partial<Record<DiagnosisCode, string>> = {
 
 /** What helps against an error, for readers who have buttons instead of a command line. */
 export const adviceFor = ({ code, advice }: Pick<Diagnosis, 'code' | 'advice'>): string => buttonAdvice[code] ?? advice;
+
+/** Why a build failed, as its manifest says, with advice for those readers. */
+export const withButtonAdvice = (error: string, found: readonly Pick<Diagnosis, 'code' | 'advice'>[]): string =>
+  found.reduce((text, one) => text.replace(one.advice, () => adviceFor(one)), error);
 
 const noCause = 'The log has the reason.';
 

@@ -67,7 +67,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
     say: (m) => ({
       message: `The plugin ${m[1] ?? m[2] ?? m[3] ?? m[4]} of this node is not registered.`,
       advice:
-        "Load TensorRT's plugin library (libnvinfer_plugin) or your own with --staticPlugins / --dynamicPlugins; a newer TensorRT may have the operator itself. TensorRT-RTX has no plugin library.",
+        "Load TensorRT's plugin library (libnvinfer_plugin) or your own, or replace the node with supported operators; a newer TensorRT may have the operator itself. TensorRT-RTX has no plugin library.",
     }),
   },
   {
@@ -77,8 +77,7 @@ export const MODEL_RULES: DiagnosisRule[] = [
     say: (m, text) => ({
       op: m[1] ?? m[2] ?? parsedOp(text),
       message: `TensorRT has no importer for the operator ${m[1] ?? m[2] ?? parsedOp(text)} of this node, and no plugin with that name is registered.`,
-      advice:
-        'Replace the node with supported operators, or write a plugin with the same name and load it with --staticPlugins / --dynamicPlugins.',
+      advice: 'Replace the node with supported operators or by a plugin of the same name.',
     }),
   },
   {

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { stepsOf, stepWords } from '../../core/diagnose/buildState.ts';
+import { adviceFor, stepsOf, stepWords } from '../../core/diagnose/buildState.ts';
 import { stepCommand } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
 import { diagnoseBuild } from './diagnoseBuild.ts';
@@ -106,13 +106,13 @@ function toDiagnostic(
   log: vscode.Uri | undefined,
   target: vscode.Uri | undefined,
 ): vscode.Diagnostic {
-  const { severity, code, message, advice, line, names } = diagnosis;
+  const { severity, code, message, line, names } = diagnosis;
   const more = names.length > mostNames ? [`and ${names.length - mostNames} more`] : [];
   const nodes = names.length === 0 ? '' : `Nodes: ${[...names.slice(0, mostNames), ...more].join(', ')}.`;
   const shown = new vscode.Diagnostic(
     // A model has no lines: a problem is at its beginning.
     new vscode.Range(0, 0, 0, 0),
-    [message, advice, nodes].filter((part) => part !== '').join('\n'),
+    [message, adviceFor(diagnosis), nodes].filter((part) => part !== '').join('\n'),
     severity === 'error' ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning,
   );
   shown.source = 'TensorRT';

@@ -1,5 +1,6 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
+import { adviceFor } from '../../core/diagnose/buildState.ts';
 import { shapesText } from '../../core/build/builtShapes.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
@@ -129,8 +130,9 @@ function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: 
           ? null
           : { kind: 'file', path: log, line: found.line };
     const icon = new vscode.ThemeIcon(found.severity === 'error' ? 'error' : 'warning');
-    const tooltip = [found.message, found.advice, ...found.names.slice(0, 20)].join('\n');
-    return line(parent, `cause-${index}`, found.message, found.advice, { target, icon, tooltip });
+    const advice = adviceFor(found);
+    const tooltip = [found.message, advice, ...found.names.slice(0, 20)].join('\n');
+    return line(parent, `cause-${index}`, found.message, advice, { target, icon, tooltip });
   });
   const options = Object.entries(manifest.options).map(([name, value]) =>
     line(parent, `option-${name}`, name, Array.isArray(value) ? value.join(', ') : String(value), {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { adviceFor, stepsAfter, stepWords } from '../../core/diagnose/buildState.ts';
+import { stepsAfter, stepWords, withButtonAdvice } from '../../core/diagnose/buildState.ts';
 import { precisionSentence, type PrecisionShare } from '../../core/report/precisionShare.ts';
 import { sizeText, timeText } from '../../core/text/numbers.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
@@ -33,8 +33,7 @@ export async function tellOutcome(
     await answer?.act();
     return;
   }
-  const error = manifest.error ?? 'see the log for the reason';
-  const reason = cause ? error.replace(cause.advice, () => adviceFor(cause)) : error;
+  const reason = withButtonAdvice(manifest.error ?? 'see the log for the reason', cause ? [cause] : []);
   const text = `Could not build ${name}: ${reason}`;
   const answer = await vscode.window.showErrorMessage(plainText(text), ...offersFor(uri, build, cause));
   await answer?.act();

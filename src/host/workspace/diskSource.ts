@@ -11,7 +11,7 @@ import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { quantisationOf } from '../../builder/store/readQuantisation.ts';
-import { buildState, engineState } from '../../core/diagnose/buildState.ts';
+import { buildState, engineState, withButtonAdvice } from '../../core/diagnose/buildState.ts';
 import type { Quantisation } from '../../core/quantisation/quantisation.ts';
 import { toGraphData } from '../../core/scene/graph/graphData.ts';
 import { typedGraph } from '../../core/scene/panel/typedGraph.ts';
@@ -133,6 +133,7 @@ export class DiskSource implements SessionSource {
     return {
       ...shown,
       state: buildState({ unsuccessful, pictured, changed }),
+      problem: withButtonAdvice(shown.problem, unsuccessful?.found ?? []),
       unsuccessful: passed ? null : last,
     };
   }

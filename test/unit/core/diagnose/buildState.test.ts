@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { buildState, engineState, profileNotice, stepsAfter } from '../../../../src/core/diagnose/buildState.ts';
+import {
+  buildState,
+  engineState,
+  profileNotice,
+  stepsAfter,
+  withButtonAdvice,
+} from '../../../../src/core/diagnose/buildState.ts';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../../../src/core/diagnose/diagnosis.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
@@ -28,6 +34,14 @@ describe('buildState', () => {
     const profile = stateOf('tensorrt-10.6.0/bert_base.badprofile');
     expect(profile.notices[0]!.steps).toEqual(['shapes', 'log']);
     expect(profile.notices[0]!.advice).not.toMatch(/--\w/);
+  });
+
+  it('replaces the flags in the reason of a build by what a button does', () => {
+    const found = [{ code: 'profile-missing', advice: 'Pass --minShapes.' } as const];
+    expect(withButtonAdvice('There is no profile. Pass --minShapes. (trtexec exited with 1)', found)).toBe(
+      'There is no profile. Set the shapes of the dynamic inputs. (trtexec exited with 1)',
+    );
+    expect(withButtonAdvice('The model is gone.', found)).toBe('The model is gone.');
   });
 
   it('offers no shapes where the model leaves none open', () => {
