@@ -132,6 +132,8 @@ test('a log alone and the layer info of Torch-TensorRT open from their text, and
   const log = gunzipSync(readFileSync(join(captured, 'log.txt.gz'))).toString();
   writeFileSync(join(folder, 'onnxruntime.log'), ortLog(log));
   await w.runCommand('View: Show Explorer');
+  await w.page.locator('.explorer-folders-view').hover();
+  await w.page.getByRole('button', { name: 'Refresh Explorer' }).click();
   await w.pickInMenu('convnext.profile.json', 'Open with TensorRT Lens');
   await w.view
     .getByText(/^52 engine layers: /)
