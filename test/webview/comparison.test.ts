@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
+import { toChangeGroups } from '../../src/core/picture/page/changeRows.ts';
 import type { MarkedComparison } from '../../src/core/diff/buildDiff.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
-import { openPage } from './support/browserPage.ts';
-import type { OpenPage } from './support/browserPage.ts';
+import { openPage, type OpenPage } from './support/browserPage.ts';
 import { comparisonData } from './support/comparisonData.ts';
 import { openInEditor, useViews } from './support/useViews.ts';
 
@@ -98,7 +97,7 @@ describe('the page of two builds', () => {
     await page.locator('.compare-sentence', { hasText: '8 survived, 1 dissolved' }).waitFor();
   });
 
-  test('the graph shows the changes in colour and sign, and is linked with list, timeline and table', async () => {
+  test('the graph shows the changes in color and sign, and is linked with list, timeline and table', async () => {
     const opened = await openComparison(vit);
     const { page } = opened;
     expect(await page.inputValue('.graph-legend select')).toBe('comparison');

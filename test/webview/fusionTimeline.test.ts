@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { toEngineView } from '../../src/builder/store/loadEngine.ts';
-import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
-import { readNsysTrace } from '../../src/core/engine/trace/readNsysTrace.ts';
-import { createEngineReport } from '../../src/core/fusion/engineReport.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { readNsysTrace } from '../../src/core/formats/tensorrt/readTrace.ts';
+import { createEngineReport } from '../../src/core/fusion/createReport.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { readFixture } from '../support/fixtures.ts';
 import { captureData } from './support/captureData.ts';
 import { manyLayers } from './support/manyLayers.ts';
@@ -76,7 +76,7 @@ describe('the timeline of kernels', () => {
     expect(Number.parseFloat(last!)).toBeGreaterThan(0.7);
     await page.locator('svg.timeline .bar').first().click();
     await page.waitForSelector('text=p50, p90, p99');
-    await page.waitForSelector('text=/3 in the trace, .* each on the host/');
+    await page.waitForSelector('text=/3 in the trace, on the host .* each/');
     await page.click('#tab-table');
     await page.waitForSelector('.table-row');
     const titles = await page.locator('.table-sort').allTextContents();

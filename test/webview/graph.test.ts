@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { GraphNode, ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { GraphNode, ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Message } from '../../src/protocol/rpc.ts';
 import type { Selection } from '../../src/protocol/views.ts';
-import type { KeptState } from '../../webview/graph/view/keptState.ts';
+import type { KeptState } from '../../webview/graph/view/internal/keptState.ts';
 import { postedData } from '../../src/host/workspace/postedData.ts';
-import { openPage } from './support/browserPage.ts';
-import type { OpenPage } from './support/browserPage.ts';
+import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';
 
@@ -86,8 +85,8 @@ async function holdLayouts(view: OpenPage): Promise<() => Promise<void>> {
 const selections = async (view: OpenPage): Promise<Selection[]> =>
   (await view.sent()).filter(({ method }) => method === 'selected').map(({ args }) => args[0] as Selection);
 
-/** How many pixels of the picture have about this colour. */
-const pixels = (view: OpenPage, colour: [number, number, number]): Promise<number> =>
+/** How many pixels of the picture have about this color. */
+const pixels = (view: OpenPage, color: [number, number, number]): Promise<number> =>
   view.page.evaluate(([red, green, blue]) => {
     const canvas = document.querySelector<HTMLCanvasElement>('.graph-stage > canvas')!;
     const { data: bytes } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
@@ -96,7 +95,7 @@ const pixels = (view: OpenPage, colour: [number, number, number]): Promise<numbe
       if (Math.abs(bytes[i]! - red) + Math.abs(bytes[i + 1]! - green) + Math.abs(bytes[i + 2]! - blue) < 12) count += 1;
     }
     return count;
-  }, colour);
+  }, color);
 
 const item = (view: OpenPage, key: string) => view.page.locator(`[role=treeitem][data-key="${key}"]`);
 
@@ -108,7 +107,7 @@ describe('the pictures', () => {
       await show(view, await data(model));
       const shot = await view.shot(`graph-${model}-${theme}`);
       expect(existsSync(shot)).toBe(true);
-      // The first ForeignNode's colour is on the picture.
+      // The first ForeignNode's color is on the picture.
       expect(await pixels(view, theme === 'light' ? [0, 114, 178] : [77, 176, 238])).toBeGreaterThan(100);
       expect(await view.axe()).toEqual([]);
       expect(await view.faults()).toEqual([]);
@@ -186,7 +185,7 @@ describe('the header and the legend', () => {
     expect(list.x).toBeLessThan(groups.x + groups.width);
     expect(list.x + list.width).toBeGreaterThan(groups.x);
     expect(await view.axe()).toEqual([]);
-    await view.page.getByRole('button', { name: /^ForeignNode 0/ }).click();
+    await view.page.getByRole('button', { name: 'blocks.0–11 · Attention ×12' }).click();
     await view.still();
     expect((await selections(view)).at(-1)).toEqual({ kind: 'foreignNode', id: 0 });
     expect(await view.faults()).toEqual([]);
@@ -289,7 +288,7 @@ describe('selection', () => {
     await view.page.keyboard.press('g');
     expect((await selections(view)).at(-1)).toEqual({ kind: 'foreignNode', id: 0 });
     const panel = view.page.locator('.graph-inspector');
-    expect(await panel.locator('h2').textContent()).toBe('ForeignNode 0');
+    expect(await panel.locator('h2').textContent()).toBe(shown.report!.foreignNodes[0]!.title);
     await view.shot('graph-selected-foreign-node');
     await panel
       .getByRole('button', { name: /^log: line/ })
@@ -429,9 +428,11 @@ describe('the keyboard alone', () => {
     expect(names).toContain('Graph input input');
     expect(names).toContain('Conv, proj, single, layer 1');
     expect(
-      names.some((name) => /^blocks\.1 … 11, 561 nodes, × 11, 341 ForeignNode 0, 220 Folded$/.test(name ?? '')),
+      names.some((name) =>
+        /^blocks\.1 … 11, 561 nodes, × 11, 341 blocks\.0–11 · Attention ×12 \+ MLP ×12, 220 Folded$/.test(name ?? ''),
+      ),
     ).toBe(true);
-    // Folded, removed and shape are one grey, but three lines of the legend; fused layers have many colours and one line.
+    // Folded, removed and shape are one gray, but three lines of the legend; fused layers have many colors and one line.
     const shown = structuredClone(await data('vit_tiny'));
     const folded = shown.report!.nodes.filter(
       ({ fate, name }) => fate === 'folded' && name.startsWith('/patch_embed/'),
@@ -454,14 +455,14 @@ describe('the keyboard alone', () => {
 });
 
 describe('overlays and the legend', () => {
-  it('colours by precision, time and evidence, and switches off what is clicked in the legend', async () => {
+  it('colors by precision, time and evidence, and switches off what is clicked in the legend', async () => {
     const view = await open();
     await show(view, await data('vit_tiny'));
     const legend = view.page.locator('.graph-legend');
     const lines = () => legend.locator('.legend-label').allTextContents();
-    expect(await lines()).toEqual(['ForeignNode 0', 'In single-node layers', 'Folded']);
+    expect(await lines()).toEqual(['blocks.0–11 · Attention ×12 + MLP ×12', 'In single-node layers', 'Folded']);
     const blue = await pixels(view, [0, 114, 178]);
-    await legend.getByRole('button', { name: /^ForeignNode 0/ }).click();
+    await legend.getByRole('button', { name: 'Attention ×12' }).first().click();
     await view.still();
     expect(await pixels(view, [0, 114, 178])).toBeLessThan(blue * 0.85);
     for (const kind of ['precision', 'time', 'evidence', 'none']) {
@@ -631,7 +632,7 @@ describe('what comes while a layout is on its way', () => {
     await view.post('select', { kind: 'foreignNode', id: 0 });
     await release();
     await view.still();
-    expect(await heading.textContent()).toBe('ForeignNode 0');
+    expect(await heading.textContent()).toBe(shown.report!.foreignNodes[0]!.title);
     release = await holdLayouts(view);
     await view.post('select', { kind: 'nodes', ids: [pair(shown, 9)[0].id] });
     await view.page.keyboard.press('/');
@@ -951,7 +952,7 @@ describe('export', () => {
     }, text);
     expect(parsed.errors).toBe(0);
     expect(parsed.texts).toContain('▸ softmax_attention');
-    expect(parsed.texts.some((label) => label.startsWith('ForeignNode 0'))).toBe(true);
+    expect(parsed.texts.some((label) => label.startsWith('to_tokens … to_map · MLP'))).toBe(true);
     // Who gets the picture can read it: the legend is part of it, with what occurs and nothing else.
     expect(parsed.texts).toContain('Color by: Fusion groups');
     const legend = view.page.locator('.graph-legend');
@@ -964,7 +965,7 @@ describe('export', () => {
     expect(parsed.texts).not.toContain('Thick line');
     for (const swatch of await legend.locator('.swatch').all())
       expect(text).toContain(await swatch.evaluate((one) => getComputedStyle(one).getPropertyValue('--swatch')));
-    // With other colours another legend; what is switched off is said to be.
+    // With other colors another legend; what is switched off is said to be.
     await legend.locator('select').selectOption('evidence');
     await legend.getByRole('button', { name: /^Folded/ }).click();
     await view.page.getByRole('button', { name: 'SVG' }).click();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportTensor } from '../../src/core/fusion/fusionReport.ts';
-import type { NodeAccuracy, ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { NodeAccuracy, ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
 import { modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';

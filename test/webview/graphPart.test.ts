@@ -18,7 +18,7 @@ const keys = (view: OpenPage): Promise<string[]> =>
 const place = (view: OpenPage) => view.page.locator('.graph-place');
 
 describe('a part of the graph', () => {
-  it('is the selection with its neighbours, in more steps or fewer, and leads back to where one was', async () => {
+  it('is the selection with its neighbors, in more steps or fewer, and leads back to where one was', async () => {
     const view = await openGraphPage(views, await vit());
     const before = await keys(view);
     await perform(view, 'isolate');

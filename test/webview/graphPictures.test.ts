@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { openPage } from './support/browserPage.ts';
 import { captureData, engineData, failedData, modelData } from './support/captureData.ts';
 import { differenceFrom } from './support/comparePictures.ts';
@@ -20,13 +20,13 @@ const models: Record<string, () => ViewData | Promise<ViewData>> = {
   'engine-only': () => engineData('tensorrt-10.6.0/fusion_zoo.fp32'),
 };
 
-type Look = { theme: string; width: number; height: number };
-const usual: Look = { theme: 'vscode-light', width: 1280, height: 800 };
-const dark: Look = { theme: 'vscode-dark', width: 2560, height: 1440 };
-const contrast: Look = { theme: 'vscode-high-contrast', width: 800, height: 600 };
+type PictureVariant = { theme: string; width: number; height: number };
+const usual: PictureVariant = { theme: 'vscode-light', width: 1280, height: 800 };
+const dark: PictureVariant = { theme: 'vscode-dark', width: 2560, height: 1440 };
+const contrast: PictureVariant = { theme: 'vscode-high-contrast', width: 800, height: 600 };
 
-it.each<[picture: string, model: string, look: Look]>([
-  ...Object.keys(models).map((model): [string, string, Look] => [model, model, usual]),
+it.each<[picture: string, model: string, look: PictureVariant]>([
+  ...Object.keys(models).map((model): [string, string, PictureVariant] => [model, model, usual]),
   ['three-groups-dark', 'three-groups', dark],
   ['failure-contrast', 'failure', contrast],
 ])('the picture of %s is as it was', async (picture, model, { theme, width, height }) => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildState } from '../../src/core/diagnose/buildState.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
-import { openPage } from './support/browserPage.ts';
-import type { OpenPage } from './support/browserPage.ts';
+import { buildState } from '../../src/core/diagnose/diagnosis.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData, failedData, modelData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';
 

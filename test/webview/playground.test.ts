@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
-import { openPage } from './support/browserPage.ts';
-import type { OpenPage } from './support/browserPage.ts';
+import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';
 
@@ -41,8 +40,13 @@ function openData(data: ViewData | null, options: Parameters<typeof openPage>[2]
   return open(`${views.server.url}/`, options, data === null ? [/404/] : []);
 }
 
-const row = ({ page }: OpenPage, label: string) =>
-  page.locator('.groups .row').filter({ has: page.locator(`.label:text-is(${JSON.stringify(label)})`) });
+/** The row with this label, or of the ForeignNode with this number, which is at the end of its description. */
+const row = ({ page }: OpenPage, label: string) => {
+  const numbered = `.description:text-matches(${JSON.stringify(`(^|· )${label}$`)})`;
+  return page
+    .locator('.groups .row')
+    .filter({ has: page.locator(`.label:text-is(${JSON.stringify(label)}), ${numbered}`) });
+};
 
 describe('the plain page', () => {
   test('says which build this is', async () => {
@@ -70,7 +74,7 @@ describe('the plain page', () => {
     expect(await row(opened, 'ForeignNode 1').getAttribute('aria-selected')).toBe('false');
 
     // A kernel opens the way to it.
-    const layer = zoo.report!.layers.find(({ foreignNode }) => foreignNode === 0)!;
+    const layer = zoo.report!.layers.find(({ foreignNode, kind }) => foreignNode === 0 && kind === 'kernel')!;
     await page.click(`.timeline .bar[data-id="${layer.id}"]`);
     await page.waitForSelector('.groups .row[aria-selected="true"]');
     expect(await page.textContent('.groups .row[aria-selected="true"] .label')).toBe(layer.name);
@@ -129,7 +133,7 @@ describe('the plain page', () => {
     const { page } = opened;
     const current = () => page.evaluate(() => document.activeElement?.querySelector('.label')?.textContent ?? '');
     await page.locator('.groups .row').first().focus();
-    expect(await current()).toBe('ForeignNode 0');
+    expect(await current()).toBe('to_tokens … to_map · MLP + LayerNorm ×2 + Attention');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowDown');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-level'))).toBe('2');
@@ -225,7 +229,7 @@ describe('opened and dropped files', () => {
     await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
     await expect.poll(() => toast(opened)).toContain('The ONNX model is missing');
     const sentence =
-      "24 engine layers: 3 ForeignNodes (23 kernels), 14 native layers, 7 reformats. Without the ONNX file, what happened to the model's nodes is unknown.";
+      "24 engine layers: 3 ForeignNodes (20 kernels), 14 native layers, 7 reformats. Without the ONNX file, what happened to the model's nodes is unknown.";
     expect(await page.textContent('.fusion-view .sentence')).toBe(sentence);
     expect(await page.textContent('.accounting')).not.toContain('node');
     expect(await page.textContent('.flow')).not.toMatch(/\d nodes?\b/);

@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { buildState, engineState } from '../../../src/core/diagnose/buildState.ts';
+import { buildState, engineState } from '../../../src/core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
-import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../../src/core/engine/readProfile.ts';
-import { createReport } from '../../../src/core/fusion/createReport.ts';
-import { createEngineReport } from '../../../src/core/fusion/engineReport.ts';
-import type { OnnxModel } from '../../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../../src/core/onnx/readModel.ts';
-import { engineGraph } from '../../../src/core/scene/engine/engineGraph.ts';
-import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
-import { typedGraph } from '../../../src/core/scene/panel/typedGraph.ts';
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
-import { bytesOf } from '../../../src/core/text/byteSource.ts';
+import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { createEngineReport, createReport } from '../../../src/core/fusion/createReport.ts';
+import type { OnnxModel } from '../../../src/core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
+import { engineGraph } from '../../../src/core/picture/graph/fusionGroups.ts';
+import { toGraphData, type ViewData } from '../../../src/core/picture/graph/viewData.ts';
+import { typedGraph } from '../../../src/core/picture/page/selectionText.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { BuildSide } from '../../../src/builder/store/buildSide.ts';
-import { toComparison } from '../../../src/builder/store/comparison.ts';
-import { networkOf } from '../../../src/core/diff/diffInput.ts';
-import { readModel } from '../../../src/core/onnx/readModel.ts';
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
-import { bytesOf } from '../../../src/core/text/byteSource.ts';
+import { toComparison } from '../../../src/builder/store/toComparison.ts';
+import { nodesToMatch } from '../../../src/core/diff/buildDiff.ts';
+import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { captureData } from './captureData.ts';
 
@@ -20,7 +20,7 @@ async function sideOf(file: string, source: string): Promise<BuildSide> {
   return {
     source,
     report: report!,
-    network: networkOf(model!),
+    network: nodesToMatch(model!),
     logPath: null,
     model: model!,
     modelPath: modelPath(file),

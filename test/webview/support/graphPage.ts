@@ -1,7 +1,6 @@
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
-import { openPage } from './browserPage.ts';
-import type { OpenPage } from './browserPage.ts';
+import { openPage, type OpenPage } from './browserPage.ts';
 import type { Views } from './useViews.ts';
 
 /** Opens the graph as an editor does, shows data, and waits for the picture and for the elements over it. */

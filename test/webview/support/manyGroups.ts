@@ -1,4 +1,4 @@
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../../unit/core/scene/graphBuilder.ts';
 
 const fused = ['Transpose', 'MatMul', 'Gelu', 'MatMul', 'Add'];

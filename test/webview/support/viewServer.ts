@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
 
 const webview = fileURLToPath(new URL('../../../dist/webview/', import.meta.url));
 /** The same letters on every machine. */
