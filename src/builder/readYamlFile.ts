@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { errorText } from '../core/text/errorText.ts';
+import { errorText } from '../core/base/problem.ts';
 import { readWhole } from './files/fileSource.ts';
 import { UserError } from './userError.ts';
 

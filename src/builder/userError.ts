@@ -1,4 +1,4 @@
-import { errorText } from '../core/text/errorText.ts';
+import { errorText } from '../core/base/problem.ts';
 /**
  * A request cannot be fulfilled. The message is for the user: what is wrong, where, and what to do next.
  * A handler shows only the message; any other error is a bug and keeps its stack.

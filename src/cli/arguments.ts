@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { Usage } from './command.ts';
-import { errorText } from '../core/text/errorText.ts';
+import { errorText } from '../core/base/problem.ts';
+import { closestWords } from '../core/base/text.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -16,7 +17,10 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     parsed = parse();
   } catch (error) {
     // Node's own text has advice about `--` behind the first sentence.
-    throw new Usage(errorText(error).split('. ')[0]!);
+    const [text] = errorText(error).split('. ') as [string];
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(text) ?? [];
+    const [near] = unknown === undefined ? [] : closestWords(unknown, Object.keys(options), 1);
+    throw new Usage(near === undefined ? text : `${text}; did you mean '--${near}'?`);
   }
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);

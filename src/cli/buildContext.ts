@@ -5,11 +5,10 @@ import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { buildFactsOf } from '../builder/store/buildFactsOf.ts';
 import { loadBuild, type LoadedBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { UserError } from '../builder/userError.ts';
-import type { BuildLog } from '../core/engine/buildLog.ts';
-import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
-import type { NodeIndex } from '../core/precision/language/nodeIndex.ts';
-import { type TensorrtTarget, targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
-import type { Problem } from '../core/text/problem.ts';
+import type { BuildLog } from '../core/formats/tensorrt/buildOutput.ts';
+import { type BuildFacts, targetOfBuild, type TensorrtTarget } from '../core/precision/buildFacts.ts';
+import type { NodeIndex } from '../core/precision/resolveOverrides.ts';
+import type { Problem } from '../core/base/problem.ts';
 import { Usage } from './command.ts';
 import { hasErrors } from './problemLines.ts';
 import { readTarget } from './readTarget.ts';
@@ -74,7 +73,7 @@ export async function readContext(
   }
   if (log === undefined && layers === undefined) {
     const { index, problems } = await files.indexed(onnx);
-    note(problems, terminal);
+    noteProblems(problems, terminal);
     return {
       index,
       build: null,
@@ -87,7 +86,7 @@ export async function readContext(
   }
   const { index } = await files.indexed(onnx);
   const read = await loadFiles({ onnx, log, layers }, files);
-  note(
+  noteProblems(
     read.report.problems.filter(({ code }) => !unnoted.includes(code)),
     terminal,
   );
@@ -115,7 +114,7 @@ export async function readFolderContext(
   const files = new ParsedFiles();
   const { index } = await files.indexed(model);
   const read = await loadBuild(made, { onnx: model, files });
-  note(read.report.problems, terminal);
+  noteProblems(read.report.problems, terminal);
   return contextOf(read, index);
 }
 
@@ -134,7 +133,7 @@ function contextOf(read: LoadedBuild, index: NodeIndex): BuildContext {
 }
 
 /** Says on stderr what is wrong in files that were read next to the one that is checked. */
-export function note(problems: Problem[], terminal: Terminal): void {
+export function noteProblems(problems: Problem[], terminal: Terminal): void {
   for (const { severity, file, line, message } of problems)
     if (severity !== 'info')
       terminal.note(`${severity}: ${file ? `${file}${line ? `:${line}` : ''}: ` : ''}${message}`);

@@ -1,12 +1,17 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { streamedLog } from '../builder/files/streamedLog.ts';
 import { shell } from '../builder/tools/shell.ts';
 import { withCommands } from './commandHints.ts';
 import { UserError } from '../builder/userError.ts';
-import { quoteCommand } from '../core/build/quoteCommand.ts';
+import { counted, quoteCommand } from '../core/base/text.ts';
+import { phaseReached } from '../core/diagnose/describePhase.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../core/diagnose/diagnoseLog.ts';
+import type { Document, DocumentFinding } from '../core/document/document.ts';
+import { renderText } from '../core/document/render.ts';
+import type { BuildLog } from '../core/formats/tensorrt/buildOutput.ts';
 import { inspectLog } from '../core/inspect/inspectText.ts';
-import type { OnnxModel } from '../core/onnx/onnxModel.ts';
+import type { OnnxModel } from '../core/formats/onnx/onnxModel.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { printJson } from './terminal.ts';
@@ -14,44 +19,79 @@ import { printJson } from './terminal.ts';
 export const diagnose: Command = {
   help: `trtlens diagnose LOG [--onnx MODEL.onnx] [--json]
 
-Reads a build log of trtexec, Polygraphy, Python or trtlens and reports what failed or caused a warning, on which line,
-and what to do next. With --onnx it also names the affected nodes.
+Reads a build log, or any excerpt of one, and reports what failed or caused a warning, on which line, and what to do
+next: the cause first, and what followed from it. Reads what trtexec, Polygraphy, Python, trtlens, ONNX Runtime, Triton,
+Torch-TensorRT, TF-TRT, TensorRT-LLM, DeepStream and other programs print. LOG - reads standard input. With --onnx it
+also names the affected nodes.
 `,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, { onnx: { type: 'string' }, json: { type: 'boolean' } }, [
       'LOG',
     ]);
-    const model = values.onnx === undefined ? undefined : (await new ParsedFiles().model(values.onnx)).value;
+    const files = new ParsedFiles();
+    const model = values.onnx === undefined ? undefined : (await files.model(values.onnx)).value;
     const path = positionals[0]!;
-    const { value: log, problems } = await new ParsedFiles().log(path);
+    const { value: log, problems } = path === '-' ? await streamedLog(process.stdin) : await files.log(path);
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
-      throw new UserError(`${path} is not a TensorRT build log. Build with --verbose and save the output`);
+      throw new UserError(
+        `${path === '-' ? 'standard input' : path} is not a TensorRT build log: no line has a prefix or a phrase of TensorRT, its parser, CUDA or a program that runs it, and none is a known error. Build with --verbose and save the output`,
+      );
     if (values.json) await printJson(terminal, { diagnoses });
-    else await terminal.out(text(diagnoses, log.outcome, model, values.onnx));
+    else await terminal.out(renderText(toDocument(diagnoses, log, model, values.onnx)));
     return exitCodes.done;
   },
 };
 
-function text(diagnoses: Diagnosis[], outcome: string, model: OnnxModel | undefined, path = ''): string {
-  if (diagnoses.length === 0)
-    return `Nothing to report: ${outcome === 'passed' ? 'the build passed' : 'no errors found in the log'}.\n`;
+function toDocument(diagnoses: Diagnosis[], log: BuildLog, model: OnnxModel | undefined, path = ''): Document {
+  if (diagnoses.length === 0) return { title: nothing(log), blocks: [] };
+  const counts = (['error', 'warning'] as const).flatMap((kind) => {
+    const count = diagnoses.filter(({ severity }) => severity === kind).length;
+    return count === 0 ? [] : [counted(count, kind)];
+  });
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
-  return diagnoses
-    .map(({ severity, code, message, advice, line, nodes }) => {
-      const affected = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
-      const more = nodes.length > affected.length ? `, and ${nodes.length - affected.length} more` : '';
-      return [
-        `${severity} ${code}, line ${line}: ${message}`,
-        ...(affected.length > 0 ? [`  nodes: ${affected.join(', ')}${more}`] : []),
-        `  ${withCommands(advice)}`,
-        ...(code === 'plugin-missing' && nodes[0] !== undefined ? [`  next: ${pluginCommand(path, nodes[0])}`] : []),
-        '',
-      ].join('\n');
-    })
-    .join('\n');
+  return {
+    title: counts.join(', '),
+    blocks: [{ kind: 'findings', findings: diagnoses.map((diagnosis) => toFinding(diagnosis, names, path)) }],
+  };
 }
+
+function toFinding(diagnosis: Diagnosis, names: ReadonlyMap<string, string>, path: string): DocumentFinding {
+  const { severity, code, message, advice, line, nodes, evidence, sure, follows, repair } = diagnosis;
+  const affected = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
+  const more = nodes.length > affected.length ? `, and ${nodes.length - affected.length} more` : '';
+  const facts = [
+    { label: 'log', value: message.includes(evidence) ? '' : evidence },
+    { label: 'nodes', value: affected.length === 0 ? '' : affected.join(', ') + more },
+    { label: 'certainty', value: sure === 'stated' ? '' : `${sure}, not certain` },
+    { label: 'and', value: follows.length === 0 ? '' : followText(follows) },
+  ].filter(({ value }) => value !== '');
+  const plugin = code === 'plugin-missing' && nodes[0] !== undefined;
+  const actions =
+    repair !== undefined
+      ? [{ label: 'Repair the Model', command: repairCommand(path, repair) }]
+      : plugin
+        ? [{ label: 'Write a Plugin', command: pluginCommand(path, nodes[0]!) }]
+        : [];
+  return { severity, code, place: `line ${line}`, text: message, facts, advice: withCommands(advice), actions };
+}
+
+/** What a log without a finding says. */
+function nothing(log: BuildLog): string {
+  if (log.outcome === 'passed') return 'Nothing to report: the build passed.';
+  return `No errors found in the log. Its last lines are from ${phaseReached(log).phase}; if the build failed, the lines after that say why.`;
+}
+
+const followText = (follows: Diagnosis['follows']): string =>
+  `${counted(follows.length, 'error')} that ${follows.length === 1 ? 'follows' : 'follow'} from it (line ${follows
+    .slice(0, 5)
+    .map(({ line }) => line)
+    .join(', ')}${follows.length > 5 ? ', …' : ''})`;
+
+/** What repairs the model. */
+const repairCommand = (model: string, repair: string): string =>
+  `${quoteCommand(['trtlens', 'repair', model || 'MODEL.onnx'], shell)}   (${repair})`;
 
 /** What writes a plugin for a node. */
 const pluginCommand = (model: string, node: string): string =>

@@ -4,14 +4,12 @@ import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
-import { closestWords } from '../core/precision/language/closestWords.ts';
-import { formatMembers } from '../core/report/membersText.ts';
-import { findNodes, formatNode, nodeFacts } from '../core/report/nodeText.ts';
+import { closestWords } from '../core/base/text.ts';
+import { findNodes, formatMembers, formatNode, formatReport, nodeFacts } from '../core/report/reportText.ts';
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
-import { formatReport } from '../core/report/reportText.ts';
 
 /** The files of a build, as options of several commands. */
 export const buildFileOptions = {
@@ -23,6 +21,7 @@ export const buildFileOptions = {
   nsys: { type: 'string' },
   'ort-log': { type: 'string' },
   'build-number': { type: 'string' },
+  'optimization-profile': { type: 'string' },
 } as const;
 
 /** The number of a build in a log, from 1. */
@@ -70,9 +69,12 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
   --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0): which execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
-  --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbours
+  --optimization-profile N  the engine's optimization profile, from 0; default: 0
+  --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
   --json           the report, or what --node or --members selects, as one JSON document
+
+Exit status 1: the files say nothing about the build, because they are something else or damaged.
 `,
   run: async (args, terminal) => {
     const options = {
@@ -99,13 +101,22 @@ the three is enough: the report covers the engine's layers, and its nodes are un
       else await terminal.out(formatMembers(report, foreign));
     } else if (values.json) await printJson(terminal, report);
     else await terminal.out(formatReport(report));
-    return exitCodes.done;
+    return saysNothing(report) ? exitCodes.checkFailed : exitCodes.done;
   },
 };
 
+/** No given file contains anything on the build. */
+const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionReport): boolean =>
+  layers.length + foreignNodes.length === 0 && placement === undefined && accounting.unknown === accounting.total;
+
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
-  const given = { ...values, ortLog: values['ort-log'], buildNumber: buildNumberOf(values['build-number']) };
+  const given = {
+    ...values,
+    ortLog: values['ort-log'],
+    buildNumber: buildNumberOf(values['build-number']),
+    optimizationProfile: wholeNumber('--optimization-profile', values['optimization-profile']),
+  };
   const files = filesWith(values);
   if (values.onnx !== undefined)
     return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
@@ -140,7 +151,7 @@ function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNod
   throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
 }
 
-/** Names that are close to a misspelt one, otherwise those whose last part is close to its last part. */
+/** Names that are close to a misspelled one, otherwise those whose last part is close to its last part. */
 function similar(name: string, names: readonly string[]): string[] {
   const close = closestWords(name, names, 3);
   if (close.length > 0) return close;

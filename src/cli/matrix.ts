@@ -2,23 +2,22 @@ import { dirname, join, resolve } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import type { Build } from '../builder/store/buildFolder.ts';
 import {
-  type Collected,
   type ClusterTarget,
   collectClusterFolder,
+  type Collected,
   writeClusterFolder,
 } from '../builder/cluster/clusterFolder.ts';
 import { loadBuild } from '../builder/store/loadBuild.ts';
 import { runBuild } from '../builder/run/runBuild.ts';
 import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
-import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/matrix.ts';
-import { quoteCommand } from '../core/build/quoteCommand.ts';
+import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/launcher.ts';
+import { quoteCommand, timeText } from '../core/base/text.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from '../builder/readYamlFile.ts';
-import { timeText } from '../core/text/numbers.ts';
 import { driverScript } from './driverScript.ts';
 
 /** One line of the result. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../core/text/problem.ts';
+import type { Problem } from '../core/base/problem.ts';
 
 /** A problem as compilers print theirs: `FILE:LINE:COLUMN: severity code: message`. */
 export function problemLine(path: string, { severity, code, message, line, column }: Problem): string {

@@ -1,7 +1,7 @@
 import { withCommands } from './commandHints.ts';
 import { fstatSync, writeSync } from 'node:fs';
 import { UserError } from '../builder/userError.ts';
-import { errorText } from '../core/text/errorText.ts';
+import { errorText } from '../core/base/problem.ts';
 import type { Terminal } from './terminal.ts';
 import { visibleText } from './visibleText.ts';
 
@@ -68,6 +68,7 @@ export function processTerminal(): Terminal {
       // Loaded here: few commands ask anything.
       const { stdin } = process;
       if (!stdin.isTTY || !stderr.isTTY) return undefined;
+      clear();
       const { createInterface } = await import('node:readline/promises');
       const reader = createInterface({ input: stdin, output: stderr });
       try {

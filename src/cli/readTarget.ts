@@ -1,4 +1,4 @@
-import { type TensorrtTarget, targetOf } from '../core/precision/plan/tensorrtTarget.ts';
+import { type TensorrtTarget, targetOf } from '../core/precision/buildFacts.ts';
 import { Usage } from './command.ts';
 
 /**

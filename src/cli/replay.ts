@@ -2,21 +2,19 @@ import { readWhole } from '../builder/files/fileSource.ts';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { UserError } from '../builder/userError.ts';
-import type { BuildLog } from '../core/engine/buildLog.ts';
-import { targetOf } from '../core/precision/plan/tensorrtTarget.ts';
-import { checkReplay } from '../core/replay/checkReplay.ts';
-import { diffReplays, ignoredText } from '../core/replay/diffReplays.ts';
-import { offersFor } from '../core/replay/alternatives.ts';
-import { choicesOfLog, type Choices, readChoices } from '../core/replay/readChoices.ts';
-import { choicesOfMismatches, readMismatches } from '../core/replay/readMismatches.ts';
-import { readReplay } from '../core/replay/readReplay.ts';
-import type { ReplayFile, ReplayProblem } from '../core/replay/replayFile.ts';
+import type { BuildLog } from '../core/formats/tensorrt/buildOutput.ts';
+import { targetOf } from '../core/precision/buildFacts.ts';
+import { checkReplay } from '../core/tactics/checkReplay.ts';
+import { diffReplays, ignoredText } from '../core/tactics/editReplay.ts';
+import { type Choices, choicesOfLog, offersFor, readChoices } from '../core/tactics/readChoices.ts';
+import { choicesOfMismatches, readMismatches, readReplay } from '../core/tactics/readReplay.ts';
+import type { ReplayFile, ReplayProblem } from '../core/tactics/replayFile.ts';
 import { readArguments } from './arguments.ts';
-import { contextOptions, note, readContext } from './buildContext.ts';
+import { contextOptions, noteProblems, readContext } from './buildContext.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { printJson, type Terminal } from './terminal.ts';
-import { counted } from '../core/text/numbers.ts';
+import { counted } from '../core/base/text.ts';
 
 export const replay: Command = {
   help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
@@ -117,7 +115,7 @@ function checkText(path: string, problems: ReplayProblem[], file: ReplayFile | u
 
 async function readLog(path: string, terminal: Terminal): Promise<BuildLog> {
   const { value, problems } = await new ParsedFiles().log(path);
-  note(problems, terminal);
+  noteProblems(problems, terminal);
   return value;
 }
 

@@ -4,14 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { checkOwn } from '../builder/files/checkOwn.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { loadEngine, toEngineView } from '../builder/store/loadEngine.ts';
 import { toViewData } from '../builder/store/viewData.ts';
 import { fileTrouble, UserError } from '../builder/userError.ts';
-import { chromeTrace } from '../core/scene/export/chromeTrace.ts';
-import { modelExplorerData, modelExplorerSets } from '../core/scene/export/modelExplorer.ts';
-import type { ViewData } from '../core/scene/panel/viewData.ts';
-import { readArguments } from './arguments.ts';
+import { chromeTrace, modelExplorerData, modelExplorerSets } from '../core/picture/page/fusionTimeline.ts';
+import type { ViewData } from '../core/picture/graph/viewData.ts';
+import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { buildFileOptions, buildNumberOf, filesWith, requireBuildFiles, requireEngineFiles } from './fusion.ts';
 
@@ -27,10 +27,12 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   --ncu FILE           counters of kernels: what ncu --csv --page raw prints
   --nsys PROGRAM       the nsys that reads a .nsys-rep file as --profile
   --build-number N     the N-th build in the log, from 1
+  --optimization-profile N  the engine's optimization profile, from 0
   --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
   --build FOLDER       a build folder of trtlens instead of the files
   -o, --output FILE    the file to write; only the page's data if the name ends in .json
   --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
+  --force              overwrite files that trtlens did not write
   --perfetto FILE      write layers, kernels and the stages of the build as a trace for Perfetto or chrome://tracing
 `,
   run: async (args, terminal) => {
@@ -40,6 +42,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
       output: { type: 'string', short: 'o' },
       'model-explorer': { type: 'string' },
       perfetto: { type: 'string' },
+      force: { type: 'boolean' },
     } as const;
     const { values } = readArguments(args, options);
     const { output, perfetto, 'model-explorer': folder } = values;
@@ -49,14 +52,26 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
     const outputs = [output, perfetto, ...sets].filter((path) => path !== undefined);
     const data =
       values.build === undefined ? await ofFiles(values, outputs) : await ofBuild(values.build, values, outputs);
+    const { force = false } = values;
+    if (output !== undefined) await checkPage(output, force);
+    if (perfetto !== undefined) await checkOwn(perfetto, 'trace', force);
+    for (const path of sets)
+      // oxlint-disable-next-line no-await-in-loop -- four files
+      await checkOwn(path, 'nodeData', force);
+    // Before anything is written: a command that fails leaves nothing.
+    const trace = perfetto === undefined ? undefined : traceOf(data);
     const written: string[] = [];
     if (output !== undefined) written.push(await writeReport(output, data));
-    if (perfetto !== undefined) written.push(await writeTrace(perfetto, data));
+    if (perfetto !== undefined) written.push(await writeTrace(perfetto, trace!));
     if (folder !== undefined) written.push(...(await writeNodeData(folder, data)));
     terminal.note(`Written: ${written.join(', ')}`);
     return exitCodes.done;
   },
 };
+
+/** @throws {UserError} if a file is there that `writeReport` did not write */
+export const checkPage = (output: string, force?: boolean): Promise<void> =>
+  checkOwn(output, output.endsWith('.json') ? 'viewData' : 'page', force);
 
 /** Writes the page, or its data alone where the name ends in `.json`; its folder is made if it is missing. */
 export async function writeReport(output: string, data: ViewData): Promise<string> {
@@ -71,9 +86,13 @@ const makeFolder = (path: string) =>
   });
 
 /** @throws {UserError} if no time is known */
-async function writeTrace(output: string, { report, build }: ViewData): Promise<string> {
+function traceOf({ report, build }: ViewData): object {
   const trace = report && chromeTrace(report, build);
   if (!trace) throw new UserError('There are no times for a trace: pass --profile, or build with --profile-run');
+  return trace;
+}
+
+async function writeTrace(output: string, trace: object): Promise<string> {
   await makeFolder(dirname(output));
   await writeWhole(output, JSON.stringify(trace));
   return output;
@@ -99,19 +118,22 @@ interface Values {
   nsys?: string;
   'ort-log'?: string;
   'build-number'?: string;
+  'optimization-profile'?: string;
 }
 
 async function ofFiles(values: Values, outputs: readonly string[]): Promise<ViewData> {
   const { log, layers, profile } = values;
   const buildNumber = buildNumberOf(values['build-number']);
+  const optimizationProfile = wholeNumber('--optimization-profile', values['optimization-profile']);
   if (values.onnx === undefined) {
     requireEngineFiles(values);
     await checkOutputs(outputs, [log, layers, profile]);
-    return toEngineView(await loadEngine({ ...values, buildNumber }, filesWith(values)));
+    return toEngineView(await loadEngine({ ...values, buildNumber, optimizationProfile }, filesWith(values)));
   }
   const onnx = requireBuildFiles(values);
   await checkOutputs(outputs, [...(await filesOfModel(onnx)), log, layers, profile]);
-  return toViewData(await loadFiles({ ...values, ortLog: values['ort-log'], onnx, buildNumber }, filesWith(values)));
+  const given = { ...values, ortLog: values['ort-log'], onnx, buildNumber, optimizationProfile };
+  return toViewData(await loadFiles(given, filesWith(values)));
 }
 
 async function ofBuild(

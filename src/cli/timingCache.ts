@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { checkOutput } from '../builder/files/checkOutput.ts';
@@ -7,13 +7,13 @@ import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { type TimingCacheReading, type TimingCachesRequest, useTimingCaches } from '../builder/run/timingCaches.ts';
 import { UserError } from '../builder/userError.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
-import { counted } from '../core/text/numbers.ts';
-import { decodeUtf8 } from '../core/text/utf8Decoder.ts';
+import { counted, decodeUtf8 } from '../core/base/text.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readLauncherFile } from './launcherFile.ts';
 import { driverFolder } from './driverScript.ts';
+import { removeTree } from '../builder/files/persist.ts';
 
 const options = {
   output: { type: 'string', short: 'o' },
@@ -101,7 +101,7 @@ async function prune(request: TimingCachesRequest, logs: readonly string[]): Pro
     await writeFile(keep, [...keys, ''].join('\n'));
     return await useTimingCaches({ ...request, keep });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 

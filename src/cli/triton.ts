@@ -1,13 +1,12 @@
 import { basename, resolve } from 'node:path';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { UserError } from '../builder/userError.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
 import { loadBuild } from '../builder/store/loadBuild.ts';
-import { toGraphData } from '../core/scene/graph/graphData.ts';
-import { checkTritonConfig } from '../core/triton/checkConfig.ts';
-import { tritonModel } from '../core/triton/tritonModel.ts';
-import { writeTritonConfig } from '../core/triton/writeConfig.ts';
+import { toGraphData } from '../core/picture/graph/viewData.ts';
+import { checkTritonConfig, tritonModel, whyNotServed, writeTritonConfig } from '../core/triton/tritonConfig.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
@@ -20,6 +19,7 @@ trtlens triton BUILD --check config.pbtxt [--json]
 Writes Triton's configuration of the engine of a build folder: inputs and outputs with types and
 sizes, the largest batch, dynamic batching, and the names of the optimization profiles. --check
 compares an existing configuration with the engine and exits with 1 if they contradict each other.
+Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve them.
 
   -o, --output FILE   the file to write
   --name NAME         name of the model in Triton; default: that of the ONNX file
@@ -38,6 +38,8 @@ compares an existing configuration with the engine and exits with 1 if they cont
     if ((output === undefined) === (check === undefined))
       throw new Usage('pass -o config.pbtxt or --check config.pbtxt');
     const build = await requireBuild(positionals[0]!);
+    const why = whyNotServed(build.manifest);
+    if (why !== null) throw new UserError(`Triton can't serve ${positionals[0]!}: ${why}.`);
     const onnx = resolve(build.folder, build.manifest.model.file);
     const { model, report } = await loadBuild(build);
     const name = values.name ?? basename(onnx).replace(/\.onnx$/i, '');

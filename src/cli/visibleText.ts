@@ -1,5 +1,5 @@
 /**
- * Text from files, safe for a terminal: control characters, which could move the cursor or set colours and title, are
+ * Text from files, safe for a terminal: control characters, which could move the cursor or set colors and title, are
  * written as escapes. The escapes are valid in JSON, too.
  */
 export const visibleText = (text: string): string =>

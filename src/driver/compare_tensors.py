@@ -6,10 +6,14 @@ import numpy as np
 def compare(name, reference, value):
     """
     {name, kind, shape, max, error, finite}: kind `float`, and error = max|d| / max|reference| (max|d| for an all-zero
-    reference). finite: false where the value is not finite although the reference is, or not the same infinity or NaN;
+    reference). value None: there is none, as if nothing in it were finite. finite: false where the value is not finite although the reference is, or not the same infinity or NaN;
     error is null then. For other types (kind `other`) error is the share of differing elements.
     """
     answer = {"name": name, "shape": list(reference.shape), "kind": "float", "max": None, "error": None, "finite": True}
+    if value is None:
+        if not is_float(reference):
+            return {**answer, "kind": "other", "error": 1.0}
+        return {**answer, "max": float(np.abs(reference[np.isfinite(reference)]).max(initial=0)), "finite": False}
     if reference.shape != value.shape:
         answer.update(finite=False, shapes=[list(reference.shape), list(value.shape)])
         return answer if is_float(reference) else {**answer, "kind": "other"}

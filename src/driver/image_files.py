@@ -1,4 +1,4 @@
-"""Images as inputs of a model: decoded, resized and normalised as a declaration says. Needs NumPy."""
+"""Images as inputs of a model: decoded, resized and normalized as a declaration says. Needs NumPy."""
 
 import os
 import struct
@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 KEYS = {"images", "input", "size", "layout", "channels", "scale", "mean", "std"}
-CHANNELS_OF_COLOUR_TYPE = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+CHANNELS_OF_COLOR_TYPE = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
 def read_images(path, declaration, unfit):
@@ -67,16 +67,16 @@ def image_paths(path, images, unfit):
 
 def in_channels(pixels, channels):
     """Height x width x channels of one kind; transparency is dropped, as image readers for networks do."""
-    colours = pixels.shape[2]
+    colors = pixels.shape[2]
     if channels == "GRAY":
         # ITU-R 601, as Pillow and OpenCV compute it.
-        return pixels[:, :, :1] if colours < 3 else pixels[:, :, :3] @ np.array([[0.299], [0.587], [0.114]])
-    rgb = np.repeat(pixels[:, :, :1], 3, axis=2) if colours < 3 else pixels[:, :, :3]
+        return pixels[:, :, :1] if colors < 3 else pixels[:, :, :3] @ np.array([[0.299], [0.587], [0.114]])
+    rgb = np.repeat(pixels[:, :, :1], 3, axis=2) if colors < 3 else pixels[:, :, :3]
     return rgb[:, :, ::-1] if channels == "BGR" else rgb
 
 
 def resize(pixels, height, width):
-    """Bilinear between pixel centres, without a filter against aliasing."""
+    """Bilinear between pixel centers, without a filter against aliasing."""
     for axis, size in ((0, height), (1, width)):
         old = pixels.shape[axis]
         if old == size:
@@ -120,7 +120,7 @@ def decode_png(data):
         length, kind = struct.unpack_from(">I4s", data, at)
         body = data[at + 8 : at + 8 + length]
         if kind == b"IHDR":
-            width, height, depth, colour, _, _, interlace = struct.unpack(">IIBBBBB", body)
+            width, height, depth, color, _, _, interlace = struct.unpack(">IIBBBBB", body)
         elif kind == b"PLTE":
             palette = np.frombuffer(body, np.uint8).reshape(-1, 3)
         elif kind == b"IDAT":
@@ -130,7 +130,7 @@ def decode_png(data):
         raise ValueError("it is interlaced or does not have 8 bits a channel; save it as an ordinary PNG")
     if not 0 < width * height <= 1 << 28:
         raise ValueError("its size is not possible")
-    channels = CHANNELS_OF_COLOUR_TYPE[colour]
+    channels = CHANNELS_OF_COLOR_TYPE[color]
     stride = width * channels
     expected = height * (stride + 1)
     raw = zlib.decompressobj().decompress(b"".join(parts), expected)
@@ -142,7 +142,7 @@ def decode_png(data):
     for row in range(height):
         above = unfiltered(int(rows[row, 0]), rows[row, 1:].astype(np.int64), above, channels)
         image[row] = above
-    if palette is not None and colour == 3:
+    if palette is not None and color == 3:
         return palette[image].astype(np.float64)
     return image.reshape(height, width, channels).astype(np.float64)
 

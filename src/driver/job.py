@@ -4,7 +4,7 @@ A job reads one line of JSON from stdin, its request, and then writes one JSON o
 
   {"event": NAME, ...}                             whatever the job reports on the way
   {"event": "done", "result"}                      the last line of a job that succeeded (exit status 0)
-  {"event": "error", "stage", "message", "details"}  the last line of any other (1; 2: unusable request; 143: cancelled)
+  {"event": "error", "stage", "message", "details"[, "code"]}  the last line of any other (1; 2: unusable request; 143: cancelled)
 
 Stdin stays open as long as the caller wants the result. A job may read further lines from it (`stop.lines()`). Needs Python 3.8 or newer.
 """
@@ -19,11 +19,13 @@ import time
 
 
 class JobError(Exception):
-    """An error for the user: what is wrong, where, and what to do. `stage` is what the job was doing."""
+    """An error for the user: what is wrong, where, and what to do. `stage` is what the job was doing, `code` a name for
+    the error that the caller recognizes."""
 
-    def __init__(self, stage, message, details=None):
+    def __init__(self, stage, message, details=None, code=None):
         super().__init__(message)
         self.stage, self.details = stage, details or []
+        self.known = {"code": code} if code else {}
 
 
 class Channel:
@@ -126,7 +128,7 @@ def run(work, channel, stop):
             status.append(0)
         except JobError as error:
             status.append({"arguments": 2, "cancelled": 143}.get(error.stage, 1))
-            channel.send("error", stage=error.stage, message=str(error), details=error.details)
+            channel.send("error", stage=error.stage, message=str(error), details=error.details, **error.known)
         except BaseException as error:  # every job must write its last line
             status.append(1)
             channel.send("error", stage="internal", message="%s: %s" % (type(error).__name__, error), details=[])

@@ -40,7 +40,7 @@ def parse_model(trt, network, logger, path):
     details = [describe_error(parser.get_error(index)) for index in range(parser.num_errors)]
     weights = weights_trouble(logger.errors)
     if weights:
-        raise JobError("parse", "%s: %s" % (path, weights), details)
+        raise JobError("parse", "%s: %s" % (path, weights), details, "weights-missing")
     if not details:
         raise JobError("parse", "%s: %s" % (path, logger.cause("the parser returned no reason")))
     first = details[0]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Quantise a model to INT8 with Q/DQ nodes, with ONNX Runtime's quantize_static or NVIDIA's ModelOpt.
+"""Quantize a model to INT8 with Q/DQ nodes, with ONNX Runtime's quantize_static or NVIDIA's ModelOpt.
 
 Needs NumPy, the package onnx, and ONNX Runtime or ModelOpt. A job (`job.py`). Request: {"model", "out", "files", "inputs",
 "tool", "pairs"}, where files and inputs are as `tensor_files.model_samples` takes them; tool is "onnxruntime" (the default)
-or "modelopt". pairs: ONNX Runtime quantises every operator
+or "modelopt". pairs: ONNX Runtime quantizes every operator
 that it can, and leaves weights in floating point, with Q/DQ pairs of their own. Result: {"by"}, the
 tool with its version. `out` is written.
 """
@@ -61,7 +61,7 @@ def with_onnxruntime(request, samples, stop):
         import onnxruntime
         from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
     except ImportError as error:
-        raise job.JobError("missing", f"quantising needs Python's package onnx: {error}") from None
+        raise job.JobError("missing", f"quantizing needs Python's package onnx: {error}") from None
 
     class Reader(CalibrationDataReader):
         def __init__(self):
@@ -74,7 +74,7 @@ def with_onnxruntime(request, samples, stop):
     # Symmetric, and with the bias in FP32, as TensorRT wants it.
     extra = {"ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False}
     if request.get("pairs", False):
-        # To be judged, not to be built: every operator that ONNX Runtime quantises.
+        # To be judged, not to be built: every operator that ONNX Runtime quantizes.
         placed = {}
         extra["AddQDQPairToWeight"] = True
     else:
@@ -105,7 +105,7 @@ def handle(request, channel, stop):
     except job.JobError:
         raise
     except Exception as error:
-        raise job.JobError("quantise", f"{tool}: {type(error).__name__}: {error}") from None
+        raise job.JobError("quantize", f"{tool}: {type(error).__name__}: {error}") from None
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import { showBuildStatus } from './builds/buildStatus.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { nsysToRun } from './builds/toolsOf.ts';
 import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
+import { CheckDiagnostics } from './workspace/checkDiagnostics.ts';
 import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
 import { registerFusion } from './fusion/registerFusion.ts';
@@ -21,7 +22,7 @@ import { commands } from './ids.ts';
 import { LanguageFeatures } from './language/languageFeatures.ts';
 import { registerCommands } from './platform/registerCommands.ts';
 import { registerPrecision } from './precision/registerPrecision.ts';
-import { registerQuantisation } from './quantisation/registerQuantisation.ts';
+import { registerQuantization } from './quantization/registerQuantization.ts';
 import { registerReplay } from './replay/registerReplay.ts';
 import { registerSurgery } from './surgery/registerSurgery.ts';
 import { BuildTaskProvider } from './tasks/buildTaskProvider.ts';
@@ -53,6 +54,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const sessions = new Sessions(laterSource(source));
   const builds = new Builds(context, log);
   const diagnostics = new BuildDiagnostics(files);
+  const checks = new CheckDiagnostics(sessions, files, (error) => log.error(String(error)));
   const connections = new ViewConnections(sessions, log, builds);
   const pages = new FusionPages(context.extensionUri, sessions, connections);
   const comparisons = new ComparisonPages(context.extensionUri, files);
@@ -74,9 +76,13 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     features,
     history,
     diagnostics,
+    checks,
     showBuildStatus(builds),
     builds.onDidEnd((ended) => {
       showResult(ended, sessions, tree, diagnostics).catch((error: unknown) => log.error(String(error)));
+    }),
+    sessions.onDidChange(({ uri }) => {
+      diagnostics.recall(uri).catch((error: unknown) => log.error(String(error)));
     }),
     registerSessions(sessions),
     registerGraph(context.extensionUri, sessions, connections),
@@ -88,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerPrecision({ features, building, files, log }),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
-    registerQuantisation(context, sessions, log),
+    registerQuantization(context, sessions, log),
     registerGate(builds, files),
     registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),

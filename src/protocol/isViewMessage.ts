@@ -47,6 +47,7 @@ const viewCommands: Record<ViewCommand, true> = {
   cancel: true,
   chooseModel: true,
   plugin: true,
+  repair: true,
   reduce: true,
 };
 

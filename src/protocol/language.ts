@@ -1,7 +1,6 @@
-import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
-import type { ModelFacts } from '../core/precision/plan/modelFacts.ts';
-import type { Algorithm, OfferedChoice } from '../core/replay/algorithm.ts';
-import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
+import type { BuildFacts, ModelFacts } from '../core/precision/buildFacts.ts';
+import type { Algorithm, OfferedChoice } from '../core/tactics/replayFile.ts';
+import type { ReplayMismatch } from '../core/tactics/readReplay.ts';
 
 /**
  * Messages between the host and the language server in addition to LSP's own. The server reads no files: what it knows of a

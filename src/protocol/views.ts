@@ -1,7 +1,6 @@
-import type { BuildStep } from '../core/diagnose/buildState.ts';
+import type { BuildStep } from '../core/diagnose/diagnosis.ts';
 import type { GraphAction } from './graphActions.ts';
-import type { PanelSelection } from '../core/scene/panel/fusionPanel.ts';
-import type { ViewData } from '../core/scene/panel/viewData.ts';
+import type { ViewData, PanelSelection } from '../core/picture/graph/viewData.ts';
 
 /** What the user points at, the same in every view. Ids as in the fusion report. */
 export type Selection = PanelSelection;

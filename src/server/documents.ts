@@ -3,9 +3,9 @@ import { overrideLanguageId, replayLanguageIds } from '../protocol/language.ts';
 import type { FactsParams } from '../protocol/language.ts';
 import { noFacts, readFacts } from './facts.ts';
 import type { DocumentFacts } from './facts.ts';
-import { analyseOverrides } from './precision/overrideAnalysis.ts';
+import { analyzeOverrides } from './precision/overrideAnalysis.ts';
 import type { OverrideAnalysis } from './precision/overrideAnalysis.ts';
-import { analyseReplay } from './replay/replayAnalysis.ts';
+import { analyzeReplay } from './replay/replayAnalysis.ts';
 import type { ReplayAnalysis } from './replay/replayAnalysis.ts';
 
 export type Analysis = ({ kind: 'overrides' } & OverrideAnalysis) | ({ kind: 'replay' } & ReplayAnalysis);
@@ -27,25 +27,25 @@ export class Documents {
   }
 
   /** null: a document that is not ours, such as any other JSON. */
-  analyse(document: TextDocument): Analysis | null {
+  analyze(document: TextDocument): Analysis | null {
     const { uri, version } = document;
     const facts = this.facts.get(uri) ?? noFacts;
     const known = this.analyses.get(uri);
     if (known?.version === version && known.facts === facts) return known.analysis;
-    const analysis = analyse(document, facts, known?.analysis ?? null);
+    const analysis = analyze(document, facts, known?.analysis ?? null);
     this.analyses.set(uri, { version, facts, analysis });
     return analysis;
   }
 }
 
-function analyse(document: TextDocument, facts: DocumentFacts, before: Analysis | null): Analysis | null {
+function analyze(document: TextDocument, facts: DocumentFacts, before: Analysis | null): Analysis | null {
   if (document.languageId === overrideLanguageId) {
     return {
       kind: 'overrides',
-      ...analyseOverrides(document, facts, before?.kind === 'overrides' ? before.file : null),
+      ...analyzeOverrides(document, facts, before?.kind === 'overrides' ? before.file : null),
     };
   }
   if (!replayLanguageIds.includes(document.languageId)) return null;
-  const replay = analyseReplay(document, facts);
+  const replay = analyzeReplay(document, facts);
   return replay && { kind: 'replay', ...replay };
 }

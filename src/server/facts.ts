@@ -1,10 +1,8 @@
-import type { BuildFacts } from '../core/precision/check/buildFacts.ts';
-import type { KnownScales } from '../core/precision/check/checkContext.ts';
-import { NodeIndex } from '../core/precision/language/nodeIndex.ts';
-import { targetOfBuild } from '../core/precision/plan/tensorrtTarget.ts';
-import type { TensorrtTarget } from '../core/precision/plan/tensorrtTarget.ts';
-import type { ReplayMismatch } from '../core/replay/readMismatches.ts';
-import type { Choices } from '../core/replay/readChoices.ts';
+import { type BuildFacts, targetOfBuild, type TensorrtTarget } from '../core/precision/buildFacts.ts';
+import type { KnownScales } from '../core/precision/precisionPlan.ts';
+import { NodeIndex } from '../core/precision/resolveOverrides.ts';
+import type { ReplayMismatch } from '../core/tactics/readReplay.ts';
+import type { Choices } from '../core/tactics/readChoices.ts';
 import type { FactsParams } from '../protocol/language.ts';
 
 /** What the server knows for one document. */

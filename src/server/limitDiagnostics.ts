@@ -1,7 +1,7 @@
 import { DiagnosticSeverity } from 'vscode-languageserver';
 import type { Diagnostic, Range } from 'vscode-languageserver';
-import type { Problem, Severity } from '../core/text/problem.ts';
-import { thousands } from '../core/text/numbers.ts';
+import type { Problem, Severity } from '../core/base/problem.ts';
+import { thousands } from '../core/base/text.ts';
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
   error: DiagnosticSeverity.Error,

@@ -1,4 +1,4 @@
-import { thousands } from '../core/text/numbers.ts';
+import { thousands } from '../core/base/text.ts';
 
 /** Names come from models and logs: as inline code they are never read as Markdown. Control characters become visible. */
 export function code(text: string): string {
@@ -10,7 +10,7 @@ export function code(text: string): string {
 }
 
 /** Plain sentences with names in them, with Markdown's own characters escaped. */
-export function escapeMarkdown(text: string): string {
+export function escapeHover(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!|<>~]/g, '\\$&').replace(/[\u0000-\u0009\u000b-\u001f]/g, ' ');
 }
 

@@ -1,11 +1,9 @@
 import type { KeepInfo, KeepParams, PlaceParams, ReplayEntryInfo, RuleVerdictInfo } from '../protocol/language.ts';
-import { precisionType } from '../core/precision/language/precisionType.ts';
-import { selectorsForNodes } from '../core/precision/language/selectorsForNodes.ts';
+import { precisionType } from '../core/precision/overrideFile.ts';
+import { selectorsForNodes } from '../core/precision/resolveOverrides.ts';
 import { spanRange } from './places.ts';
-import { nodesAt, ruleAt } from './precision/overrideAnalysis.ts';
-import type { OverrideAnalysis } from './precision/overrideAnalysis.ts';
-import { entryAt, idsOf } from './replay/replayAnalysis.ts';
-import type { ReplayAnalysis } from './replay/replayAnalysis.ts';
+import { nodesAt, type OverrideAnalysis, ruleAt } from './precision/overrideAnalysis.ts';
+import { entryAt, idsOf, type ReplayAnalysis } from './replay/replayAnalysis.ts';
 
 /** Ids of the nodes that a place in an override file is about. */
 export function overrideNodesAt(analysis: OverrideAnalysis, { line, character }: PlaceParams): string[] {

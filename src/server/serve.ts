@@ -41,7 +41,7 @@ export function serve(connection: Connection): void {
 
   const analysisOf = (uri: string): Analysis | null => {
     const document = texts.get(uri);
-    return document ? documents.analyse(document) : null;
+    return document ? documents.analyze(document) : null;
   };
   /** Answers with one feature for override files and one for replays; `otherwise` for any other document. */
   const by = <T, U>(

@@ -1,10 +1,8 @@
-import { changeStates } from '../../src/core/diff/comparison.ts';
-import type { BuildComparison } from '../../src/core/diff/comparison.ts';
+import { type BuildComparison, changeStates } from '../../src/core/diff/compareBuilds.ts';
 import type { Change } from '../../src/core/diff/buildDiff.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { evidenceOf, toChangeGroups } from '../../src/core/scene/page/changeRows.ts';
-import type { ChangeGroup } from '../../src/core/scene/page/changeRows.ts';
-import { deltaText, thousands } from '../../src/core/text/numbers.ts';
+import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/core/picture/page/changeRows.ts';
+import { deltaText, thousands } from '../../src/core/base/text.ts';
 import { breakable } from '../shared/breakable.ts';
 import { strings } from '../shared/strings.ts';
 import { statePaint } from './statePaint.ts';

@@ -1,9 +1,7 @@
 import { select } from 'd3-selection';
-import { changeStates, statesOf } from '../../src/core/diff/comparison.ts';
-import type { ChangeState, BuildComparison } from '../../src/core/diff/comparison.ts';
+import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/core/diff/compareBuilds.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { timelineBars, toTimeline } from '../../src/core/scene/page/fusionTimeline.ts';
-import type { TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
+import { type TimelineBar, timelineBars, toTimeline } from '../../src/core/picture/page/fusionTimeline.ts';
 import { definePatterns } from '../shared/paint.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { strings } from '../shared/strings.ts';

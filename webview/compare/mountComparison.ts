@@ -1,26 +1,24 @@
 import type { Change } from '../../src/core/diff/buildDiff.ts';
-import { changeColumns, toChangeRows } from '../../src/core/scene/page/changeRows.ts';
-import type { ChangeRow } from '../../src/core/scene/page/changeRows.ts';
-import { matcher, wordsOf } from '../../src/core/scene/graph/searchWords.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import { changeColumns, type ChangeRow, toChangeRows } from '../../src/core/picture/page/changeRows.ts';
+import { matcher, wordsOf } from '../../src/core/picture/graph/graphIndex.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { tabPanels } from '../shared/tabPanels.ts';
-import { initialTable, virtualTable } from '../table/virtualTable.ts';
-import type { TableState } from '../table/virtualTable.ts';
+import { initialTable, type TableState, virtualTable } from '../table/virtualTable.ts';
 import { changeList } from './changeList.ts';
 import { compareTimeline } from './compareTimeline.ts';
 import './compare.css';
 import { sidesHeader } from './sidesHeader.ts';
 import { statePaint } from './statePaint.ts';
-import { addTo } from '../../src/core/text/addTo.ts';
+import { addTo } from '../../src/core/base/addTo.ts';
 
 type CompareTab = 'graph' | 'table';
 
-interface Kept {
+interface ViewState {
   tab: CompareTab;
   table: TableState;
 }
@@ -30,8 +28,8 @@ interface Kept {
  * with the changes on it and the nodes that only the older one has, and a table with both columns. What is selected in one of them is selected in all.
  */
 export function mountComparison(root: HTMLElement, host: ViewHost): View {
-  const kept = viewState<Kept>('compare');
-  const now: Kept = { tab: 'graph', table: initialTable, ...kept.get() };
+  const kept = viewState<ViewState>('compare');
+  const now: ViewState = { tab: 'graph', table: initialTable, ...kept.get() };
   const box = (parent: HTMLElement, tag: 'div' | 'header' | 'aside' | 'section', name: string): HTMLElement => {
     const element = document.createElement(tag);
     element.className = name;

@@ -1,20 +1,13 @@
 import { select } from 'd3-selection';
 import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
-import { markedSentences } from '../../src/core/diff/compareMarked.ts';
-import { otherMethods } from '../../src/core/diff/changeWords.ts';
-import type { BuildComparison } from '../../src/core/diff/comparison.ts';
-import type { PrecisionShare } from '../../src/core/report/precisionShare.ts';
-import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import { type ComparedFigure, comparedFigures, markedSentences } from '../../src/core/diff/diffReports.ts';
+import { otherMethods } from '../../src/core/diff/matchNodes.ts';
+import type { BuildComparison } from '../../src/core/diff/compareBuilds.ts';
+import type { PrecisionShare } from '../../src/core/report/words.ts';
+import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.compare;
-
-interface Figure {
-  label: string;
-  a: string;
-  b: string;
-  delta: string;
-}
 
 /** Both sides by name, the change of time in a sentence, and the figures in which they differ. */
 export function sidesHeader(parent: HTMLElement) {
@@ -61,17 +54,22 @@ export function sidesHeader(parent: HTMLElement) {
       aMs !== null && bMs !== null && diff.a.traced !== diff.b.traced ? [otherMethods(diff.a.traced)] : [];
     sentence.text([times, ...methods, ...shapes, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
     const figures = [
-      ...figuresOf(diff.totals),
+      ...comparedFigures(diff.totals).filter(({ a, b }) => a !== b),
       ...requestedPrecision(diff.totals),
-      ...diff.shapes.map(({ input, a, b }): Figure => ({ label: texts.totals.shape(input), a, b, delta: '' })),
-      ...facts.map(({ field, values: [a, b] }): Figure => ({ label: field, a: a || '–', b: b || '–', delta: '' })),
+      ...diff.shapes.map(({ input, a, b }): ComparedFigure => ({ label: texts.totals.shape(input), a, b, delta: '' })),
+      ...facts.map(({ field, values: [a, b] }): ComparedFigure => ({
+        label: field,
+        a: a || '–',
+        b: b || '–',
+        delta: '',
+      })),
     ];
     const matched = diff.matched;
     summary.text(
       texts.figures(figures.length, matched.byName, matched.byStructure, matched.onlyA.length, matched.onlyB.length),
     );
     rows
-      .selectAll<HTMLTableRowElement, Figure>('tr')
+      .selectAll<HTMLTableRowElement, ComparedFigure>('tr')
       .data(figures)
       .join((enter) => {
         const row = enter.append('tr');
@@ -92,43 +90,16 @@ export function sidesHeader(parent: HTMLElement) {
 }
 
 const sideText = ({ model, product, version, gpu, planned }: DiffSide): string =>
-  [
-    model,
-    version === null ? '' : `${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version}`,
-    gpu ?? '',
-    planned ? texts.plan : '',
-  ]
+  [model, version === null ? '' : releaseName({ product, version }), gpu ?? '', planned ? texts.plan : '']
     .filter((part) => part !== '')
     .join(' · ');
 
 /** How much of the requested precision both sides have. */
-function requestedPrecision({ precision: { a, b } }: DiffTotals): Figure[] {
+function requestedPrecision({ precision: { a, b } }: DiffTotals): ComparedFigure[] {
   const text = (share: PrecisionShare | null) =>
     share === null || share.requested === null || share.realised === null || share.tensors === 0
       ? texts.unknown
       : `${share.requested}: ${percentText((share.realised / share.tensors) * 100)}`;
   const [before, after] = [text(a), text(b)];
   return before === after ? [] : [{ label: texts.totals.requested, a: before, b: after, delta: '' }];
-}
-
-/** What both sides know and what differs. */
-function figuresOf(totals: DiffTotals): Figure[] {
-  const kinds: [label: string, key: keyof DiffTotals, text: (value: number) => string][] = [
-    [texts.totals.nodes, 'nodes', thousands],
-    [texts.totals.layers, 'layers', thousands],
-    [texts.totals.kernels, 'kernels', thousands],
-    [texts.totals.foreignNodes, 'foreignNodes', thousands],
-    [texts.totals.reformats, 'reformats', thousands],
-    [texts.totals.activationMemory, 'activationMemory', sizeText],
-    [texts.totals.weightsMemory, 'weightsMemory', sizeText],
-    [texts.totals.engineSize, 'engineSize', sizeText],
-    [texts.totals.buildSeconds, 'buildSeconds', (seconds) => timeText(seconds * 1000)],
-    [texts.totals.warnings, 'warnings', thousands],
-  ];
-  return kinds.flatMap(([label, key, text]) => {
-    const { a, b } = totals[key] as { a: number | null; b: number | null };
-    if (a === b) return [];
-    const delta = a === null || b === null ? '' : `${b > a ? '+' : '−'}${text(Math.abs(b - a))}`;
-    return [{ label, a: a === null ? texts.unknown : text(a), b: b === null ? texts.unknown : text(b), delta }];
-  });
 }

@@ -1,4 +1,4 @@
-import type { ChangeState } from '../../src/core/diff/comparison.ts';
+import type { ChangeState } from '../../src/core/diff/compareBuilds.ts';
 
 const paints: Readonly<Record<ChangeState, string>> = {
   unknown: 'url(#lens-hatched)',
@@ -6,8 +6,8 @@ const paints: Readonly<Record<ChangeState, string>> = {
   added: 'var(--lens-c6)',
   removed: 'var(--lens-c1)',
   changed: 'var(--lens-c3)',
-  time: 'var(--lens-grey)',
+  time: 'var(--lens-gray)',
 };
 
 /** CSS paint of what happened to something; null: nothing. As in the graph's overlay of changes. */
-export const statePaint = (state: ChangeState | null): string => (state === null ? 'var(--lens-grey)' : paints[state]);
+export const statePaint = (state: ChangeState | null): string => (state === null ? 'var(--lens-gray)' : paints[state]);

@@ -1,6 +1,5 @@
-import { select } from 'd3-selection';
-import type { Selection as D3Selection } from 'd3-selection';
-import type { EngineTensor } from '../../src/core/engine/engineLayer.ts';
+import { select, type Selection as D3Selection } from 'd3-selection';
+import type { EngineTensor } from '../../src/core/formats/tensorrt/buildOutput.ts';
 import type {
   Fate,
   FusionReport,
@@ -9,17 +8,23 @@ import type {
   ReportNode,
   TimeFinding,
 } from '../../src/core/fusion/fusionReport.ts';
-import { layerTitle } from '../../src/core/scene/page/kernelFamilies.ts';
+import { counted, shapeText, timeText } from '../../src/core/base/text.ts';
+import { layerTitle } from '../../src/core/picture/page/layerRows.ts';
 import type { Selection, ViewHost } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
-import { addTo } from '../../src/core/text/addTo.ts';
-import { counted, timeText } from '../../src/core/text/numbers.ts';
-import { findingTitle } from '../../src/core/report/findingText.ts';
-import { fateTooltip, fateWordsOf, nounOf } from '../../src/core/report/fates.ts';
-import { layerLabel, nodeLabel } from '../../src/core/report/labels.ts';
-import { totalMs } from '../../src/core/report/times.ts';
-import { passSection, restSection, type TraceSection } from '../../src/core/report/traceText.ts';
+import { addTo } from '../../src/core/base/addTo.ts';
+import {
+  foreignTitle,
+  fateTooltip,
+  fateWordsOf,
+  findingTitle,
+  layerLabel,
+  nodeLabel,
+  nounOf,
+  totalMs,
+} from '../../src/core/report/words.ts';
+import { passSection, restSection, type TraceSection } from '../../src/core/report/reportText.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */
@@ -203,8 +208,8 @@ function foreignContent(report: FusionReport, foreign: ReportForeignNode): Conte
   const layers = report.layers.filter(({ id, kind }) => own.has(id) && kind !== 'foreign');
   return {
     ...empty,
-    title: `ForeignNode ${foreign.id}`,
-    name: foreign.name,
+    title: foreignTitle(report, foreign.id),
+    name: `ForeignNode ${foreign.id}: ${foreign.name}`,
     exact: foreign.exact,
     sentence: [
       isEngine(report) ? '' : texts.nodes(foreign.nodes.length),
@@ -305,7 +310,7 @@ function nodesContent(report: FusionReport, nodes: ReportNode[], title: string):
   for (const node of nodes) {
     const name =
       node.fate === 'foreign' && node.foreignNode !== null
-        ? `ForeignNode ${node.foreignNode}`
+        ? foreignTitle(report, node.foreignNode)
         : fateWordsOf(report)[node.fate].label;
     addTo(parts, name, node);
   }
@@ -330,7 +335,7 @@ function groupList(report: FusionReport, layers: ReportLayer[]): Content['lists'
   const lines = report.foreignNodes
     .filter(({ id }) => ids.has(id))
     .map(({ id, name, nodes }): Line => ({
-      text: `ForeignNode ${id} ${name}`,
+      text: `${foreignTitle(report, id)} ${name}`,
       small: counted(nodes.length, nounOf(report)),
       selection: { kind: 'foreignNode', id },
     }));
@@ -384,6 +389,4 @@ const nodeLines = (nodes: ReportNode[]): Line[] =>
   }));
 
 const graphTensorText = ({ name, type, dims, format }: EngineTensor): string =>
-  [name, dims === null ? '' : `[${dims.map((dim) => (dim === -1 ? '?' : dim)).join('×')}]`, format ?? type ?? '']
-    .filter((part) => part !== '')
-    .join(' ');
+  [name, dims === null ? '' : shapeText(dims), format ?? type ?? ''].filter((part) => part !== '').join(' ');

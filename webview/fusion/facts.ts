@@ -1,7 +1,6 @@
 import type { FusionReport, ReportLayer } from '../../src/core/fusion/fusionReport.ts';
-import { savingOf, savingText } from '../../src/core/report/findingText.ts';
-import { shareOf } from '../../src/core/report/times.ts';
-import { timeText } from '../../src/core/text/numbers.ts';
+import { savingOf, savingText, shareOf } from '../../src/core/report/words.ts';
+import { timeText } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.fusion.details;
@@ -20,11 +19,11 @@ export function timeFact(report: FusionReport, ms: number | null): Fact[] {
 }
 
 /** What only a trace says of a layer. */
-export function tracedFacts({ p50, p90, p99, launches, launchMs, gapMs }: ReportLayer): Fact[] {
+export function tracedFacts({ p50, p90, p99, launches, launchP50, launchP90, gapMs }: ReportLayer): Fact[] {
   if (p50 === undefined || p90 === undefined || p99 === undefined || launches === undefined) return [];
   return [
     { name: texts.percentiles, value: [p50, p90, p99].map(timeText).join(', ') },
-    { name: texts.launches, value: texts.launched(launches, launchMs) },
+    { name: texts.launches, value: texts.launched(launches, launchP50, launchP90) },
     ...(gapMs === undefined ? [] : [{ name: texts.gap, value: timeText(gapMs) }]),
   ];
 }

@@ -1,10 +1,7 @@
-import { sankey, sankeyLinkHorizontal } from 'd3-sankey';
-import type { SankeyLink, SankeyNode } from 'd3-sankey';
-import { select } from 'd3-selection';
-import type { Selection as D3Selection } from 'd3-selection';
-import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/core/scene/page/fusionFlow.ts';
-import { weightOf } from '../../src/core/scene/page/fusionUnits.ts';
-import type { FusionUnit, Weight } from '../../src/core/scene/page/fusionUnits.ts';
+import { sankey, type SankeyLink, sankeyLinkHorizontal, type SankeyNode } from 'd3-sankey';
+import { select, type Selection as D3Selection } from 'd3-selection';
+import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/core/picture/page/fusionFlow.ts';
+import { type FusionUnit, type Weight, weightOf } from '../../src/core/picture/page/layerRows.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
@@ -12,7 +9,7 @@ import { strings } from '../shared/strings.ts';
 import { definePatterns, lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { counted, percentText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import { counted, percentText, thousands, timeText } from '../../src/core/base/text.ts';
 
 type Node = SankeyNode<FlowItem, FlowLink>;
 type Link = SankeyLink<FlowItem, FlowLink>;
@@ -62,7 +59,7 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .data(links.filter((link) => (parts.get(link) ?? 0) > 0))
       .join('path')
       .attr('d', sankeyLinkHorizontal())
-      .style('stroke', (link) => ribbonColour(link))
+      .style('stroke', (link) => ribbonColor(link))
       .attr('stroke-width', (link) => Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0)));
     const isOn = (item: Node) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit);
     blocks
@@ -86,7 +83,7 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .join((enter) => enter.append('path').call((path) => path.append('title')))
       .attr('d', sankeyLinkHorizontal())
       .attr('class', (link) => (isDerived(link) ? 'derived' : null))
-      .style('stroke', (link) => ribbonColour(link))
+      .style('stroke', (link) => ribbonColor(link))
       .attr('stroke-width', (link) => Math.max(1, link.width ?? 0))
       .on('click', (_, link) => events.select(nodesOf(link, flow)))
       .select('title')
@@ -172,14 +169,14 @@ function layOut(flow: FusionFlow, { x }: Frame, height: number): { nodes: Node[]
 const idOf = (end: Link['source']): string => (typeof end === 'object' ? end.id : String(end));
 const itemOf = (end: Link['source']): Node | undefined => (typeof end === 'object' ? end : undefined);
 
-/** A ribbon has its group's colour, on both sides of the group. */
+/** A ribbon has its group's color, on both sides of the group. */
 function groupOf(link: Link): Node | undefined {
   const source = itemOf(link.source);
   return source?.column === 'groups' ? source : itemOf(link.target);
 }
-function ribbonColour(link: Link): string {
+function ribbonColor(link: Link): string {
   const group = groupOf(link);
-  return group === undefined ? 'var(--lens-grey)' : lineOf(group);
+  return group === undefined ? 'var(--lens-gray)' : lineOf(group);
 }
 /** Drawn as derived where most of it is; how much, its title says. */
 const isDerived = (link: Link): boolean => link.derived > link.value / 2;
@@ -296,7 +293,7 @@ function drawBlocks(
       `block in-${item.column}${item.exact ? '' : ' derived'}`,
     );
     const { x0 = 0, x1 = 0, y0 = 0, y1 = 0 } = item;
-    // A group's name is in its block, however little goes through it; the padding keeps neighbours apart.
+    // A group's name is in its block, however little goes through it; the padding keeps neighbors apart.
     const tall = Math.max(item.column === 'groups' ? lowestBlock : 2, y1 - y0);
     block.select('title').text(`${spoken(item, total, weight)}`);
     const reach = Math.max(lowestBlock, y1 - y0);

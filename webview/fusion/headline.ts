@@ -4,9 +4,8 @@ import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { percentText, thousands } from '../../src/core/text/numbers.ts';
-import { fateOrder, fateTooltip, fateWordsOf } from '../../src/core/report/fates.ts';
-import { summarySentence } from '../../src/core/report/summary.ts';
+import { percentText, thousands } from '../../src/core/base/text.ts';
+import { fateOrder, fateTooltip, fateWordsOf, summarySentence } from '../../src/core/report/words.ts';
 
 interface Segment {
   fate: Fate;
@@ -55,7 +54,7 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
       .classed('empty', ({ nodes }) => nodes === 0)
       .on('click', (_, { fate }) => events.select({ kind: 'fate', fate }))
       .select('i')
-      .style('width', ({ derived, nodes }) => `${nodes > 0 ? (derived / nodes) * 100 : 0}%`);
+      .style('width', ({ fate, derived, nodes }) => `${hatched.has(fate) && nodes > 0 ? (derived / nodes) * 100 : 0}%`);
     legend
       .selectAll<HTMLButtonElement, Segment>('button')
       .data(segments, ({ fate }) => fate)
@@ -124,6 +123,9 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
   };
   return { draw, mark };
 }
+
+/** Where a reader may act on a doubt: not on what no layer computes. */
+const hatched: ReadonlySet<Fate> = new Set<Fate>(['foreign', 'fused', 'single', 'unknown']);
 
 const accountingTitleOf = ({ subject, accounting: { total } }: FusionReport): string =>
   subject === 'engine' ? strings.fusion.accounting.engine(total) : strings.fusion.accounting.title(total);

@@ -1,9 +1,7 @@
-import { hierarchy, partition } from 'd3-hierarchy';
-import type { HierarchyRectangularNode } from 'd3-hierarchy';
+import { hierarchy, type HierarchyRectangularNode, partition } from 'd3-hierarchy';
 import { select } from 'd3-selection';
-import type { IcicleCell } from '../../src/core/scene/page/fusionIcicle.ts';
-import { weightOf } from '../../src/core/scene/page/fusionUnits.ts';
-import type { Weight } from '../../src/core/scene/page/fusionUnits.ts';
+import type { IcicleCell } from '../../src/core/picture/page/fusionFlow.ts';
+import { type Weight, weightOf } from '../../src/core/picture/page/layerRows.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { strings } from '../shared/strings.ts';
@@ -11,7 +9,7 @@ import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { counted, percentText, timeText } from '../../src/core/text/numbers.ts';
+import { counted, percentText, timeText } from '../../src/core/base/text.ts';
 
 type Cell = HierarchyRectangularNode<IcicleCell>;
 
@@ -183,7 +181,7 @@ interface Run {
   cells: number;
 }
 
-/** Cells that are wide enough, and runs of neighbours that are not (nothing below them is drawn). */
+/** Cells that are wide enough, and runs of neighbors that are not (nothing below them is drawn). */
 function atLeast(root: Cell, least: number): { visible: Cell[]; runs: Run[] } {
   const visible: Cell[] = [];
   const runs: Run[] = [];

@@ -1,12 +1,9 @@
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { filterLayers } from '../../src/core/scene/page/filterLayers.ts';
-import type { LayerRange } from '../../src/core/scene/page/fusionTimeline.ts';
-import { layerColumns, toLayerRows } from '../../src/core/scene/page/layerRows.ts';
-import type { LayerRow } from '../../src/core/scene/page/layerRows.ts';
+import { filterLayers, layerColumns, type LayerRow, toLayerRows } from '../../src/core/picture/page/layerRows.ts';
+import type { LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
-import { virtualTable } from '../table/virtualTable.ts';
-import type { TableState } from '../table/virtualTable.ts';
+import { type TableState, virtualTable } from '../table/virtualTable.ts';
 import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 

@@ -1,26 +1,22 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { flowDefaults, openedParts, toFusionFlow } from '../../src/core/scene/page/fusionFlow.ts';
-import { toFusionIcicle } from '../../src/core/scene/page/fusionIcicle.ts';
-import type { LayerRange } from '../../src/core/scene/page/fusionTimeline.ts';
-import { toFusionUnits, unitsInRange } from '../../src/core/scene/page/fusionUnits.ts';
-import type { FusionUnits, Weight } from '../../src/core/scene/page/fusionUnits.ts';
-import { nounOf } from '../../src/core/report/fates.ts';
-import { modulePaths } from '../../src/core/scene/graph/moduleTree.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import { flowDefaults, openedParts, toFusionFlow, toFusionIcicle } from '../../src/core/picture/page/fusionFlow.ts';
+import type { LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
+import { type FusionUnits, toFusionUnits, unitsInRange, type Weight } from '../../src/core/picture/page/layerRows.ts';
+import { nounOf } from '../../src/core/report/words.ts';
+import { modulePaths } from '../../src/core/picture/graph/hierarchy.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { detailsPane } from './detailsPane.ts';
-import { flowChart } from './flowChart.ts';
-import type { ChartEvents } from './flowChart.ts';
+import { type ChartEvents, flowChart } from './flowChart.ts';
 import './fusion.css';
 import { headline } from './headline.ts';
 import { icicleChart } from './icicleChart.ts';
 import { tabPanels } from '../shared/tabPanels.ts';
-import { initialTable } from '../table/virtualTable.ts';
-import type { TableState } from '../table/virtualTable.ts';
+import { initialTable, type TableState } from '../table/virtualTable.ts';
 import { layerTable } from './layerTable.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { toSelectionSet } from './selectionSet.ts';
@@ -31,7 +27,7 @@ import { timelineChart } from './timelineChart.ts';
 /** The two ways to see a build. */
 type FusionTab = 'charts' | 'table';
 
-interface Kept {
+interface ViewState {
   weight: Weight | null;
   open: [string, number][];
   scroll: number;
@@ -53,7 +49,7 @@ interface Shown {
  * first.
  */
 export function mountFusion(root: HTMLElement, host: ViewHost): View {
-  const kept = viewState<Kept>('fusion');
+  const kept = viewState<ViewState>('fusion');
   const before = kept.get();
   let shown: Shown | null = null;
   let selection: Selection = { kind: 'none' };

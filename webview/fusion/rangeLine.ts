@@ -1,7 +1,6 @@
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { layerMs } from '../../src/core/scene/page/fusionTimeline.ts';
-import type { LayerRange } from '../../src/core/scene/page/fusionTimeline.ts';
-import { counted, timeText } from '../../src/core/text/numbers.ts';
+import { layerMs, type LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
+import { counted, timeText } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 /** The line that says which range of the run is shown, with the way back. Hidden while the whole run is shown. */

@@ -1,6 +1,5 @@
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { unitMatcher } from '../../src/core/scene/page/fusionUnits.ts';
-import type { FusionUnit } from '../../src/core/scene/page/fusionUnits.ts';
+import { type FusionUnit, unitMatcher } from '../../src/core/picture/page/layerRows.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 
 /** What is selected, made ready for asking often. */

@@ -1,7 +1,6 @@
 import { select } from 'd3-selection';
-import { stageWords } from '../../src/core/build/buildProgress.ts';
-import type { TimeLine } from '../../src/core/build/buildProgress.ts';
-import { percentText, timeText } from '../../src/core/text/numbers.ts';
+import { stageWords, type TimeLine } from '../../src/core/build/buildManifest.ts';
+import { percentText, timeText } from '../../src/core/base/text.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText } from '../shared/fitText.ts';

@@ -1,14 +1,16 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import {
+  type LayerRange,
   rangeBetween,
   rangeEnds,
+  type Timeline,
+  type TimelineBar,
   timelineBars,
   toRecordedTimeline,
   toTimeline,
-} from '../../src/core/scene/page/fusionTimeline.ts';
-import type { LayerRange, Timeline, TimelineBar } from '../../src/core/scene/page/fusionTimeline.ts';
-import { oneLine } from '../../src/core/text/oneLine.ts';
+} from '../../src/core/picture/page/fusionTimeline.ts';
+import { oneLine } from '../../src/core/base/text.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';

@@ -1,21 +1,15 @@
-import { BuildLogReader } from '../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../src/core/engine/readProfile.ts';
-import { createEngineReport } from '../../src/core/fusion/engineReport.ts';
-import { createReport } from '../../src/core/fusion/createReport.ts';
-import type { ReportInput } from '../../src/core/fusion/reportInput.ts';
+import { BuildLogReader } from '../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { createEngineReport, createReport } from '../../src/core/fusion/createReport.ts';
+import type { ReportInput } from '../../src/core/fusion/fusionReport.ts';
 import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { engineGraph } from '../../src/core/scene/engine/engineGraph.ts';
-import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
-import { typedGraph } from '../../src/core/scene/panel/typedGraph.ts';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
-import type { ByteSource } from '../../src/core/text/byteSource.ts';
-import type { Problem } from '../../src/core/text/problem.ts';
-import { decodeUtf8, Utf8Decoder } from '../../src/core/text/utf8Decoder.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { engineGraph } from '../../src/core/picture/graph/fusionGroups.ts';
+import { toGraphData, type ViewData } from '../../src/core/picture/graph/viewData.ts';
+import { typedGraph } from '../../src/core/picture/page/selectionText.ts';
+import { bytesOf, type ByteSource, errorText, type Problem } from '../../src/core/base/problem.ts';
+import { decodeUtf8, Utf8Decoder } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
-import { errorText } from '../../src/core/text/errorText.ts';
 
 const texts = strings.playground.files;
 

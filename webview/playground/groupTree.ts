@@ -1,12 +1,16 @@
 import { select } from 'd3-selection';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { toFusionPanel } from '../../src/core/scene/panel/fusionPanel.ts';
-import type { FusionPanel, PanelItem, PanelSort } from '../../src/core/scene/panel/fusionPanel.ts';
-import { locate } from '../../src/core/scene/panel/locate.ts';
+import {
+  type FusionPanel,
+  locate,
+  type PanelItem,
+  type PanelSort,
+  toFusionPanel,
+} from '../../src/core/picture/page/fusionPanel.ts';
 import type { Selection } from '../../src/protocol/views.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';
-import { foreignColour } from '../shared/theme.ts';
+import { foreignColor } from '../shared/theme.ts';
 
 const texts = strings.playground;
 /** Children that are listed at first, and that each `more` adds: thousands of kernels would only slow the page down. */
@@ -105,7 +109,7 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
           .style('width', more > 0 || item.share === null ? '0' : `${Math.min(1, item.share) * 100}%`);
         own
           .select('.swatch')
-          .style('background', colourOf(item))
+          .style('background', colorOf(item))
           .property('hidden', item.kind !== 'foreignNode');
       });
     if (hadFocus) focusCurrent();
@@ -199,5 +203,5 @@ export function groupTree(parent: HTMLElement, onSelect: (selection: Selection) 
   };
 }
 
-const colourOf = ({ selection }: PanelItem): string =>
-  selection.kind === 'foreignNode' ? `var(--lens-c${foreignColour(selection.id)})` : 'transparent';
+const colorOf = ({ selection }: PanelItem): string =>
+  selection.kind === 'foreignNode' ? `var(--lens-c${foreignColor(selection.id)})` : 'transparent';

@@ -1,6 +1,6 @@
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { strings } from '../shared/strings.ts';
-import { errorText } from '../../src/core/text/errorText.ts';
+import { errorText } from '../../src/core/base/problem.ts';
 
 /**
  * The page's data: from `#view-data` where the page carries it, else ./data.json next to it. Never throws: without

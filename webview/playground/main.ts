@@ -1,4 +1,4 @@
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
@@ -10,20 +10,19 @@ import { droppedFiles } from './droppedFiles.ts';
 import { dropTarget } from './dropTarget.ts';
 import { groupTree } from './groupTree.ts';
 import { loadData } from './loadData.ts';
-import { pageHeader } from './pageHeader.ts';
-import type { Tab, ThemeChoice } from './pageHeader.ts';
+import { pageHeader, type Tab, type ThemeChoice } from './pageHeader.ts';
 import './playground.css';
 import { splitter } from './splitter.ts';
 
-interface Kept {
+interface ViewState {
   tab: Tab;
   theme: ThemeChoice;
 }
 
 /** Both views and the tree of groups on one plain page; what is selected in one is selected in all. */
 function start(root: HTMLElement): void {
-  const kept = viewState<Kept>('page');
-  const now: Kept = { tab: 'fusion', theme: 'system', ...kept.get() };
+  const kept = viewState<ViewState>('page');
+  const now: ViewState = { tab: 'fusion', theme: 'system', ...kept.get() };
   const views: { name: 'tree' | 'fusion' | 'graph'; select(selection: Selection): void }[] = [];
 
   const box = (parent: HTMLElement, tag: 'div' | 'main' | 'nav' | 'section', name: string): HTMLElement => {

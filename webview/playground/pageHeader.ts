@@ -1,6 +1,7 @@
 import { select } from 'd3-selection';
-import type { ViewData } from '../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { strings } from '../shared/strings.ts';
+import { releaseName } from '../../src/core/base/text.ts';
 
 const texts = strings.playground;
 
@@ -77,7 +78,7 @@ function factsOf({ build, report }: ViewData): string[] {
   const { product, version } = report?.tensorrt ?? build?.tensorrt ?? { product: null, version: null };
   const facts: string[] = [];
   if (product !== null || version !== null) {
-    facts.push(`${product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${version ?? ''}`.trim());
+    facts.push(releaseName({ product, version }));
   }
   if (build === null) return facts;
   const precisions = ['fp16', 'bf16', 'int8', 'fp8', 'best'].filter((name) => build.options[name] === true);

@@ -1,5 +1,5 @@
 import type { Fate, LayerKind } from '../../src/core/fusion/fusionReport.ts';
-import { layerColour } from './theme.ts';
+import { layerColor } from './theme.ts';
 
 /** What decides how a block looks. */
 export interface Painted {
@@ -9,18 +9,18 @@ export interface Painted {
 }
 
 /** Kinds that share a name between layers and fates mean the same in both. */
-const greys = new Set(['folded', 'removed', 'shape', 'constant', 'other']);
+const grays = new Set(['folded', 'removed', 'shape', 'constant', 'other']);
 
-/** CSS paint: colour of the group, grey for what is not computed, hatched for the unknown. */
+/** CSS paint: color of the group, gray for what is not computed, hatched for the unknown. */
 export function paintOf({ kind, foreignNode }: Painted): string {
   if (kind === 'unknown') return 'url(#lens-hatched)';
   if (kind === 'module' || kind === 'model') return 'var(--lens-strong)';
-  if (greys.has(kind)) return 'var(--lens-grey)';
-  const index = layerColour(kind as LayerKind, foreignNode);
-  return index === null ? 'var(--lens-grey)' : `var(--lens-c${index})`;
+  if (grays.has(kind)) return 'var(--lens-gray)';
+  const index = layerColor(kind as LayerKind, foreignNode);
+  return index === null ? 'var(--lens-gray)' : `var(--lens-c${index})`;
 }
 
-/** The colour of a mark's ribbons and outlines: never a pattern. */
+/** The color of a mark's ribbons and outlines: never a pattern. */
 export const lineOf = (painted: Painted): string =>
   painted.kind === 'unknown' ? 'var(--lens-muted)' : paintOf(painted);
 

@@ -1,4 +1,4 @@
-import { counted, percentText, thousands, timeText } from '../../src/core/text/numbers.ts';
+import { counted, percentText, thousands, timeText } from '../../src/core/base/text.ts';
 
 /** The texts of the views in one place, one section a view; words and numbers of results come from `core/report`. */
 
@@ -94,8 +94,8 @@ export const strings = {
       time: 'Time',
       percentiles: 'p50, p90, p99',
       launches: 'Launches',
-      launched: (launches: number, ms: number | undefined) =>
-        `${thousands(launches)} in the trace${ms === undefined ? '' : `, ${timeText(ms)} each on the host`}`,
+      launched: (launches: number, p50: number | undefined, p90: number | undefined) =>
+        `${thousands(launches)} in the trace${p50 === undefined || p90 === undefined ? '' : `, on the host ${timeText(p50)} each (median; 90 % take ${timeText(p90)} or less)`}`,
       gap: 'Gap before',
       findings: 'Where time goes',
       saved: 'Saved by fusion',
@@ -138,16 +138,6 @@ export const strings = {
     figures: (figures: number, byName: number, byStructure: number, onlyA: number, onlyB: number) =>
       `${counted(figures, 'figure')} ${figures === 1 ? 'differs' : 'differ'} · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
     totals: {
-      nodes: 'Nodes',
-      layers: 'Layers and kernels listed',
-      kernels: 'Kernels',
-      foreignNodes: 'ForeignNodes',
-      reformats: 'Reformats',
-      activationMemory: 'Activation memory',
-      weightsMemory: 'Weights memory',
-      engineSize: 'Engine size',
-      buildSeconds: 'Build time',
-      warnings: 'Warnings in the log',
       requested: 'Requested precision',
       shape: (input: string) => `Shape of ${input}`,
     },

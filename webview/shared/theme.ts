@@ -2,7 +2,7 @@ import type { LayerKind } from '../../src/core/fusion/fusionReport.ts';
 
 export type ThemeKind = 'light' | 'dark' | 'contrast-dark' | 'contrast-light';
 
-/** The page's colours as a canvas can use them (`rgb(…)`); in SVG and CSS use the `--lens-*` variables of base.css. */
+/** The page's colors as a canvas can use them (`rgb(…)`); in SVG and CSS use the `--lens-*` variables of base.css. */
 export interface Theme {
   kind: ThemeKind;
   dark: boolean;
@@ -19,21 +19,21 @@ export interface Theme {
   error: string;
   warning: string;
   /** Not computed: folded, removed, shape. */
-  grey: string;
+  gray: string;
   /** At most eight at once: 0–4 ForeignNodes in turn, 5 reformats, 6 fused layers, 7 single layers. */
   categorical: readonly string[];
 }
 
-const foreignColours = 5;
+const foreignColors = 5;
 
 /** Index into `Theme.categorical` (and of `--lens-c<index>`) for a ForeignNode by its id in the report. */
-export function foreignColour(id: number): number {
-  return ((id % foreignColours) + foreignColours) % foreignColours;
+export function foreignColor(id: number): number {
+  return ((id % foreignColors) + foreignColors) % foreignColors;
 }
 
-/** Index into `Theme.categorical` for a layer; null: grey. Kernels of a ForeignNode have their ForeignNode's colour. */
-export function layerColour(kind: LayerKind, foreignNode: number | null): number | null {
-  if (foreignNode !== null) return foreignColour(foreignNode);
+/** Index into `Theme.categorical` for a layer; null: gray. Kernels of a ForeignNode have their ForeignNode's color. */
+export function layerColor(kind: LayerKind, foreignNode: number | null): number | null {
+  if (foreignNode !== null) return foreignColor(foreignNode);
   switch (kind) {
     case 'reformat':
       return 5;
@@ -52,11 +52,11 @@ export function layerColour(kind: LayerKind, foreignNode: number | null): number
 }
 
 const categorical = Array.from({ length: 8 }, (_, i) => `c${i}`);
-const plain = ['fg', 'muted', 'bg', 'panel', 'border', 'strong', 'active', 'focus', 'error', 'warning', 'grey'];
+const plain = ['fg', 'muted', 'bg', 'panel', 'border', 'strong', 'active', 'focus', 'error', 'warning', 'gray'];
 
 /** The theme as it is now. Costs a reading of styles: keep the result until `onThemeChange` calls. */
 export function readTheme(): Theme {
-  // A probe's computed colour is the only reading that follows var() and light-dark() to the end. One for each colour:
+  // A probe's computed color is the only reading that follows var() and light-dark() to the end. One for each color:
   // with one for all of them the styles of the page would be computed again after each change of it.
   const probes = document.createElement('span');
   probes.hidden = true;
@@ -69,24 +69,24 @@ export function readTheme(): Theme {
     }),
   );
   document.body.append(probes);
-  const colour = (name: string): string => getComputedStyle(probeOf.get(name)!).color;
+  const color = (name: string): string => getComputedStyle(probeOf.get(name)!).color;
   const kind = themeKind();
   const theme: Theme = {
     kind,
     dark: kind === 'dark' || kind === 'contrast-dark',
     contrast: kind === 'contrast-dark' || kind === 'contrast-light',
-    foreground: colour('fg'),
-    muted: colour('muted'),
-    background: colour('bg'),
-    panel: colour('panel'),
-    border: colour('border'),
-    strong: colour('strong'),
-    active: colour('active'),
-    focus: colour('focus'),
-    error: colour('error'),
-    warning: colour('warning'),
-    grey: colour('grey'),
-    categorical: categorical.map(colour),
+    foreground: color('fg'),
+    muted: color('muted'),
+    background: color('bg'),
+    panel: color('panel'),
+    border: color('border'),
+    strong: color('strong'),
+    active: color('active'),
+    focus: color('focus'),
+    error: color('error'),
+    warning: color('warning'),
+    gray: color('gray'),
+    categorical: categorical.map(color),
   };
   probes.remove();
   return theme;

@@ -1,6 +1,5 @@
-import type { Cell, TableColumn } from '../../src/core/scene/page/tableRows.ts';
-import { deltaText, percentText, sizeText, thousands, timeText } from '../../src/core/text/numbers.ts';
-import { oneLine } from '../../src/core/text/oneLine.ts';
+import type { Cell, TableColumn } from '../../src/core/picture/page/layerRows.ts';
+import { deltaText, oneLine, percentText, sizeText, thousands, timeText } from '../../src/core/base/text.ts';
 
 /** A cell as the table shows it; '' for what is not known. */
 export function cellText({ kind }: Pick<TableColumn<unknown>, 'kind'>, cell: Cell): string {

@@ -1,6 +1,5 @@
-import { csvOf, sortRows } from '../../src/core/scene/page/tableRows.ts';
-import type { TableColumn, SortOrder } from '../../src/core/scene/page/tableRows.ts';
-import { counted } from '../../src/core/text/numbers.ts';
+import { csvOf, type SortOrder, sortRows, type TableColumn } from '../../src/core/picture/page/layerRows.ts';
+import { counted } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
 import { cellText } from './cellText.ts';
 import { columnMenu } from './columnMenu.ts';

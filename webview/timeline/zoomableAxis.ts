@@ -1,7 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
-import { including, moved, zoomed } from '../../src/core/scene/page/axisView.ts';
-import type { AxisView } from '../../src/core/scene/page/axisView.ts';
+import { type AxisView, including, moved, zoomed } from '../../src/core/picture/page/fusionTimeline.ts';
 import { strings } from '../shared/strings.ts';
 import './timeline.css';
 

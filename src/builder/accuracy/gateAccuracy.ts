@@ -1,6 +1,6 @@
-import { dirname, join } from 'node:path';
-import type { Limit } from '../../core/diff/gate/gateFile.ts';
-import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
+import type { Limit } from '../../core/gate/gateFile.ts';
+import type { GateSide } from '../../core/gate/evaluateGate.ts';
+import { pathBeside } from '../files/pathBeside.ts';
 import { readRules } from '../files/readRules.ts';
 import type { BuildSide } from '../store/buildSide.ts';
 import { Cancelled, UserError } from '../userError.ts';
@@ -28,7 +28,7 @@ interface GateAccuracyRequest {
 export async function gateAccuracy(request: GateAccuracyRequest): Promise<GateSide['accuracy']> {
   const { gate, limit, build, runtime, script, signal } = request;
   if (limit.inputs === undefined) return undefined;
-  const pathOf = (path: string) => join(dirname(gate), path);
+  const pathOf = (path: string) => pathBeside(gate, path);
   const model = request.model ?? build.made?.model;
   if (model === undefined) return { missing: 'The model is missing: pass it with --onnx' };
   const low = lows.find((one) => one === (limit.low ?? build.requested));

@@ -1,35 +1,39 @@
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { AccuracyOutput, AccuracyReport, Sensitivity } from '../../core/accuracy/accuracyReport.ts';
-import type { ModelFile } from '../../core/accuracy/chunkPlan.ts';
-import { describeFix } from '../../core/accuracy/describeFix.ts';
-import { FixCost } from '../../core/accuracy/fixCost.ts';
-import { judgeChunks } from '../../core/accuracy/judgeChunks.ts';
-import { type JudgedNode, judgeNodes, type MeasuredNode } from '../../core/accuracy/judgement.ts';
-import { heldValues, withHeld } from '../../core/accuracy/kernelValues.ts';
-import { sensitivityGroups } from '../../core/accuracy/sensitivityGroups.ts';
-import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { findLowNodes, findQuantisedNodes, type LowModel } from '../../core/accuracy/lowNodes.ts';
 import {
+  type AccuracyOutput,
+  type AccuracyReport,
   type ComparedOutput,
   finiteOrNull,
   isJudged,
+  type JudgedNode,
   type JudgedOutputs,
+  measureErrors,
+  type MeasuredNode,
   outputErrors,
+  type Sensitivity,
+  sensitivityGroups,
   trialError,
-} from '../../core/accuracy/outputErrors.ts';
-import { type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
-import { switchedChunks } from '../../core/accuracy/switchedChunks.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
-import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import { readOverrides } from '../../core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../core/precision/language/resolveOverrides.ts';
-import { standardOpset } from '../../core/model/opset.ts';
-import { inferTypes, type TensorTypes } from '../../core/model/tensorTypes.ts';
-import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
-import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
-import { chooseTypes } from '../../core/precision/rewrite/rewriteTypes.ts';
+} from '../../core/accuracy/accuracyReport.ts';
+import { judgeChunks, type ModelFile, switchedChunks } from '../../core/accuracy/chunkPlan.ts';
+import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
+import {
+  findLowNodes,
+  findQuantizedNodes,
+  unmaterializedTensors,
+  type ReducedPrecisionModel,
+  withUnmaterialized,
+} from '../../core/accuracy/reducedPrecisionModel.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../core/formats/onnx/readModel.ts';
+import { NodeIndex, resolveOverrides } from '../../core/precision/resolveOverrides.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { type Network, networkOf } from '../../core/network/network.ts';
+import { standardOpset } from '../../core/network/modelGraph.ts';
+import { modelFacts } from '../../core/precision/buildFacts.ts';
+import { planPrecision } from '../../core/precision/precisionPlan.ts';
+import { chooseTypes } from '../../core/precision/rewritePlan.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
@@ -37,7 +41,7 @@ import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
-import { addTo } from '../../core/text/addTo.ts';
+import { addTo } from '../../core/base/addTo.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
 export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
@@ -137,9 +141,9 @@ export class NothingLow extends UserError {}
 /** The model under its rules. */
 interface Subject {
   model: OnnxModel;
-  types: TensorTypes;
+  network: Network;
   index: NodeIndex;
-  low: LowModel;
+  low: ReducedPrecisionModel;
   base: LowPrecision;
   file: ModelFile;
 }
@@ -155,31 +159,31 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
   if (unknown !== undefined)
     throw new UserError(`${path} has no output "${unknown}". Its outputs are: ${names.join(', ')}`);
   for (const location of externalLocations(model)) await checkExternal(dirname(path), location);
-  const types = inferTypes(model);
-  const index = new NodeIndex(modelFacts(model, basename(path), types));
+  const network = networkOf(model);
+  const index = new NodeIndex(modelFacts(model, basename(path)));
   const overrides = readOverrides(rules ?? '');
   const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
   const base = request.low ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const name = (await isGzip(path)) ? null : basename(path);
-  const subject = { model, types, index, base, file: { size: source.size, name } };
+  const subject = { model, network, index, base, file: { size: source.size, name } };
   const opset = standardOpset(model);
   if (opset < 9)
     throw new UserError(
       `${path} has opset ${opset}; the simulation needs 9 or later. Convert it first (onnx.version_converter).`,
     );
   const half = model.nodes.find((node) =>
-    types.outputsOf(node).some((type) => type === 'float16' || type === 'bfloat16'),
+    network.outputTypesOf(node).some((type) => type === 'float16' || type === 'bfloat16'),
   );
   if (half)
     throw new UserError(
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
   if (base === 'fp16' || base === 'bf16') {
-    const choice = chooseTypes(model, { ...plan, base }, types);
+    const choice = chooseTypes(model, { ...plan, base });
     refuseErrors(path, choice.problems);
     return { ...subject, low: findLowNodes(choice) };
   }
-  const low = findQuantisedNodes(model, types, base === 'int8' ? 'int8' : 'float8');
+  const low = findQuantizedNodes(model, network, base === 'int8' ? 'int8' : 'float8');
   if (low.low.length === 0)
     throw new NothingLow(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
   return { ...subject, low };
@@ -199,6 +203,8 @@ class Judge {
   private readonly simulation: Simulation;
   private readonly judged: JudgedOutputs;
   private runs = 0;
+  /** Why the model cannot be run in low precision. */
+  private refused: string | undefined;
 
   constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
     this.request = request;
@@ -208,7 +214,7 @@ class Judge {
   }
 
   async report(): Promise<AccuracyReport> {
-    const { low, types, index, base } = this.subject;
+    const { low, network, index, base } = this.subject;
     const { tolerance } = this.request;
     const { samples, sources } = await this.begin();
     const measured = await this.measure(samples);
@@ -216,13 +222,14 @@ class Judge {
     const all = await this.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
     const fix = this.errorOf(all) <= tolerance ? null : await this.search();
-    const nodes = judgeNodes(low, types.graph, measured, fix?.alone ?? new Map(), tolerance);
+    const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
-    const described = describeFix({ fix, low, types, index, base, outputs, tolerance, runs, given, modelLine });
+    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {
       low: base,
+      ...(this.refused !== undefined && { refused: this.refused }),
       level: 'node',
       samples,
       tolerance,
@@ -266,9 +273,9 @@ class Judge {
   /** The same model with what the kernels of a build hold left unrounded. */
   private async kernelLevel(report: AccuracyReport, build: FusionReport): Promise<AccuracyReport> {
     const { low } = this.subject;
-    const held = heldValues(low, build);
+    const held = unmaterializedTensors(low, build);
     await this.simulation.reset();
-    await this.prepare(withHeld(low, held));
+    await this.prepare(withUnmaterialized(low, held));
     const outputs = this.outputs(await this.trial('0'.repeat(low.low.length), null));
     const names = new Map(report.nodes.map((node) => [node.id, node]));
     const described = held.map((value) => {
@@ -295,14 +302,19 @@ class Judge {
   }
 
   private async measure(samples: number): Promise<MeasuredNode[][]> {
-    const { low, types, file, model } = this.subject;
+    const { low, network, file, model } = this.subject;
     const measured: MeasuredNode[][] = Array.from({ length: samples }, () => []);
     let done = 0;
-    for (const chunk of judgeChunks(low, types, file)) {
+    for (const chunk of judgeChunks(low, network, file)) {
       stopIfCancelled(this.request.signal);
       // Constants alone, for instance: nothing is measured, and no one reads it.
       const isIdle = chunk.keeps.length + chunk.measures.length === 0;
       const answers = isIdle ? [] : await this.simulation.judge(chunk);
+      // Whether low precision is to blame, the reference run says next; later chunks read what this one makes.
+      if ('refused' in answers) {
+        this.refused = answers.refused;
+        break;
+      }
       for (const [sample, nodes] of answers.entries()) measured[sample]!.push(...nodes);
       done += chunk.nodes;
       this.request.progress?.({ stage: 'judging', done, total: model.graph.nodes.length });
@@ -311,11 +323,11 @@ class Judge {
   }
 
   /** Makes the sessions for the search, and the reference. */
-  private async prepare(low: LowModel): Promise<void> {
-    const { types, file, model } = this.subject;
+  private async prepare(low: ReducedPrecisionModel): Promise<void> {
+    const { network, file, model } = this.subject;
     let done = 0;
     const made = new Set<string>();
-    for (const chunk of switchedChunks(low, types, file)) {
+    for (const chunk of switchedChunks(low, network, file)) {
       stopIfCancelled(this.request.signal);
       if (chunk.keeps.length > 0) await this.simulation.add(chunk);
       for (const name of chunk.keeps) made.add(name);
@@ -344,11 +356,11 @@ class Judge {
   }
 
   private async search(): Promise<PrecisionFix> {
-    const { low, types } = this.subject;
+    const { low, network } = this.subject;
     const { maxRuns, maxSeconds, tolerance, progress } = this.request;
     const groups = this.groups();
     const until = performance.now() + maxSeconds * 1000;
-    const cost = new FixCost(low, types, groups);
+    const cost = new FixCost(low, network, groups);
     const search = searchFix(groups.length, tolerance, (group, exact) => cost.saved(group, exact));
     for (let step = search.next(); ;) {
       if (step.done) return this.ungroup(step.value, groups);

@@ -1,15 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LadderPrecision } from '../../core/accuracy/ladder.ts';
+import type { SweepPrecision } from '../../core/accuracy/precisionSweep.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { type BuildOptions, runBuild } from '../run/runBuild.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { runEngine, type RunRequest } from './runEngine.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** An engine was built, but cannot be run here: there is no GPU, for example. */
 export class CannotRun extends UserError {}
 
-/** How to build and run the engines of a ladder. */
+/** How to build and run the engines of a sweep. */
 export interface EngineRequest {
   build: Omit<BuildOptions, 'model' | 'overrides' | 'stronglyTyped' | 'folder' | 'engine'>;
   run: Pick<RunRequest, 'scripts' | 'python' | 'launcher'>;
@@ -29,7 +30,7 @@ export interface MeasuredEngine {
  * @throws {UserError} if the build or the run fails, for example because there is no GPU
  */
 export async function measureEngine<Result>(
-  precision: LadderPrecision,
+  precision: SweepPrecision,
   {
     model,
     inputs,
@@ -39,7 +40,7 @@ export async function measureEngine<Result>(
   use: (engine: MeasuredEngine) => Promise<Result>,
 ): Promise<Result> {
   // Where builds are, which launchers know how to reach.
-  const parent = join(engines.build.cache ?? cacheFolder(), 'ladder');
+  const parent = join(engines.build.cache ?? cacheFolder(), 'sweep');
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'engine-'));
   try {
@@ -68,6 +69,6 @@ export async function measureEngine<Result>(
     );
     return await use({ path, milliseconds });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }

@@ -48,6 +48,9 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
   return { ...result, gpu: start.gpu ?? '', version: start.version ?? '' };
 }
 
-/** `NAME:` of raw input values. */
-const prefixOf = (input: string): string => /^[^/\\]+?:(?![/\\]{2})(?=.)/.exec(input)?.[0] ?? '';
+/** `NAME:` of raw input values; on Windows one letter before `:\\` or `:/` is a drive. */
+export function prefixOf(input: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32' && /^[a-z]:[/\\]/i.test(input)) return '';
+  return /^[^/\\]+?:(?![/\\]{2})(?=.)/.exec(input)?.[0] ?? '';
+}
 const fileOf = (input: string): string => input.slice(prefixOf(input).length);

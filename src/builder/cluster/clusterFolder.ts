@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { arrayScript, kubernetesJob, kubernetesName, slurmScript } from '../../core/build/clusterScripts.ts';
-import { driverCommand, driverPrecisions } from '../../core/build/driverCommand.ts';
-import type { Backend, CommandLine, EngineOptions } from '../../core/build/engineOptions.ts';
-import { pathThere } from '../../core/build/launcher.ts';
-import type { Matrix, MatrixJob, MatrixTarget } from '../../core/build/matrix.ts';
-import { polygraphyCommand } from '../../core/build/polygraphyCommand.ts';
-import { trtexecCommand } from '../../core/build/trtexecCommand.ts';
-import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import {
+  arrayScript,
+  kubernetesJob,
+  kubernetesName,
+  type Matrix,
+  type MatrixJob,
+  type MatrixTarget,
+  pathThere,
+  slurmScript,
+} from '../../core/build/launcher.ts';
+import { driverCommand, driverPrecisions, polygraphyCommand, trtexecCommand } from '../../core/build/buildCommand.ts';
+import type { Backend, CommandLine, EngineOptions } from '../../core/build/buildOptions.ts';
+import { quoteCommand } from '../../core/base/text.ts';
 import { parseVersion } from '../../core/build/trtexecFlags.ts';
 import { type Build, writeManifest } from '../store/buildFolder.ts';
 import { writeWhole } from '../files/writeWhole.ts';
@@ -19,8 +24,10 @@ import { fillWeights } from '../files/fillWeights.ts';
 import { isGzip } from '../files/fileSource.ts';
 import { importBuild } from '../run/importBuild.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { programFailure } from '../../core/build/buildManifest.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { exists } from '../files/exists.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** `jobs.json` of a target's folder: what its run.sh runs, in order. */
 export interface ClusterJobs {
@@ -163,7 +170,7 @@ class Place {
     const { target, precision } = job;
     const folder = join(this.#folder, String(index));
     try {
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
       await mkdir(folder, { recursive: true });
     } catch (error) {
       throw fileTrouble(folder, error);
@@ -302,7 +309,12 @@ async function collect(
     const code = Number(exit);
     if (code !== 0 && manifest.result !== 'failed') {
       manifest.result = 'failed';
-      manifest.error = `exited with ${code}${code === 127 ? ' (program not found)' : ''}`;
+      const failure = programFailure(
+        code === 127 ? 'no-program' : 'exited',
+        `exited with ${code}${code === 127 ? ' (program not found)' : ''}`,
+      );
+      manifest.failure = failure;
+      manifest.error = failure.message;
     } else if (code === 0 && manifest.result === 'passed') manifest.files.engine = engine;
     await writeManifest(build);
     await writeWhole(join(folder, 'collected.json'), JSON.stringify(build));

@@ -1,6 +1,6 @@
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Backend, EngineOptions } from '../../core/build/engineOptions.ts';
+import type { Backend, EngineOptions } from '../../core/build/buildOptions.ts';
 import { moveAtomically } from './moveAtomically.ts';
 import { fileTrouble } from '../userError.ts';
 

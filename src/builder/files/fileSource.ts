@@ -3,9 +3,8 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
-import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
+import { bytesOf, type ByteSource, errorText } from '../../core/base/problem.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { errorText } from '../../core/text/errorText.ts';
 
 /** Milliseconds. Node's `performance` would load ten more of its modules. */
 const now = (): number => process.uptime() * 1000;

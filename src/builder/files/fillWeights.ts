@@ -1,29 +1,17 @@
 import { createHash } from 'node:crypto';
-import {
-  copyFile,
-  type FileHandle,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  rename,
-  rm,
-  statfs,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { modelTensors } from '../../core/onnx/modelTensors.ts';
-import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
-import { byteLength } from '../../core/onnx/tensorTypes.ts';
+import { byteLength, modelTensors, type OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../core/formats/onnx/readModel.ts';
 import { fingerprint } from './fingerprint.ts';
 import { isAlive } from './folderLock.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { isGzip, readWhole, withFile } from './fileSource.ts';
-import { randomBytesOf } from './randomWeights.ts';
+import { randomBytesOf } from './internal/randomWeights.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
-import { sizeText } from '../../core/text/numbers.ts';
+import { sizeText } from '../../core/base/text.ts';
 import { exists } from './exists.ts';
+import { removeTree, renamePersistently } from './persist.ts';
 
 /**
  * Makes a copy of a model whose external weights are random, always the same for the same model, and returns its path:
@@ -50,7 +38,7 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
     await copyUnpacked(model, join(temporary, name));
     // Another process may have made the same in the meantime; the same name of the same content may differ only in
     // letters.
-    await rename(temporary, folder).catch(async () => {
+    await renamePersistently(temporary, folder).catch(async () => {
       if (await exists(path)) return;
       await copyFile(join(temporary, name), path);
     });
@@ -58,7 +46,7 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
   } catch (error) {
     throw error instanceof UserError ? error : fileTrouble(folder, error);
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await removeTree(temporary);
   }
 }
 
@@ -66,7 +54,7 @@ export async function fillWeights(model: string, cache = cacheFolder(), signal?:
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = /\.tmp-(\d+)-[^-]*$/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true });
+    if (pid !== undefined && !isAlive(Number(pid))) await removeTree(join(parent, name));
   }
 }
 

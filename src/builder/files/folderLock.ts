@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { processStart } from './internal/processStart.ts';
 import { fileTrouble, stopIfCancelled } from '../userError.ts';
 
 /**
@@ -64,22 +64,24 @@ async function dropStale(lock: string, aside: string): Promise<void> {
 }
 
 async function hasLiveOwner(lock: string): Promise<boolean> {
-  const owner = Number(await readFile(lock, 'utf8').catch(() => ''));
-  return owner > 0 && isAlive(owner);
+  const [text, written] = await Promise.all([readFile(lock, 'utf8'), stat(lock)]).catch(() => ['', undefined] as const);
+  const owner = Number(text);
+  return owner > 0 && written !== undefined && (await isStillAlive(owner, written.mtime));
 }
 
 /**
  * Whether the process that did something at a time still runs: ids are used again, and a process that began later is
  * another one.
  */
-export function isStillAlive(pid: number, since: Date): boolean {
+export async function isStillAlive(
+  pid: number,
+  since: Date,
+  startOf: (pid: number) => Promise<Date | undefined> = processStart,
+): Promise<boolean> {
   if (!isAlive(pid)) return false;
-  try {
-    // A second for clocks that are read at different moments.
-    return statSync(`/proc/${pid}`).ctimeMs <= since.getTime() + 1000;
-  } catch {
-    return true;
-  }
+  const start = await startOf(pid);
+  // Two seconds for clocks that are read at different moments, one of them in whole seconds.
+  return start === undefined || start.getTime() <= since.getTime() + 2000;
 }
 
 /** Whether a process with this id runs on this machine. */

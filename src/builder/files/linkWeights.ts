@@ -1,6 +1,6 @@
 import { copyFile, link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { externalPath } from './externalFile.ts';
 import { type FileSource, isGzip } from './fileSource.ts';
 import { externalLocations } from './writeModel.ts';

@@ -1,5 +1,4 @@
-import type { KnownTensors } from '../../core/surgery/extractModel.ts';
-import { TensorsInLog } from '../../core/surgery/tensorsInLog.ts';
+import { type KnownTensors, TensorsInLog } from '../../core/surgery/extractModel.ts';
 import { UserError } from '../userError.ts';
 import { piecesOf, withFile } from './fileSource.ts';
 import { LineSplitter } from './lineSplitter.ts';

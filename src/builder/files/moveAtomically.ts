@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileTrouble } from '../userError.ts';
+import { renamePersistently } from './persist.ts';
 
 /** Moves a file whole or not at all, across file systems too; nothing happens if it does not exist. */
 export async function moveAtomically(from: string, to: string): Promise<void> {
@@ -10,11 +11,11 @@ export async function moveAtomically(from: string, to: string): Promise<void> {
   try {
     if ((await stat(from).catch(() => undefined)) === undefined) return;
     await mkdir(dirname(to), { recursive: true });
-    await rename(from, temporary).catch(async () => {
+    await renamePersistently(from, temporary).catch(async () => {
       await copyFile(from, temporary);
       await rm(from, { force: true });
     });
-    await rename(temporary, to);
+    await renamePersistently(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });
     throw fileTrouble(to, error);

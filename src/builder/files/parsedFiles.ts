@@ -1,20 +1,15 @@
+import type { Parsed, IndexedModel } from './parsedModel.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
-import type { LayerInfo } from '../../core/engine/layerInfo.ts';
-import type { Profile } from '../../core/engine/profile.ts';
-import type { KernelCounters } from '../../core/engine/readNcu.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import type { TensorTypes } from '../../core/model/tensorTypes.ts';
-import type { ModelFacts } from '../../core/precision/plan/modelFacts.ts';
-import type { ByteSource } from '../../core/text/byteSource.ts';
-import type { Problem, Read } from '../../core/text/problem.ts';
+import type { BuildLog, LayerInfo, LoggedBuild, Profile } from '../../core/formats/tensorrt/buildOutput.ts';
+import type { KernelCounters } from '../../core/formats/tensorrt/readLayerInfo.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import type { ByteSource, Read } from '../../core/base/problem.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { type FileSource, openFile } from './fileSource.ts';
 
 /** Their code is loaded with the first file, so that who makes this object starts without it. */
-const loadParsers = () => import('./parsers.ts');
+const loadParsers = () => import('./internal/parsers.ts');
 type Parsers = Awaited<ReturnType<typeof loadParsers>>;
 
 /** A file to parse, on a disk or elsewhere. */
@@ -36,21 +31,6 @@ export const isTraceReport = (path: string): boolean => /\.nsys-rep$/i.test(path
 const noExport: TraceExport = async (path) => {
   throw new UserError(`${path} cannot be read here. Run nsys export --type sqlite and use the file that it writes`);
 };
-
-/** What a file contains; its problems name the file. */
-export interface Parsed<T> extends Read<T> {
-  value: T;
-}
-
-/** A model that was read to be checked or rewritten. */
-export interface IndexedModel {
-  path: string;
-  model: OnnxModel;
-  problems: Problem[];
-  types: TensorTypes;
-  facts: ModelFacts;
-  index: NodeIndex;
-}
 
 /** Results that are kept: two builds of one model with all that they left. */
 const keptResults = 10;
@@ -110,7 +90,7 @@ export class ParsedFiles {
   }
 
   /**
-   * The same with its types and its index of nodes.
+   * The same with its facts and its index of nodes.
    * @throws {UserError} as `model`
    */
   indexed(file: string | FileOrigin, { spans = false } = {}): Promise<IndexedModel> {

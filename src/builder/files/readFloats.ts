@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
-import { convertElements, elementBytes, isRealElement } from '../../core/onnx/convertElements.ts';
-import type { OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import type { ByteSource } from '../../core/text/byteSource.ts';
+import { convertElements, elementBytes, isRealElement, type OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
+import type { ByteSource } from '../../core/base/problem.ts';
 import { openExternal } from './externalFile.ts';
 
 /**

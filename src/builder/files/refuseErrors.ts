@@ -1,6 +1,6 @@
-import type { Problem } from '../../core/text/problem.ts';
+import type { Problem } from '../../core/base/problem.ts';
 import { UserError } from '../userError.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { counted } from '../../core/base/text.ts';
 
 /** @throws {UserError} with the first error among problems with a model */
 export function refuseErrors(path: string, problems: Problem[]): void {

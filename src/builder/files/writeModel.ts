@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rm, rmdir, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { ConversionLoss } from '../../core/onnx/convertElements.ts';
-import type { EditedModel } from '../../core/onnx/editModel.ts';
-import { modelTensors } from '../../core/onnx/modelTensors.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { readModel } from '../../core/onnx/readModel.ts';
-import { type Segment, segmentBytes } from '../../core/onnx/segment.ts';
-import type { ByteSource } from '../../core/text/byteSource.ts';
+import {
+  type ConversionLoss,
+  modelTensors,
+  type OnnxModel,
+  type Segment,
+  segmentBytes,
+} from '../../core/formats/onnx/onnxModel.ts';
+import type { EditedModel } from '../../core/formats/onnx/editModel.ts';
+import { readModel } from '../../core/formats/onnx/readModel.ts';
+import type { ByteSource } from '../../core/base/problem.ts';
 import { externalPath, openExternal } from './externalFile.ts';
 import { type FileSource, withFile } from './fileSource.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
-import { sizeText } from '../../core/text/numbers.ts';
+import { sizeText } from '../../core/base/text.ts';
+import { isSamePath } from './pathKey.ts';
+import { makeFolder, realFolder, renamePersistently } from './persist.ts';
 
 /** Files that were written, the model first, and what the conversion of weights could not keep. */
 export interface WrittenModel {
@@ -83,18 +88,19 @@ class ModelWriter {
 
   async write(edited: EditedModel, out: string): Promise<WrittenModel> {
     try {
-      this.made = await mkdir(this.to, { recursive: true });
+      this.made = await makeFolder(this.to);
     } catch (error) {
       throw fileTrouble(this.to, error);
     }
     await this.checkSpace(edited.size + (edited.external?.size ?? 0));
     await this.put(out, edited.segments);
     if (edited.external) await this.putExternal(edited.external, out);
-    if ((await realpath(this.from)) !== (await realpath(this.to))) await this.takeAlong(out, edited.external?.location);
+    if (!isSamePath(await realFolder(this.from), await realFolder(this.to)))
+      await this.takeAlong(out, edited.external?.location);
     // The model last: it names the others.
     const files = this.waiting.map(({ path, size }) => ({ path, size }));
     for (const { temporary, path } of this.waiting.toReversed()) {
-      await rename(temporary, path).catch((error: unknown) => {
+      await renamePersistently(temporary, path).catch((error: unknown) => {
         throw fileTrouble(path, error);
       });
       this.waiting.pop();

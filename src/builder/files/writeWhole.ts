@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { fileTrouble } from '../userError.ts';
+import { renamePersistently } from './persist.ts';
 
 /** Writes a file whole or not at all. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   try {
     await writeFile(temporary, content);
-    await rename(temporary, path);
+    await renamePersistently(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw fileTrouble(path, error);

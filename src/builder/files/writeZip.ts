@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { Cancelled, fileTrouble } from '../userError.ts';
+import { renamePersistently } from './persist.ts';
 
 /** For every file: the same files give the same zip. */
 const date = new Date(1980, 0, 1);
@@ -26,7 +27,7 @@ export async function writeZip(folder: string, root: string, out: string, signal
       zip.addFile(join(folder, name), `${root}/${name}`, { mtime: date, mode: 0o100644, forceDosTimestamp: true });
     zip.end();
     await pipeline(zip.outputStream, output, signal === undefined ? {} : { signal });
-    await rename(temporary, out);
+    await renamePersistently(temporary, out);
   } catch (error) {
     throw signal?.aborted ? new Cancelled() : fileTrouble(out, error);
   } finally {

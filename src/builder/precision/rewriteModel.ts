@@ -1,15 +1,13 @@
+import type { IndexedModel } from '../files/parsedModel.ts';
 import { basename } from 'node:path';
-import { planEdit } from '../../core/onnx/editModel.ts';
-import { lossNotes } from '../../core/precision/rewrite/lossNotes.ts';
-import type { PrecisionPlan } from '../../core/precision/plan/precisionPlan.ts';
-import { withPairs } from '../../core/precision/rewrite/quantiseRewrite.ts';
-import { planRewrite, type RewriteOptions } from '../../core/precision/rewrite/planRewrite.ts';
-import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
+import { planEdit } from '../../core/formats/onnx/editModel.ts';
+import { type RewritePlan, withPairs } from '../../core/precision/rewritePlan.ts';
+import { lossNotes, planRewrite, type RewriteOptions } from '../../core/precision/planRewrite.ts';
+import type { PrecisionPlan } from '../../core/precision/precisionPlan.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';
 import { withFile } from '../files/fileSource.ts';
-import { pairsForRules, type ScalesSource } from '../quantisation/pairsForRules.ts';
-import type { IndexedModel } from '../files/parsedFiles.ts';
+import { pairsForRules, type ScalesSource } from '../quantization/pairsForRules.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
@@ -29,7 +27,7 @@ export interface RewrittenModel extends WrittenModel {
   /** Names of the nodes that were inserted: Casts, and Q/DQ nodes. */
   added: string[];
   /** Ids of the nodes that compute in INT8 between new Q/DQ pairs. */
-  quantised: ReadonlySet<string>;
+  quantized: ReadonlySet<string>;
   /** Weights that the new types could not hold, in sentences. */
   lossNotes: ReturnType<typeof lossNotes>;
 }
@@ -40,13 +38,13 @@ export interface RewrittenModel extends WrittenModel {
  */
 export async function rewriteModel(request: RewriteRequest): Promise<RewrittenModel> {
   const { out, plan, signal } = request;
-  const { path, model, problems, types } = request.model;
+  const { path, model, problems } = request.model;
   refuseErrors(path, problems);
   const used = externalLocations(model);
   await checkOutput(out, [path, ...weightFiles(path, used)]);
   return withFile(path, async (source) => {
     const pairs = request.scales ? await pairsForRules(request.model, source, plan, request.scales, signal) : null;
-    const rewrite = planRewrite(model, plan, { ...request, pairs: pairs?.edits }, types);
+    const rewrite = planRewrite(model, plan, { ...request, pairs: pairs?.edits });
     refuseErrors(path, rewrite.problems);
     rewrite.problems.push(...(pairs?.problems ?? []));
     const externalFile = externalFileFor(out, new Set([...used, basename(path)]));
@@ -60,7 +58,7 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
     return {
       rewrite,
       added,
-      quantised: pairs?.nodes ?? new Set(),
+      quantized: pairs?.nodes ?? new Set(),
       ...written,
       lossNotes: lossNotes(model, written.loss),
     };

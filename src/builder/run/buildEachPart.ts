@@ -1,12 +1,13 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { partProfiles } from '../../core/surgery/partProfiles.ts';
+import { partProfiles } from '../../core/surgery/splitModel.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import type { Chain } from '../surgery/splitFile.ts';
 import { loadBuild } from '../store/loadBuild.ts';
 import { Cancelled } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** What became of a model, or of one of its parts. */
 export interface PartBuild {
@@ -69,6 +70,6 @@ export async function buildEachPart(
     }
     return built;
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await removeTree(temporary);
   }
 }

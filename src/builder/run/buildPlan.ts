@@ -1,15 +1,13 @@
 import type { Launcher } from '../../core/build/launcher.ts';
-import type { TrtexecHelp } from '../../core/build/readTrtexecHelp.ts';
-import { driverCommand } from '../../core/build/driverCommand.ts';
-import type { Backend, CommandLine, CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
-import { type Polygraphy, polygraphyCommand } from '../../core/build/polygraphyCommand.ts';
-import { trtexecCommand } from '../../core/build/trtexecCommand.ts';
+import type { TrtexecHelp } from '../../core/build/trtexecFlags.ts';
+import { driverCommand, type Polygraphy, polygraphyCommand, trtexecCommand } from '../../core/build/buildCommand.ts';
+import type { Backend, CommandLine, CommandNote, EngineOptions } from '../../core/build/buildOptions.ts';
 import { Answers } from '../tools/answers.ts';
 import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
 import { findProgram } from '../tools/findProgram.ts';
 import { findPython, probePython, type Python } from '../tools/findPython.ts';
-import { launchedQuestion } from './launch.ts';
-import type { BuildFilePaths } from './buildFilePaths.ts';
+import { launchedQuestion } from './internal/launch.ts';
+import type { BuildFilePaths } from './internal/buildFilePaths.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { ensurePackages } from '../tools/ensurePackages.ts';
@@ -74,7 +72,7 @@ export async function planBuild(options: EngineOptions, tools: BuildTools): Prom
 }
 
 /** What would build, and what it would refuse. */
-export interface Prospect {
+export interface BackendCapability {
   backend: Backend;
   product: BuildPlan['product'];
   version: string | null;
@@ -86,7 +84,7 @@ export interface Prospect {
  * Finds what would build a model, without setting TensorRT-RTX up.
  * @throws {UserError} if the backend is not available, with what to install
  */
-export async function prospectOf(options: EngineOptions, tools: BuildTools): Promise<Prospect> {
+export async function backendCapabilityOf(options: EngineOptions, tools: BuildTools): Promise<BackendCapability> {
   const chosen = options.backend ?? 'auto';
   const backend = chosen === 'auto' && !tools.launcher ? await choose(tools) : chosen;
   const plan =

@@ -1,22 +1,23 @@
 import { constants } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { BuildLog, LoggedBuild } from '../../core/engine/buildLog.ts';
-import { BuildLogReader } from '../../core/engine/readBuildLog.ts';
+import { type BuildManifest, programFailure } from '../../core/build/buildManifest.ts';
+import type { BuildLog, LoggedBuild } from '../../core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader } from '../../core/formats/tensorrt/readBuildLog.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import { type Inspection, inspection } from '../../core/inspect/inspection.ts';
-import { type ByteSource, bytesOf } from '../../core/text/byteSource.ts';
+import { type ByteSource, bytesOf } from '../../core/base/problem.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { readWhole, withFile } from '../files/fileSource.ts';
-import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
-import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
+import { openNsysTrace } from '../../core/formats/tensorrt/readTrace.ts';
+import { SqliteFile } from '../../core/formats/tensorrt/sqliteFile.ts';
 import { isTraceReport } from '../files/parsedFiles.ts';
 import { exportTrace } from '../tools/exportTrace.ts';
-import { causeOf } from './logWatch.ts';
+import { causeOf, failureLine } from './internal/buildFailure.ts';
 import { fileTrouble, UserError } from '../userError.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** One thing that a build elsewhere left: a file of any name, compressed or not, or a text from the clipboard. */
 export type ImportedPiece = { file: string } | { text: string };
@@ -106,7 +107,7 @@ async function importPieces(options: ImportOptions): Promise<Build> {
     await writeManifest(build);
     return build;
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     throw error;
   }
 }
@@ -179,12 +180,23 @@ function backendOf(log: BuildLog | undefined, product: BuildManifest['tensorrt']
 }
 
 /** Layer info is of an engine that was built; a log that just ends is of a build that was stopped. */
-async function outcomeOf(log: BuildLog | undefined, model: string): Promise<Pick<BuildManifest, 'result' | 'error'>> {
+async function outcomeOf(
+  log: BuildLog | undefined,
+  model: string,
+): Promise<Pick<BuildManifest, 'result' | 'error' | 'failure'>> {
   switch (log?.outcome) {
-    case 'failed':
-      return { result: 'failed', error: (await causeOf(log, model)) ?? 'failed; the log has no cause' };
-    case 'cut-off':
-      return { result: 'cancelled', error: 'cut off: the log ends before the build does' };
+    case 'failed': {
+      const failure = (await causeOf(log, model)) ?? programFailure('exited', 'failed; the log has no cause');
+      return { result: 'failed', error: failureLine(failure), failure };
+    }
+    case 'cut-off': {
+      const message = 'cut off: the log ends before the build does';
+      return {
+        result: 'cancelled',
+        error: message,
+        failure: { ...programFailure('cancelled', message), code: 'cut-off' },
+      };
+    }
     default:
       return { result: 'passed', error: null };
   }

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Launcher } from '../../core/build/launcher.ts';
-import { flagsIn, nsysArguments, tracedRun } from '../../core/build/nsysCommand.ts';
+import { flagsIn, nsysArguments, tracedRun } from '../../core/build/buildCommand.ts';
 import { type Build, buildsFolder, engineOf, writeManifest } from '../store/buildFolder.ts';
 import { withFolderLock } from '../files/folderLock.ts';
 import { findTool, helpOfTrtexec, printed } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
-import { Launch, launchedQuestion } from './launch.ts';
+import { Launch, launchedQuestion } from './internal/launch.ts';
 import { isFile } from '../files/exists.ts';
 
 export interface ProfileRequest {

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { EngineReading } from '../../core/inspect/engineReading.ts';
+import type { EngineReading } from '../../core/inspect/inspection.ts';
 import { runTensorrt, type TensorrtPlace } from './tensorrtJob.ts';
 
 export interface ReadRequest extends TensorrtPlace {

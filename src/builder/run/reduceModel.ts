@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { quoteCommand } from '../../core/build/quoteCommand.ts';
+import { quoteCommand } from '../../core/base/text.ts';
 import type { Diagnosis, DiagnosisCode } from '../../core/diagnose/diagnosis.ts';
-import type { GateFile } from '../../core/diff/gate/gateFile.ts';
-import { planAnonymous } from '../../core/onnx/anonymise.ts';
-import { failureOf } from '../../core/surgery/failure.ts';
-import { pieceOf } from '../../core/surgery/pieceOf.ts';
-import { reduceNodes } from '../../core/surgery/reduceNodes.ts';
-import { readRule, type Symptom } from '../../core/surgery/symptom.ts';
-import { bytesOf } from '../../core/text/byteSource.ts';
+import type { GateFile } from '../../core/gate/gateFile.ts';
+import { planAnonymous } from '../../core/formats/onnx/editModel.ts';
+import { failureOf, readRule, reduceNodes, type Symptom } from '../../core/surgery/reduceFailure.ts';
+import { subgraphOf } from '../../core/surgery/extractModel.ts';
+import { bytesOf } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { extractPiece } from '../surgery/extractPiece.ts';
+import { extractSubgraph } from '../surgery/extractSubgraph.ts';
 import { readWhole, withFile } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { fingerprint } from '../files/fingerprint.ts';
@@ -20,9 +18,10 @@ import { writeZip } from '../files/writeZip.ts';
 import { shell } from '../tools/shell.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { runByHand } from './buildPlan.ts';
-import { PartTrials, type PartTrial, shown, withoutFolders } from './partTrials.ts';
+import { type PartTrial, PartTrials, shown, withoutFolders } from './internal/partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
-import { TrialMemory } from './trialMemory.ts';
+import { TrialMemory } from './internal/trialMemory.ts';
+import { removeTree } from '../files/persist.ts';
 
 export interface ReduceRequest {
   /** How to build, and the model. What names single tensors or files to write does not apply to its parts. */
@@ -36,7 +35,7 @@ export interface ReduceRequest {
   /** When to stop with the smallest part so far. */
   maxMinutes?: number | undefined;
   /** Names of nodes and tensors become numbers, descriptions and metadata are left out. */
-  anonymise?: boolean;
+  anonymize?: boolean;
   /** The result has no large weights; it is checked with random ones. */
   withoutWeights?: boolean;
 }
@@ -85,8 +84,8 @@ export async function reduceModel(
   const { options, out, until } = request;
   const rule = until === undefined ? null : readRule(until);
   if (rule && 'reason' in rule) throw new UserError(`'${until}' is not a rule to search with: ${rule.reason}`);
-  if (request.anonymise && options.overrides !== undefined)
-    throw new UserError('Rules name nodes of the model: reduce it without --anonymise, or without rules');
+  if (request.anonymize && options.overrides !== undefined)
+    throw new UserError('Rules name nodes of the model: reduce it without --anonymize, or without rules');
   const zip = /\.zip$/i.test(out);
   const state = stateOf(out, zip);
   const used = await filesOfModel(options.model);
@@ -98,7 +97,7 @@ export async function reduceModel(
   try {
     return await new Reducer(request, { folder, zip, state, rule }, smaller, signal).run();
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 
@@ -217,22 +216,22 @@ class Reducer {
 
   /** Writes the part, builds it once more, and keeps the log and the command of that build. */
   async #write(trials: PartTrials, path: string, nodes: readonly number[], symptom: Symptom, memory: TrialMemory) {
-    const { out, anonymise, withoutWeights } = this.#request;
+    const { out, anonymize, withoutWeights } = this.#request;
     const { zip, folder } = this.#places;
     const result = zip ? join(folder, 'result') : out;
     const model = join(result, names.model);
-    const piece = pieceOf(trials.graph, nodes, null);
+    const subgraph = subgraphOf(trials.graph, nodes, null);
     const weights = withoutWeights ? 'none' : 'copy';
-    const { inputs, outputs } = await extractPiece({
+    const { inputs, outputs } = await extractSubgraph({
       path,
-      pick: () => piece,
+      pick: () => subgraph,
       out: model,
       weights,
       known: trials.assumed,
       anyRank: true,
       signal: this.#signal,
     });
-    const renamed = anonymise ? await rewriteAnonymously(model, this.#signal) : new Map<string, string>();
+    const renamed = anonymize ? await rewriteAnonymously(model, this.#signal) : new Map<string, string>();
     const last = await trials.build(
       {
         ...renamedProfiles(trials.optionsFor(resolve(model), inputs), renamed),
@@ -248,13 +247,13 @@ class Reducer {
           : `${model} failed once, but not when it was built again: the failure comes and goes`,
       );
     }
-    const folders = anonymise ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
+    const folders = anonymize ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
     const command = `${quoteCommand(commandIn(last, folders), shell)}\n`;
     await writeFile(join(result, names.log), withoutFolders(last.log, folders));
     await writeFile(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
     if (zip) await writeZip(result, basename(out).replace(/\.zip$/i, ''), out, this.#signal);
     return {
-      to: piece.nodes.length,
+      to: subgraph.nodes.length,
       model: zip ? out : model,
       assumed: outputs.flatMap(({ name }) => (trials.assumed.has(name) ? [renamed.get(name) ?? name] : [])),
     };

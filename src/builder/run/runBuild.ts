@@ -1,30 +1,84 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import { driverPrecisions } from '../../core/build/driverCommand.ts';
-import { type CommandNote, type EngineOptions, isWarning } from '../../core/build/engineOptions.ts';
-import { shapesOfBuild } from './shapesOfBuild.ts';
+import { errorText } from '../../core/base/problem.ts';
+import { driverPrecisions, suggestedShapes } from '../../core/build/buildCommand.ts';
+import { type BuildManifest, type BuiltShape, builtShapes, programFailure } from '../../core/build/buildManifest.ts';
+import { type CommandNote, type EngineOptions, isWarning } from '../../core/build/buildOptions.ts';
+import type { Launcher } from '../../core/build/launcher.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { borrowCaches } from '../files/borrowCaches.ts';
-import { driverModules } from '../files/driverModules.ts';
-import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
 import { checkCache, checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
-import { fingerprint } from '../files/fingerprint.ts';
-import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
-import { chosenOptions } from './chosenOptions.ts';
+import { driverModules } from '../files/driverModules.ts';
 import { isGzip, readWhole } from '../files/fileSource.ts';
-import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
 import { fillWeights } from '../files/fillWeights.ts';
+import { fingerprint } from '../files/fingerprint.ts';
 import { withFolderLock } from '../files/folderLock.ts';
-import { Launch } from './launch.ts';
-import { causeOf } from './logWatch.ts';
 import { moveAtomically } from '../files/moveAtomically.ts';
-import type { BuildFilePaths } from './buildFilePaths.ts';
-import type { DriverEvent } from './driverEvent.ts';
-import { type OutputEvents, ProgramOutput, type Said } from './programOutput.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { removeTree } from '../files/persist.ts';
+import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
+import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
+import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
 import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
+import { explainFailure } from './internal/buildFailure.ts';
+import type { BuildFilePaths } from './internal/buildFilePaths.ts';
+import { Launch } from './internal/launch.ts';
+import { type OutputEvents, ProgramOutput } from './internal/programOutput.ts';
+
+/**
+ * The options that the user chose, for comparing two builds: neither tools nor what has its own place in the manifest.
+ */
+export function chosenOptions(options: EngineOptions & { launcher?: Launcher | undefined }): BuildManifest['options'] {
+  const left = new Set([
+    'model',
+    'backend',
+    'driver',
+    'python',
+    'trtexec',
+    'polygraphy',
+    'launcher',
+    'cache',
+    'folder',
+    'environment',
+    'signal',
+  ]);
+  const chosen: BuildManifest['options'] = {};
+  if (options.launcher) chosen['launcher'] = options.launcher.command;
+  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
+    if (left.has(name) || value === undefined || typeof value === 'function') continue;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') chosen[name] = value;
+    else if (Array.isArray(value) && value.every((one) => typeof one === 'string')) chosen[name] = value;
+    else chosen[name] = JSON.stringify(value);
+  }
+  return chosen;
+}
+
+/** For which shapes a build makes its engine, with a warning where sizes are defaulted. A model that cannot be read has none. */
+export async function shapesOfBuild(
+  path: string,
+  { profiles }: EngineOptions,
+): Promise<{ shapes: BuiltShape[][]; notes: CommandNote[] }> {
+  const read = await new ParsedFiles().model(path).catch(() => undefined);
+  if (!read) return { shapes: [], notes: [] };
+  const shapes = builtShapes(read.value, profiles);
+  const message = defaultedText(read.value, shapes);
+  return { shapes, notes: message === null ? [] : [{ kind: 'warned', flag: 'shapes', message }] };
+}
+
+function defaultedText(model: OnnxModel, shapes: readonly BuiltShape[][]): string | null {
+  const defaulted = (shapes[0] ?? []).filter((shape) => shape.defaulted);
+  if (defaulted.length === 0) return null;
+  const declared = new Map(model.graph.inputs.map(({ name, shape }) => [name, shape]));
+  const parts = defaulted.map(({ input, defaulted: axes = [] }) => {
+    const names = axes
+      .map((axis) => declared.get(input)?.[axis])
+      .map((dim, i) => (typeof dim === 'string' && dim !== '' ? dim : `axis ${axes[i]}`));
+    return `${names.join(', ')} of input ${input}`;
+  });
+  return `Built for 1 along each open dimension, because no shapes were given: ${parts.join('; ')}. Give real sizes, for example --shapes ${suggestedShapes(model, defaulted).join(',')}.`;
+}
 
 /** What to build, with what, and where the result goes. */
 export interface BuildOptions extends EngineOptions, BuildTools {
@@ -77,7 +131,7 @@ async function runAlone(
     return await run.start(id, started, signal);
   } catch (error) {
     await run.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     throw error;
   }
 }
@@ -313,7 +367,11 @@ class Run {
       });
       await this.#keepEngine(manifest);
     } else {
-      manifest.error = cancelled ? 'cancelled' : await this.#failure(code, engine, said);
+      const { program } = this.#plan;
+      const ended = { cancelled, code, engine, program, model: this.#options.model, parsed: this.#copy };
+      const { failure, error } = await explainFailure(said, ended);
+      manifest.failure = failure;
+      manifest.error = error;
     }
     await this.#removeLeftovers();
   }
@@ -342,32 +400,17 @@ class Run {
       // It took minutes to build: it stays where it is.
       manifest.result = 'failed';
       manifest.error = `${errorText(error)}; the engine was built and is in ${this.#path('engine')}`;
+      manifest.failure = programFailure('engine-not-moved', manifest.error);
     }
-  }
-
-  async #failure(code: number | null, engine: number, { log, end, lastError }: Said): Promise<string> {
-    const cause = await causeOf(log, this.#copy);
-    // People know the model by their own path, whatever copy was parsed.
-    const named = (text: string) => text.replaceAll(this.#copy, this.#options.model);
-    if (end?.event === 'error') return named(isOwnReason(end) ? end.message : (cause ?? end.message));
-    const how = code === null ? 'was killed (possibly out of memory)' : `exited with ${code}`;
-    const what = code === 0 && engine === 0 ? 'exited with 0 but wrote no engine' : how;
-    const program = basename(this.#plan.program);
-    if (cause) return `${named(cause)} (${program} ${what})`;
-    return `${program} ${what}${lastError ? `: ${lastError}` : ''}`;
   }
 
   /** A killed process may leave its temporary files. */
   async #removeLeftovers(): Promise<void> {
     for (const name of await readdir(this.#folder))
       if (name === typedCopyFolder || /\.tmp(\.lock)?$|\.partial$/.test(name))
-        await rm(join(this.#folder, name), { recursive: true, force: true });
+        await removeTree(join(this.#folder, name));
   }
 }
-
-/** The driver looked at arguments and files itself and knows more than TensorRT, whose text has no stages. */
-const isOwnReason = ({ stage, message, details }: Extract<DriverEvent, { event: 'error' }>): boolean =>
-  ['arguments', 'import', 'parse', 'write'].includes(stage) && !details?.length && !message.includes('Error Code');
 
 const size = (path: string): Promise<number> =>
   stat(path).then(

@@ -1,18 +1,19 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { randomInput } from '../../core/accuracy/randomInputs.ts';
-import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import type { BorderTensor } from '../../core/surgery/extractModel.ts';
-import { pieceBetween } from '../../core/surgery/pieceOf.ts';
+import { randomInput } from '../../core/accuracy/accuracyReport.ts';
+import { networkOf } from '../../core/network/network.ts';
+import { type ModelGraph } from '../../core/network/modelGraph.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { type BorderTensor, subgraphBetween } from '../../core/surgery/extractModel.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { extractPiece } from '../surgery/extractPiece.ts';
+import { extractSubgraph } from '../surgery/extractSubgraph.ts';
 import { withFile } from '../files/fileSource.ts';
 import { linkWeights } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import type { Chain } from '../surgery/splitFile.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** How ONNX Runtime runs, and on what. */
 export interface RunPartsOptions {
@@ -81,9 +82,9 @@ export async function recordCut(
     return await withFile(path, async (source) => {
       const linked = await linkWeights(path, model, source, folder);
       const wanted = [...border.inputs, ...border.outputs].map(({ name }) => name);
-      const before = await extractPiece({
+      const before = await extractSubgraph({
         path: linked,
-        pick: (graph) => pieceBetween(graph, [], computed(graph, wanted)),
+        pick: (graph) => subgraphBetween(graph, [], computed(graph, wanted)),
         out: join(folder, 'trtlens-before.onnx'),
         weights: 'references',
         anyRank: true,
@@ -103,7 +104,7 @@ export async function recordCut(
       return Object.values(saved);
     });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 
@@ -112,7 +113,7 @@ const computed = (graph: ModelGraph, names: readonly string[]): string[] =>
 
 /** The inputs of a model, as `tensor_files.py` reads or makes them. */
 function inputsOf(model: OnnxModel) {
-  const { graph, tensors } = { graph: model.graph, tensors: createModelGraph(model).tensors };
+  const { graph, tensors } = { graph: model.graph, tensors: networkOf(model).tensors };
   const given = new Set(tensors.filter(({ kind, owner }) => kind === 'input' && owner < 0).map(({ name }) => name));
   return graph.inputs
     .filter(({ name }) => given.has(name))

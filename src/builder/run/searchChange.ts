@@ -2,12 +2,19 @@ import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
-import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
-import { inferTensors } from '../../core/model/inferTensors.ts';
-import { createModelGraph } from '../../core/model/modelGraph.ts';
-import { type Candidate, candidatesFor } from '../../core/surgery/search/candidates.ts';
-import { costOf, rankTried, type Tried } from '../../core/surgery/search/rankTried.ts';
-import { readGoal, reachesGoal, type SearchGoal, type SearchKind } from '../../core/surgery/search/searchGoal.ts';
+import { compileGlob, matchesGlob } from '../../core/precision/resolveOverrides.ts';
+import { networkOf } from '../../core/network/network.ts';
+import {
+  type Candidate,
+  candidatesFor,
+  costOf,
+  rankTried,
+  reachesGoal,
+  readGoal,
+  type SearchGoal,
+  type SearchKind,
+  type Tried,
+} from '../../core/surgery/searchChange.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { requireBuild } from '../store/buildFolder.ts';
@@ -16,6 +23,7 @@ import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
+import { removeTree } from '../files/persist.ts';
 
 export interface SearchRequest {
   /** How to build, and the model as it is. */
@@ -69,7 +77,7 @@ export async function searchChange(
   try {
     return await search(request, folder, progress, signal);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 
@@ -93,10 +101,10 @@ async function search(
   const before = withNetwork(await readBuildSide(built.folder, base === undefined ? path : options.model, files));
   const goal = readGoal(kind, chosenNodes(before, nodes), before);
   if ('reason' in goal) throw new UserError(goal.reason);
-  const graph = createModelGraph((await files.model(path, { spans: true })).value);
+  const graph = networkOf((await files.model(path, { spans: true })).value);
   const candidates = candidatesFor(goal, before, {
     graph,
-    inferred: inferTensors(graph),
+    inferred: graph.inferred,
     profiles: options.profiles ?? [],
     precision: options.precision,
     hasRules: options.overrides !== undefined,
@@ -205,7 +213,7 @@ class Trials {
       throw error;
     } finally {
       await rm(model, { force: true });
-      await rm(join(this.#folder, `build-${place}`), { recursive: true, force: true });
+      await removeTree(join(this.#folder, `build-${place}`));
     }
   }
 }

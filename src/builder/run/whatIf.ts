@@ -1,17 +1,51 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { BuildDiff } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
-import type { ModelChange } from '../../core/surgery/changeModel.ts';
+import type { ModelChange } from '../../core/surgery/searchChange.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
+import { removeTree } from '../files/persist.ts';
 import { type Build, requireBuild } from '../store/buildFolder.ts';
 import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
 import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
+import { findPython } from '../tools/findPython.ts';
+import { runPythonJob } from '../tools/runPythonJob.ts';
 import { UserError } from '../userError.ts';
-import { convertOpset, type OpsetChange } from './convertOpset.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
+
+export interface OpsetChange {
+  opset: number;
+  /** The user's own interpreter; otherwise the first on the PATH that has the package onnx. */
+  python?: string | undefined;
+  environment?: Record<string, string>;
+  /** Path of `convert_opset.py`. */
+  script: string;
+}
+
+/**
+ * Writes a copy of a model in another version of ONNX's operator set.
+ * @throws {UserError} if no interpreter has the package onnx, or it cannot convert the model
+ */
+export async function convertOpset(
+  model: string,
+  { opset, python, environment, script }: OpsetChange,
+  out: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const found =
+    python ??
+    (
+      await findPython({
+        reject: ({ modules }) => (modules.includes('onnx') ? undefined : 'it has no package onnx'),
+        advice: 'Install it with `pip install onnx`, or pass --python.',
+      })
+    ).path;
+  await mkdir(dirname(out), { recursive: true });
+  const request = { model: resolve(model), out: resolve(out), opset };
+  await runPythonJob({ python: found, ...(environment && { environment }), script, request, signal });
+}
 
 export interface WhatIfRequest {
   /** How to build, the model as it is, and how both builds are made. */
@@ -74,7 +108,7 @@ export async function whatIf(
     const sides = { a: { ...a, source: names.a }, b: { ...b, report, source: names.b, ...marked } };
     return { diff: diffReports(sides.a, sides.b), sides, seconds: after.manifest.seconds };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
-import type { InputSource } from '../../core/accuracy/accuracyReport.ts';
-import { randomInput } from '../../core/accuracy/randomInputs.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
+import { type InputSource, randomInput } from '../../core/accuracy/accuracyReport.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { UserError } from '../userError.ts';
 import type { DeclaredInput, Simulation } from './simulation.ts';
 

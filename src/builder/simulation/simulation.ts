@@ -1,14 +1,13 @@
-import type { Chunk } from '../../core/accuracy/chunkPlan.ts';
-import type { JudgeChunk } from '../../core/accuracy/judgeChunks.ts';
-import type { InputSource } from '../../core/accuracy/accuracyReport.ts';
-import type { ComparedOutput } from '../../core/accuracy/outputErrors.ts';
-import type { RandomInput } from '../../core/accuracy/randomInputs.ts';
-import type { MeasuredNode } from '../../core/accuracy/judgement.ts';
-import type { Measured } from '../../core/accuracy/measures.ts';
-import { modelNames } from '../../core/accuracy/runWriter.ts';
-import type { SwitchedChunk } from '../../core/accuracy/switchedChunks.ts';
-import type { OnnxNode, OnnxValue } from '../../core/onnx/onnxModel.ts';
-import type { Segment } from '../../core/onnx/segment.ts';
+import type { Chunk, JudgeChunk, SwitchedChunk } from '../../core/accuracy/chunkPlan.ts';
+import type {
+  ComparedOutput,
+  InputSource,
+  Measured,
+  MeasuredNode,
+  RandomInput,
+} from '../../core/accuracy/accuracyReport.ts';
+import { modelNames } from '../../core/accuracy/reducedPrecisionModel.ts';
+import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
 
@@ -60,12 +59,26 @@ export class Simulation {
     return this.ask({ do: 'samples', files, inputs: declared });
   }
 
-  /** What a chunk measures, sample by sample. */
-  async judge({ segments, feeds, keeps, drops, measures }: JudgeChunk): Promise<MeasuredNode[][]> {
+  /**
+   * What a chunk measures, sample by sample; or why its low-precision copies cannot be run, for example because a rounded
+   * index is outside its table.
+   */
+  async judge({
+    segments,
+    feeds,
+    keeps,
+    drops,
+    measures,
+  }: JudgeChunk): Promise<MeasuredNode[][] | { refused: string }> {
     const numbers = measures.flatMap(({ numbers: names }) => Object.values(names));
     const request = { do: 'judge', pieces: pieces(segments), feeds, keeps, drops, numbers };
-    const { samples } = await this.ask<{ samples: (number | string)[][] }>(request);
-    return samples.map((values) => {
+    const answer = await this.session.ask<{ samples: (number | string)[][] }>(request).catch((error: unknown) => {
+      if (!(error instanceof Refused)) throw error;
+      if (error.stage !== 'failed') throw new UserError(inWords(error, this.nodes));
+      return { refused: inWords(error, this.nodes) };
+    });
+    if ('refused' in answer) return answer;
+    return answer.samples.map((values) => {
       let at = 0;
       return measures.map(({ node, numbers: names }) => {
         const measured = Object.keys(names).map((key) => [key, Number(readNumber(values[at++]!))]);

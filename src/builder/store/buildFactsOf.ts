@@ -1,39 +1,35 @@
-import { type BuildFacts, buildFacts, flagsOfCommand } from '../../core/precision/check/buildFacts.ts';
-import { modelFacts } from '../../core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../core/precision/language/resolveOverrides.ts';
-import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts';
-import type { AskedPrecision } from '../../core/scene/panel/viewData.ts';
+import { type BuildFacts, buildFacts, flagsOfCommand, modelFacts } from '../../core/precision/buildFacts.ts';
+import { NodeIndex } from '../../core/precision/resolveOverrides.ts';
+import { recordedPlan, verifyPrecision } from '../../core/precision/verifyPrecision.ts';
+import type { RequestedPrecision } from '../../core/picture/graph/viewData.ts';
 import type { LoadedBuild } from './loadBuild.ts';
 
 /**
  * What a build made of its model, with what its manifest and its record of rules know next to the log: plain JSON,
  * which also travels to the language server.
  */
-export function buildFactsOf({ report, log, layers, manifest, overrides }: LoadedBuild): BuildFacts {
+export function buildFactsOf({ model, report, log, layers, manifest, overrides }: LoadedBuild): BuildFacts {
   // Where the command is not known, the log may have it.
   const flags = (manifest && flagsOfCommand(manifest.command)) ?? undefined;
-  const facts = buildFacts(report, log, layers, flags);
+  const facts = buildFacts(report, log, layers, flags, model.nodes);
   if (manifest) {
     facts.gpu ??= manifest.gpu;
     facts.unfinished = manifest.result !== 'passed';
   }
   // A copy of the model as it was before an edit says nothing about these nodes.
-  if (overrides?.declared?.length === facts.nodes.length) facts.declared = overrides.declared;
+  if (overrides?.declared?.length === model.nodes.length) facts.declared = overrides.declared;
   if (overrides) facts.rules = overrides.rules;
   else if (manifest?.origin === 'built') facts.rules = null;
   return facts;
 }
 
 /** What the override rules of a build requested of each node, compared with what was built. [] for a build without rules. */
-export function askedPrecisions(build: LoadedBuild): AskedPrecision[] {
+export function requestedPrecisions(build: LoadedBuild): RequestedPrecision[] {
   if (build.overrides === null) return [];
   const index = new NodeIndex(modelFacts(build.model, build.report.model.file));
   const facts = buildFactsOf(build);
-  const file = readOverrides(build.overrides.rules);
-  const plan = planPrecision(file, index, resolveOverrides(file, index, facts));
+  const plan = recordedPlan(facts, index);
+  if (!plan) return [];
   return verifyPrecision(plan, facts, index).flatMap(({ line, nodes }) =>
     nodes.flatMap(({ node, verdict, certain, reason }) =>
       // By its own rules nothing is unbuilt.

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { BuildFigures } from '../../core/engine/buildFigures.ts';
+import type { BuildFigures } from '../../core/formats/tensorrt/buildOutput.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { LoadedBuild } from './loadBuild.ts';
 

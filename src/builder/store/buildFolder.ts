@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
+import { type BuildManifest, programFailure } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { isStillAlive } from '../files/folderLock.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { isFile } from '../files/exists.ts';
+import { pathKey } from '../files/pathKey.ts';
 
 /** One build on disk: its folder, and what `manifest.json` in it says. */
 export interface Build {
@@ -14,14 +15,14 @@ export interface Build {
   manifest: BuildManifest;
 }
 
-/** The folder with the builds of a model, one subfolder per build id. The same path always gives the same folder. */
+/** The folder with the builds of a model, one subfolder per build id. The same path always gives the same folder, however it is spelled. */
 export function buildsFolder(model: string, cache = cacheFolder()): string {
   const path = resolve(model);
   const name = basename(path)
     .replace(/(\.onnx)?(\.gz)?$/i, '')
     .replace(/[^\w.-]/g, '_')
     .slice(0, 60);
-  return join(cache, 'builds', `${name}-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
+  return join(cache, 'builds', `${name}-${createHash('sha256').update(pathKey(path)).digest('hex').slice(0, 16)}`);
 }
 
 /** Makes a new build folder. Its id is the time, to the second, and a number where that is taken: ids sort by time. */
@@ -53,16 +54,17 @@ export const writeManifest = ({ folder, manifest }: Build): Promise<void> =>
 export async function readBuildFolder(folder: string): Promise<Build | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BuildManifest;
-    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest: ended(manifest) } : undefined;
+    return manifest.schema === 1 && isWhole(manifest) ? { folder, manifest: await ended(manifest) } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function ended(manifest: BuildManifest): BuildManifest {
+async function ended(manifest: BuildManifest): Promise<BuildManifest> {
   const { result, pid, started } = manifest;
-  if (result !== 'running' || (pid !== undefined && isStillAlive(pid, new Date(started)))) return manifest;
-  return { ...manifest, result: 'cancelled', error: 'interrupted: the program that ran the build is gone' };
+  if (result !== 'running' || (pid !== undefined && (await isStillAlive(pid, new Date(started))))) return manifest;
+  const message = 'interrupted: the program that ran the build is gone';
+  return { ...manifest, result: 'cancelled', error: message, failure: programFailure('interrupted', message) };
 }
 
 /** It may have been written by hand, or by someone else. */

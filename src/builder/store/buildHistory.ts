@@ -1,9 +1,10 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { Backend } from '../../core/build/engineOptions.ts';
+import type { Backend } from '../../core/build/buildOptions.ts';
 import { type Build, buildsFolder, readBuildFolder, writeManifest } from './buildFolder.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
+import { removeTree } from '../files/persist.ts';
 
 /**
  * The builds of a model, newest first. A build whose process is gone without a warning is given as cancelled. Never
@@ -22,7 +23,7 @@ export async function listAllBuilds(cache = cacheFolder()): Promise<Build[]> {
 }
 
 /** Deletes a build's folder. An engine that was placed elsewhere stays. */
-export const deleteBuild = ({ folder }: Build): Promise<void> => rm(folder, { recursive: true, force: true });
+export const deleteBuild = ({ folder }: Build): Promise<void> => removeTree(folder);
 
 /**
  * Names or pins a build, or takes that back: a name of '' is none.
@@ -65,8 +66,7 @@ export async function removeCutOff(parent: string, halfWritten: readonly string[
   for (const { folder, manifest } of builds) {
     if (manifest.pid === undefined || manifest.result !== 'cancelled') continue;
     for (const name of await readdir(folder).catch(() => []))
-      if (halfWritten.includes(name) || name.endsWith('.tmp'))
-        await rm(join(folder, name), { recursive: true, force: true });
+      if (halfWritten.includes(name) || name.endsWith('.tmp')) await removeTree(join(folder, name));
     const { pid: _, ...ended } = manifest;
     // A folder that cannot be written to says the same when it is read.
     await writeManifest({ folder, manifest: ended }).catch(() => {});

@@ -1,29 +1,31 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { CommandNote, EngineOptions } from '../../core/build/engineOptions.ts';
-import type { BuildFacts } from '../../core/precision/check/buildFacts.ts';
-import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
-import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
-import { layerRequests, sharedNames } from '../../core/precision/tools/precisionFlags.ts';
-import { planPrecision, type PrecisionPlan, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
-import { precisionType } from '../../core/precision/language/precisionType.ts';
-import { readOverrides } from '../../core/precision/language/readOverrides.ts';
+import type { CommandNote, EngineOptions } from '../../core/build/buildOptions.ts';
+import { precisionModes } from '../../core/build/buildManifest.ts';
 import {
+  type BuildFacts,
   hasLayerFlags,
   noLayerFlags,
   targetOf,
   type TensorrtTarget,
-} from '../../core/precision/plan/tensorrtTarget.ts';
+} from '../../core/precision/buildFacts.ts';
+import { checkOverrides } from '../../core/precision/checkOverrides.ts';
+import { type OverrideFile, precisionType } from '../../core/precision/overrideFile.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import { layerRequests, sharedNames } from '../../core/precision/importPrecision.ts';
+import { planPrecision, type PrecisionPlan, scalesOf } from '../../core/precision/precisionPlan.ts';
 import { listBuilds } from './buildHistory.ts';
-import { type BuildOverrides, writeBuildOverrides } from './overridesRecord.ts';
+import { type BuildOverrides, writeBuildOverrides } from './internal/overridesRecord.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild } from './loadBuild.ts';
 import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../precision/rewriteModel.ts';
-import { knownScales } from '../quantisation/namedScales.ts';
+import { knownScales } from '../quantization/namedScales.ts';
 import { UserError } from '../userError.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { createModelGraph } from '../../core/network/modelGraph.ts';
+import { linesOfRemoved } from '../../core/precision/rewritePlan.ts';
+import { counted, typeName } from '../../core/base/text.ts';
 
 /** What to build instead, so that the rules hold. */
 export interface AppliedOverrides {
@@ -67,8 +69,8 @@ export async function applyOverrides(
 
   const plan = planPrecision(file, index, resolution!);
   // Q/DQ nodes are part of the model.
-  const quantises = scales !== null && plan.nodes.some(({ compute }) => compute === 'int8');
-  const way = quantises ? 'model' : wayOf(options, target);
+  const quantizes = scales !== null && plan.nodes.some(({ compute }) => compute === 'int8');
+  const way = quantizes ? 'model' : wayOf(options, target);
   refuseOtherPrecision(path, options, plan, way);
   const ignored = (message: string): CommandNote => ({ kind: 'ignored', flag: 'overrides', message });
   const idle = problems
@@ -96,8 +98,13 @@ export async function applyOverrides(
       signal,
     });
     const types = new Map(made.rewrite.nodes.map(({ id, type }) => [id, precisionType(type)]));
-    for (const id of made.quantised) types.set(id, 'int8');
+    for (const id of made.quantized) types.set(id, 'int8');
     record.added = made.added;
+    const lines = new Map(plan.nodes.map(({ id, line }) => [id, line]));
+    record.removed = linesOfRemoved(createModelGraph(read.model), made.rewrite.remove, lines);
+    record.changed = Object.fromEntries(
+      made.rewrite.nodes.flatMap(({ id, asked }) => (asked && lines.has(id) ? [[id, lines.get(id)!]] : [])),
+    );
     record.declared = index.nodes.map(({ id }) => types.get(id) ?? null);
     return { model: out, options: { stronglyTyped: true }, notes: [...idle, ...copyNotes(path!, made)], rulesSha256 };
   }
@@ -114,7 +121,7 @@ function refuseOtherPrecision(
   way: BuildOverrides['way'],
 ): void {
   if (precision === undefined || precision === 'best') return;
-  const allowed = [precision, ...allowedBy[precision]];
+  const allowed: readonly string[] = [precision, ...precisionModes[precision]];
   if (base !== 'keep' && !allowed.includes(base))
     throw new UserError(
       `${path}: "base ${base}" builds an engine in ${base}, but the precision ${precision} was requested. Remove the line, or build with the precision ${base}.`,
@@ -150,40 +157,27 @@ function wayOf({ stronglyTyped }: EngineOptions, target: TensorrtTarget): BuildO
   return 'model';
 }
 
-/** Types that a precision mode allows in addition to FP32, for every program: `best` allows more in trtexec on some GPUs. */
-const allowedBy: Record<NonNullable<EngineOptions['precision']>, readonly string[]> = {
-  fp32: [],
-  fp16: ['fp16'],
-  bf16: ['bf16'],
-  int8: ['int8', 'fp16'],
-  fp8: ['fp8', 'fp16'],
-  best: ['fp16', 'int8'],
-};
-
-function flagOptions(options: EngineOptions, plan: ReturnType<typeof planPrecision>): Partial<EngineOptions> {
+function flagOptions(options: EngineOptions, plan: PrecisionPlan): Partial<EngineOptions> {
   const { allow, constraints, layerPrecisions, layerOutputTypes } = layerRequests(plan);
   const modes = ['fp16', 'bf16'] as const;
-  const precision = options.precision ?? modes.find((mode) => allow.includes(mode)) ?? 'fp32';
-  // trtexec, Polygraphy and the driver have the same switch for each type.
-  const more = allow.filter((type) => !allowedBy[precision].includes(type)).map((type) => `--${type}`);
+  // The mode allows the type of all other layers; the types of single layers are allowed by their requests.
+  const mode = modes.find((one) => one === plan.base) ?? modes.find((one) => allow.includes(one)) ?? 'fp32';
   return {
-    precision,
+    precision: options.precision ?? mode,
     layerPrecisions,
     layerOutputTypes,
     precisionConstraints: options.precisionConstraints ?? constraints,
-    ...(more.length > 0 && { extraArguments: [...(options.extraArguments ?? []), ...more] }),
   };
 }
 
-function copyNotes(path: string, { rewrite, lossNotes, quantised }: RewrittenModel): CommandNote[] {
-  const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
+function copyNotes(path: string, { rewrite, lossNotes, quantized }: RewrittenModel): CommandNote[] {
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => rewrite.counts.byType[type] > 0)
-    .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${words[type]}`);
+    .map((type) => `${counted(rewrite.counts.byType[type], 'node')} in ${typeName(type)}`);
   const casts = `${counted(rewrite.counts.casts, 'Cast')} added`;
-  const pairs = quantised.size === 0 ? [] : [`${counted(quantised.size, 'node')} in INT8`];
+  const pairs = quantized.size === 0 ? [] : [`${counted(quantized.size, 'node')} in INT8`];
   const applied = `Applied ${basename(path)} to a copy of the model: ${[...types, ...pairs, casts].join(', ')}.`;
-  const around = rewrite.problems.filter(({ code }) => /^(?:leaves|weights-stay)-quantised$/.test(code));
+  const around = rewrite.problems.filter(({ code }) => /^(?:leaves|weights-stay)-quantized$/.test(code));
   const losses = [...lossNotes, ...rewrite.problems].filter(({ severity }) => severity === 'warning');
   return [
     ...[applied, ...around.map(({ message }) => message)].map((message): CommandNote => ({

@@ -1,13 +1,13 @@
 import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
-import type { GateSide } from '../../core/diff/gate/judgeGate.ts';
-import { markedTensors, networkOf } from '../../core/diff/diffInput.ts';
+import type { GateSide } from '../../core/gate/evaluateGate.ts';
+import { markedTensors, nodesToMatch } from '../../core/diff/buildDiff.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { expandFunctions } from '../../core/model/expandFunctions.ts';
-import { buildFacts } from '../../core/precision/check/buildFacts.ts';
-import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { builtNetworkOf } from '../../core/network/network.ts';
+import { buildFacts } from '../../core/precision/buildFacts.ts';
+import { decodeUtf8 } from '../../core/base/text.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
@@ -16,8 +16,8 @@ import { type Build, requireBuild } from './buildFolder.ts';
 import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
 import { modelChanged } from './modelChanged.ts';
-import { readReport } from './readReport.ts';
-import { requestedPrecision } from './realisedPrecision.ts';
+import { readReport } from './internal/readReport.ts';
+import { requestedPrecision } from './realizedPrecision.ts';
 
 /** One side of a comparison, and where its files are. */
 export interface BuildSide extends GateSide {
@@ -61,7 +61,7 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
   return {
     source: folder,
     report: loaded.report,
-    network: networkOf(loaded.model),
+    network: nodesToMatch(loaded.model),
     types: { facts: buildFactsOf(loaded), index },
     figures: await buildFigures(loaded, engine === null ? null : resolve(folder, engine)),
     marked: markedTensors(loaded.model, bindingsOf(loaded), manifest.options),
@@ -96,13 +96,13 @@ async function ofReport(path: string, onnx: string | undefined, files: ParsedFil
     ...side,
     model,
     modelPath: onnx,
-    network: networkOf(model),
-    types: { facts: buildFacts(report, null), index },
+    network: nodesToMatch(model),
+    types: { facts: buildFacts(report, null, null, null, model.nodes), index },
   };
 }
 
 /** A report counts the nodes of local functions, too. */
 function reportsOn({ nodes }: FusionReport, model: OnnxModel): boolean {
-  const own = expandFunctions(model).nodes;
+  const own = builtNetworkOf(model).nodes;
   return nodes.length === own.length && nodes.every(({ op }, index) => own[index]!.op === op);
 }

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
-import { openNsysTrace } from '../../core/engine/trace/readNsysTrace.ts';
-import { SqliteFile } from '../../core/engine/trace/sqliteFile.ts';
+import { fitsInputs } from '../../core/fusion/fusionReport.ts';
+import { openNsysTrace } from '../../core/formats/tensorrt/readTrace.ts';
+import { SqliteFile } from '../../core/formats/tensorrt/sqliteFile.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { withFile } from '../files/fileSource.ts';

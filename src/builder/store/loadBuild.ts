@@ -1,25 +1,18 @@
+import type { Parsed } from '../files/parsedModel.ts';
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import { sizesOf } from '../../core/build/builtShapes.ts';
-import type { BuildLog } from '../../core/engine/buildLog.ts';
-import type { LayerInfo } from '../../core/engine/layerInfo.ts';
-import type { Profile } from '../../core/engine/profile.ts';
-import { readPlacement } from '../../core/engine/readPlacement.ts';
-import { createReport } from '../../core/fusion/createReport.ts';
-import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { placeNodes } from '../../core/fusion/placeNodes.ts';
-import type { OnnxModel } from '../../core/onnx/onnxModel.ts';
-import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
-import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
-import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
-import type { ReportInput } from '../../core/fusion/reportInput.ts';
-import { counted } from '../../core/text/numbers.ts';
-import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { type BuildManifest, sizesOf } from '../../core/build/buildManifest.ts';
+import type { BuildLog, LayerInfo, Profile } from '../../core/formats/tensorrt/buildOutput.ts';
+import { readPlacement } from '../../core/formats/tensorrt/readLayerLine.ts';
+import { createReport, placeNodes } from '../../core/fusion/createReport.ts';
+import { fitsInputs, type FusionReport, type ReportBuild, type ReportInput } from '../../core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { counted, decodeUtf8 } from '../../core/base/text.ts';
 import { readTextBytes } from '../files/readTextBytes.ts';
 import { UserError } from '../userError.ts';
 import type { Build } from './buildFolder.ts';
-import { type BuildOverrides, readBuildOverrides } from './overridesRecord.ts';
+import { type BuildOverrides, readBuildOverrides } from './internal/overridesRecord.ts';
 
 /** Paths of the files that one build left, each gzip-compressed or not. */
 export interface BuildFilesGiven {
@@ -33,6 +26,8 @@ export interface BuildFilesGiven {
   ncu?: string | undefined;
   /** Which of several builds in the log, from 1; omitted: the last that fits the model and the layer info. */
   buildNumber?: number | undefined;
+  /** Which optimization profile of the engine, from 0; omitted: the first. */
+  optimizationProfile?: number | undefined;
 }
 
 /** A build, read and joined: everything that anyone may want to know of it. Shared by its users: not to be changed. */
@@ -66,7 +61,11 @@ export async function loadBuild(
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
   const overrides = await readBuildOverrides(folder);
   const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile), ncu: inside(counters) };
-  const own = { added: overrides?.added, builtShapes: manifest.shapes && sizesOf(manifest.shapes) };
+  const own = {
+    added: overrides?.added,
+    removed: overrides?.removed,
+    builtShapes: manifest.shapes && sizesOf(manifest.shapes),
+  };
   return { ...(await joined(given, own, files)), overrides, manifest };
 }
 
@@ -89,11 +88,17 @@ async function placed({ report, model }: Pick<LoadedBuild, 'report' | 'model'>, 
 /** One report for the same files, however often it is requested. */
 function joined(
   given: BuildFilesGiven,
-  own: Pick<ReportInput, 'added' | 'builtShapes'>,
+  own: Pick<ReportInput, 'added' | 'removed' | 'builtShapes'>,
   files: ParsedFiles,
 ): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
   const paths = [given.onnx, given.log, given.layers, given.profile, given.ncu];
-  const what = JSON.stringify(['report', paths.map((path) => path !== undefined), own, given.buildNumber]);
+  const what = JSON.stringify([
+    'report',
+    paths.map((path) => path !== undefined),
+    own,
+    given.buildNumber,
+    given.optimizationProfile,
+  ]);
   const make = async () => {
     const model = await files.model(given.onnx);
     const { whole, layers, profile, inputOf } = await readBuildFiles(given, files);
@@ -139,6 +144,7 @@ export async function readBuildFiles(given: Omit<BuildFilesGiven, 'onnx'>, files
     profile: profile?.value,
     counters: counters?.value,
     problems: [log, layers, profile, counters].flatMap((read) => read?.problems ?? []),
+    optimizationProfile: given.optimizationProfile,
   });
   return { whole, layers, profile, inputOf };
 }

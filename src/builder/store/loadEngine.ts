@@ -1,11 +1,11 @@
+import type { Parsed } from '../files/parsedModel.ts';
 import { basename } from 'node:path';
-import type { BuildLog } from '../../core/engine/buildLog.ts';
-import { createEngineReport, type EngineReport } from '../../core/fusion/engineReport.ts';
-import { fitsInputs } from '../../core/fusion/fitsInputs.ts';
-import type { ReportBuild } from '../../core/fusion/fusionReport.ts';
-import { engineGraph } from '../../core/scene/engine/engineGraph.ts';
-import type { ViewData } from '../../core/scene/panel/viewData.ts';
-import { type Parsed, ParsedFiles } from '../files/parsedFiles.ts';
+import type { BuildLog } from '../../core/formats/tensorrt/buildOutput.ts';
+import { createEngineReport, type EngineReport } from '../../core/fusion/createReport.ts';
+import { fitsInputs, type ReportBuild } from '../../core/fusion/fusionReport.ts';
+import { engineGraph } from '../../core/picture/graph/fusionGroups.ts';
+import type { ViewData } from '../../core/picture/graph/viewData.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
 import { type BuildFilesGiven, chosenBuild, readBuildFiles } from './loadBuild.ts';
 

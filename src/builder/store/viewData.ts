@@ -1,11 +1,9 @@
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import { precisionSentence } from '../../core/report/precisionShare.ts';
-import { buildHints } from '../../core/build/buildHints.ts';
-import { toGraphData } from '../../core/scene/graph/graphData.ts';
-import type { ViewData } from '../../core/scene/panel/viewData.ts';
-import { askedPrecisions } from './buildFactsOf.ts';
+import { buildHints, type BuildManifest } from '../../core/build/buildManifest.ts';
+import { precisionSentence } from '../../core/report/words.ts';
+import { toGraphData, type ViewData } from '../../core/picture/graph/viewData.ts';
+import { requestedPrecisions } from './buildFactsOf.ts';
 import type { LoadedBuild } from './loadBuild.ts';
-import { realisedPrecision } from './realisedPrecision.ts';
+import { realizedPrecision } from './realizedPrecision.ts';
 
 /** Everything that a view of a build needs. */
 export function toViewData(build: LoadedBuild): ViewData {
@@ -16,12 +14,12 @@ export function toViewData(build: LoadedBuild): ViewData {
     report,
     build: manifest,
     hints: manifest ? hintsOf(build, manifest) : [],
-    ...(overrides && { asked: askedPrecisions(build) }),
+    ...(overrides && { asked: requestedPrecisions(build) }),
   };
 }
 
 /** What the user must know about a build, and how much of the requested precision it has. */
 export function hintsOf(build: LoadedBuild, manifest: BuildManifest): string[] {
-  const precision = realisedPrecision(build);
+  const precision = realizedPrecision(build);
   return [...(precision ? [precisionSentence(precision)] : []), ...buildHints(manifest)];
 }

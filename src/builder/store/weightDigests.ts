@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { networkOf } from '../../core/diff/diffInput.ts';
+import { nodesToMatch } from '../../core/diff/buildDiff.ts';
 import { isSameNetwork } from '../../core/diff/matchNodes.ts';
-import type { OnnxModel, OnnxTensor } from '../../core/onnx/onnxModel.ts';
+import type { OnnxModel, OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
 import { withFile } from '../files/fileSource.ts';
 import type { BuildSide } from './buildSide.ts';
 
@@ -21,7 +21,7 @@ async function digested(side: BuildSide): Promise<BuildSide> {
   const { model, modelPath } = side;
   return model === null || modelPath === null
     ? side
-    : { ...side, network: networkOf(model, await weightDigests(modelPath, model)) };
+    : { ...side, network: nodesToMatch(model, await weightDigests(modelPath, model)) };
 }
 
 /** Of each initializer in the file itself, a digest of a sample of its bytes. */

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { splitAt } from '../../core/surgery/splitModel.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { extractPieces } from './extractPiece.ts';
+import { extractSubgraphs } from './extractSubgraph.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 
 /** What `chain.json` says: run the parts in this order; a tensor has the same name wherever it is read or written. */
@@ -36,7 +36,7 @@ export async function splitFile(
   const chainFile = join(folder, 'chain.json');
   await checkOutput(chainFile, await filesOfModel(path));
   const name = (place: number) => `part-${place}.onnx`;
-  const pieces = await extractPieces({
+  const pieces = await extractSubgraphs({
     path,
     pick: (graph) => splitAt(graph, at),
     out: (place) => join(folder, name(place)),

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
-import { inferTensors } from '../../core/model/inferTensors.ts';
-import { createModelGraph } from '../../core/model/modelGraph.ts';
-import { planEdit } from '../../core/onnx/editModel.ts';
-import { editsFor, type ModelChange } from '../../core/surgery/changeModel.ts';
+import { networkOf } from '../../core/network/network.ts';
+import { planEdit } from '../../core/formats/onnx/editModel.ts';
+import { editsFor, type ModelChange } from '../../core/surgery/searchChange.ts';
 import { withFile } from '../files/fileSource.ts';
 import type { ParsedFiles } from '../files/parsedFiles.ts';
 import { writeModel } from '../files/writeModel.ts';
@@ -20,8 +19,8 @@ export async function writeChanged(
   signal?: AbortSignal,
 ): Promise<void> {
   const { value: model } = await files.model(path, { spans: true });
-  const graph = createModelGraph(model);
-  const edits = editsFor(graph, inferTensors(graph), change);
+  const graph = networkOf(model);
+  const edits = editsFor(graph, graph.inferred, change);
   if ('reason' in edits) throw new UserError(`${basename(path)}: ${edits.reason}`);
   await withFile(path, async (source) => {
     const { value, problems } = await planEdit(model, source, edits);

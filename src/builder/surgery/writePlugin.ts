@@ -1,21 +1,46 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type InferredTensors, inferTensors } from '../../core/model/inferTensors.ts';
-import { createModelGraph, type ModelGraph } from '../../core/model/modelGraph.ts';
-import { convertElements, elementBytes, isRealElement } from '../../core/onnx/convertElements.ts';
-import type { DataType, OnnxTensor } from '../../core/onnx/onnxModel.ts';
-import { borderTensor, type BorderTensor, extractModel, type KnownTensors } from '../../core/surgery/extractModel.ts';
-import { type Piece, pieceOfNodes, type Unfit } from '../../core/surgery/pieceOf.ts';
-import { withNamedSizes } from '../../core/surgery/plugin/namedSizes.ts';
-import { kernelHeader, kernelSource } from '../../core/surgery/plugin/kernelSource.ts';
-import { pluginModel, replacedModel, replacedPiece } from '../../core/surgery/plugin/pluginModels.ts';
-import { type PluginPlan, planPlugin } from '../../core/surgery/plugin/pluginPlan.ts';
-import { pluginPython, pluginTest } from '../../core/surgery/plugin/pluginPython.ts';
-import { cmakeLists, pluginSource } from '../../core/surgery/plugin/pluginSource.ts';
-import type { ByteSource } from '../../core/text/byteSource.ts';
+import type { InferredTensors } from '../../core/network/inferTensors.ts';
+import { networkOf } from '../../core/network/network.ts';
+import { type ModelGraph } from '../../core/network/modelGraph.ts';
+import {
+  convertElements,
+  type DataType,
+  elementBytes,
+  isRealElement,
+  type OnnxTensor,
+} from '../../core/formats/onnx/onnxModel.ts';
+import {
+  borderTensor,
+  type BorderTensor,
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  subgraphOfNodes,
+  type Unfit,
+} from '../../core/surgery/extractModel.ts';
+import {
+  planPlugin,
+  pluginModel,
+  type PluginPlan,
+  replacedModel,
+  replacedSubgraph,
+  withNamedSizes,
+} from '../../core/surgery/pluginPlan.ts';
+import {
+  cmakeLists,
+  kernelHeader,
+  kernelSource,
+  pluginPython,
+  pluginSource,
+  pluginTest,
+} from '../../core/surgery/pluginSource.ts';
+import type { ByteSource } from '../../core/base/problem.ts';
+import { decodeUtf8 } from '../../core/base/text.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';
-import { withFile } from '../files/fileSource.ts';
+import { exists } from '../files/exists.ts';
+import { readWhole, withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
 import { writeWhole } from '../files/writeWhole.ts';
@@ -37,6 +62,8 @@ export interface PluginRequest {
    * of an input. Without it, such nodes are refused.
    */
   isLike?: (output: string, input: BorderTensor) => Promise<boolean>;
+  /** Overwrite files with other content. */
+  force?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -64,21 +91,22 @@ export async function writePlugin({
   domain,
   out,
   isLike,
+  force = false,
   signal,
 }: PluginRequest): Promise<WrittenPlugin> {
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
   refuseErrors(path, problems);
-  const graph = createModelGraph(model);
+  const graph = networkOf(model);
   const fit = <T extends object>(value: T | Unfit): T => {
     if ('reason' in value) throw new UserError(`${basename(path)}: ${value.reason}`);
     return value as T;
   };
   return withFile(path, async (source) => {
-    const piece = fit<Piece>(pieceOfNodes(graph, nodes));
-    const inferred = withNamedSizes(graph, inferTensors(graph), piece);
-    const scalars = await readScalars(graph, piece, source);
-    const known = await givenTypes(graph, inferred, piece, isLike);
-    const plan = fit<PluginPlan>(planPlugin(graph, inferred, piece, scalars, { name, domain }, known));
+    const subgraph = fit<Subgraph>(subgraphOfNodes(graph, nodes));
+    const inferred = withNamedSizes(graph, graph.inferred, subgraph);
+    const scalars = await readScalars(graph, subgraph, source);
+    const known = await givenTypes(graph, inferred, subgraph, isLike);
+    const plan = fit<PluginPlan>(planPlugin(graph, inferred, subgraph, scalars, { name, domain }, known));
     const used = externalLocations(model);
     const models = ['model.onnx', 'nodes.onnx', 'plugin.onnx'].map((file) => join(out, file)) as [
       string,
@@ -88,16 +116,27 @@ export async function writePlugin({
     const texts = sourcesOf(plan);
     const paths = [...models, ...Object.keys(texts).map((file) => join(out, file))];
     for (const file of paths) await checkOutput(file, [path, ...weightFiles(path, used)]);
-    await mkdir(out, { recursive: true }).catch((reason: unknown) => {
+    if (!force) await checkExisting(out, models, texts);
+    const place = { kind: 'data', location: externalFileFor(models[1], used) } as const;
+    const replaced = fit(
+      extractModel(graph, source.size, replacedSubgraph(graph, subgraph, plan), inferred, place, known),
+    );
+    const from = { path, source };
+    const made = await mkdir(out, { recursive: true }).catch((reason: unknown) => {
       throw fileTrouble(out, reason);
     });
-    const place = { kind: 'data', location: externalFileFor(models[1], used) } as const;
-    const replaced = fit(extractModel(graph, source.size, replacedPiece(graph, piece, plan), inferred, place, known));
-    const from = { path, source };
-    await writeModel(replaced, from, models[1], signal);
-    await writeModel(pluginModel(graph, source.size, plan), from, models[2], signal);
-    for (const [file, text] of Object.entries(texts)) await writeWhole(join(out, file), text);
-    await writeModel(replacedModel(graph, source.size, plan), from, models[0], signal);
+    const existed = new Set(await readdir(out));
+    try {
+      await writeModel(replaced, from, models[1], signal);
+      await writeModel(pluginModel(graph, source.size, plan), from, models[2], signal);
+      for (const [file, text] of Object.entries(texts)) await writeWhole(join(out, file), text);
+      await writeModel(replacedModel(graph, source.size, plan), from, models[0], signal);
+    } catch (error) {
+      const added = [...paths.map((file) => basename(file)), place.location].filter((file) => !existed.has(file));
+      for (const file of made === undefined ? added.map((one) => join(out, one)) : [made])
+        await rm(file, { recursive: true, force: true }).catch(() => {});
+      throw error;
+    }
     return {
       nodes: plan.nodes.map((node) => graph.nodes[node]!.id),
       inputs: plan.inputs,
@@ -109,11 +148,31 @@ export async function writePlugin({
   });
 }
 
+/**
+ * Rejects a folder with files that would be lost: sources with other content, which may be a kernel that the user wrote,
+ * and models in a folder that is not of this plugin.
+ */
+async function checkExisting(
+  out: string,
+  models: readonly string[],
+  texts: Readonly<Record<string, string>>,
+): Promise<void> {
+  const refuse = (file: string): never => {
+    throw new UserError(`${file} already exists. Choose another folder, or pass --force to overwrite it`);
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    const file = join(out, name);
+    if ((await exists(file)) && decodeUtf8(await readWhole(file)) !== text) refuse(file);
+  }
+  if (await exists(join(out, 'CMakeLists.txt'))) return;
+  for (const file of models) if (await exists(file)) refuse(file);
+}
+
 /** The outputs whose type no one knows, as the user says what they are like. */
 async function givenTypes(
   graph: ModelGraph,
   inferred: InferredTensors,
-  { inputs, outputs }: Piece,
+  { inputs, outputs }: Subgraph,
   isLike: PluginRequest['isLike'],
 ): Promise<KnownTensors> {
   const given = new Map<string, { type: DataType; shape: BorderTensor['shape'] }>();
@@ -141,15 +200,15 @@ function sourcesOf(plan: PluginPlan): Record<string, string> {
   };
 }
 
-/** Constants of a piece that are one floating-point number inside the model. */
-async function readScalars(graph: ModelGraph, piece: Piece, source: ByteSource): Promise<Map<number, number>> {
+/** Constants of a subgraph that are one floating-point number inside the model. */
+async function readScalars(graph: ModelGraph, subgraph: Subgraph, source: ByteSource): Promise<Map<number, number>> {
   const found = new Map<number, number>();
   const initializers = new Map(graph.model.graph.initializers.map((tensor) => [tensor.name, tensor]));
-  for (const tensor of piece.initializers) {
+  for (const tensor of subgraph.initializers) {
     const value = await scalarOf(initializers.get(graph.tensors[tensor]!.name), source);
     if (value !== null) found.set(tensor, value);
   }
-  for (const node of piece.nodes) {
+  for (const node of subgraph.nodes) {
     const { op, attributes } = graph.nodes[node]!;
     const [output = -1] = graph.outputs[node]!;
     if (op !== 'Constant' || output < 0) continue;

@@ -1,15 +1,16 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText } from '../../core/text/errorText.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { withFolderLock } from '../files/folderLock.ts';
 import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { findPython, type Python } from './findPython.ts';
-import { readInventory, whatDiffers, writeInventory } from './inventory.ts';
+import { readInventory, whatDiffers, writeInventory } from './internal/inventory.ts';
 import { type PackageSet, packageSets, type PackageSetName } from './packageSets.ts';
-import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './privateEnvironment.ts';
+import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './internal/privateEnvironment.ts';
 import { runProcess } from './runProcess.ts';
 import { exists } from '../files/exists.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** A package set that is ready to use. */
 export interface Installed {
@@ -79,7 +80,7 @@ export async function findPackages(
 const folderOf = (name: PackageSetName, python: Python, cache = cacheFolder()): string =>
   join(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
 
-/** What is downloaded, how much, from where, under which licence and where to. */
+/** What is downloaded, how much, from where, under which license and where to. */
 const consentText = (set: PackageSet, folder: string): string => [...set.consent, folder].join('\n');
 
 /**
@@ -118,7 +119,7 @@ async function locate({ version }: PackageSet, folder: string, python: Python): 
 async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {
   const { progress = () => {}, signal } = options;
   const { title, version, wheels, optional } = set;
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
   await mkdir(folder, { recursive: true });
   try {
     progress(`Installing ${title} ${version} with ${python.path} (Python ${python.version.join('.')}) in ${folder}`);
@@ -138,7 +139,7 @@ async function install(set: PackageSet, python: Python, folder: string, options:
     progress(`${title} ${version} is ready.`);
     return installed;
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     throw error;
   }
 }

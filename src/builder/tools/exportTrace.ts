@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { TraceExport } from '../files/parsedFiles.ts';
@@ -6,6 +6,7 @@ import { UserError } from '../userError.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
 import { isFile } from '../files/exists.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** Exports reports of Nsight Systems with an nsys, which is asked for only then. */
 export const exportingWith =
@@ -37,6 +38,6 @@ export async function exportTrace<T>(path: string, nsys: string, read: (sqlite: 
       );
     return await read(output);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }

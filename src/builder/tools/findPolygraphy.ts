@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { type Polygraphy, readPolygraphyHelp } from '../../core/build/polygraphyCommand.ts';
+import { type Polygraphy, readPolygraphyHelp } from '../../core/build/buildCommand.ts';
 import { parseVersion } from '../../core/build/trtexecFlags.ts';
 import { findProgram } from './findProgram.ts';
 import { findTool, printed } from './probeTool.ts';
@@ -52,7 +52,8 @@ export async function askPolygraphy(asked: {
   python: (args: string[]) => Promise<string[]>;
 }): Promise<Polygraphy> {
   const banner = await asked.polygraphy(['--version']);
-  if (!banner.some((line) => /\d+\.\d+/.test(line)))
+  const named = banner.find((line) => /\d+\.\d+/.test(line));
+  if (named === undefined)
     throw new UserError(
       `${asked.name} does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
     );
@@ -61,6 +62,7 @@ export async function askPolygraphy(asked: {
   const said = await asked.python(['-c', `import ${module}; print(${module}.__version__)`]);
   const help = await asked.polygraphy(['convert', '--help']);
   return {
+    version: parseVersion(/\d+\.\d+(?:\.\d+)?/.exec(named)![0]),
     product: module === 'tensorrt_rtx' ? 'tensorrt-rtx' : 'tensorrt',
     tensorrt: parseVersion(said.at(-1) ?? ''),
     flags: readPolygraphyHelp(help.join('\n')),

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve, win32 } from 'node:path';
 
 /**
  * The full path of a program: a path as it is, a bare name from the PATH; undefined if there is none. Folders of the
@@ -11,11 +11,15 @@ export async function findProgram(
   path: string = process.env['PATH'] ?? '',
 ): Promise<string | undefined> {
   if (/[\\/]/.test(program)) return (await isProgram(program)) ? resolve(program) : undefined;
-  const names = process.platform === 'win32' && !/\.exe$/i.test(program) ? [`${program}.exe`] : [program];
+  const name = process.platform === 'win32' && !/\.exe$/i.test(program) ? `${program}.exe` : program;
   for (const folder of path.split(delimiter).filter(isAbsolute))
-    for (const name of names) if (await isProgram(join(folder, name))) return join(folder, name);
+    if (await isProgram(join(folder, name))) return join(folder, name);
   return undefined;
 }
+
+/** A program of Windows itself: from its own folder, not from the PATH. */
+export const windowsProgram = (name: string, environment: NodeJS.ProcessEnv = process.env): string =>
+  win32.join(environment['SystemRoot'] ?? 'C:\\Windows', 'System32', name);
 
 async function isProgram(path: string): Promise<boolean> {
   try {

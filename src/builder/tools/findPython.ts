@@ -69,7 +69,7 @@ export async function findPython(options: {
   advice: string;
 }): Promise<Python> {
   const tried: string[] = [];
-  for (const [program, ...args] of options.chosen ? [[options.chosen]] : candidates()) {
+  for (const [program, ...args] of options.chosen ? [[options.chosen]] : pythonCandidates()) {
     const python = await probePython(program!, args);
     if (!python) {
       if (options.chosen) tried.push(`${program} does not run as Python 3`);
@@ -83,8 +83,12 @@ export async function findPython(options: {
   throw new UserError(`No suitable Python: ${found}. ${options.advice}`);
 }
 
-function candidates(): string[][] {
-  if (process.platform === 'win32') return [['py', '-3'], ['python'], ['python3']];
-  const versions = [13, 12, 11, 10, 9, 14, 8].map((minor) => [`python3.${minor}`]);
-  return [['python3'], ['python'], ...versions, ['/usr/bin/python3'], ['/usr/local/bin/python3']];
+/** What to try, the user's default first, then newer versions that most packages have wheels for. */
+export function pythonCandidates(platform: NodeJS.Platform = process.platform): string[][] {
+  const minors = [13, 12, 11, 10, 9, 14, 8];
+  if (platform === 'win32')
+    return [['py', '-3'], ['python'], ['python3'], ...minors.map((minor) => ['py', `-3.${minor}`])];
+  const versions = minors.map((minor) => [`python3.${minor}`]);
+  const homebrew = platform === 'darwin' ? [['/opt/homebrew/bin/python3']] : [];
+  return [['python3'], ['python'], ...versions, ['/usr/bin/python3'], ['/usr/local/bin/python3'], ...homebrew];
 }

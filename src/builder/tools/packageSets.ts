@@ -12,7 +12,7 @@ export interface PackageSet {
   wheels: string[];
   /** Installed from source if that works, and what is missing without it. */
   optional?: { package: string; without: string };
-  /** Why it is needed, whose it is, under which licence, how large. Lines of the question; the folder comes after them. */
+  /** Why it is needed, whose it is, under which license, how large. Lines of the question; the folder comes after them. */
   consent: string[];
   /** Python statements that import it and print its version. */
   check: string;
@@ -25,7 +25,12 @@ export interface PackageSet {
 const rtxVersion = '1.7.1.116';
 const onnxruntimeVersion = '1.31.1';
 
-const debian = 'On Debian and Ubuntu: sudo apt-get install python3 python3-venv';
+/** How to get a Python that has all it takes, for the user. */
+export function howToGetPython(platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32') return 'On Windows: winget install Python.Python.3.12';
+  if (platform === 'darwin') return 'On macOS: brew install python@3.12';
+  return 'On Debian and Ubuntu: sudo apt-get install python3 python3-venv';
+}
 
 /** The sets by name; a set's environment is `NAME-VERSION-TAG-PLATFORM` in the cache. */
 export const packageSets = {
@@ -45,7 +50,7 @@ export const packageSets = {
     ],
     check: 'import tensorrt_rtx_bindings as binding; print(binding.__version__)',
     reject: whyNotRtx,
-    advice: `TensorRT-RTX has wheels for CPython 3.8 to 3.14 on Linux (x86-64, glibc 2.28 or newer) and Windows (x86-64). ${debian}`,
+    advice: `TensorRT-RTX has wheels for CPython 3.8 to 3.14 on Linux (x86-64, glibc 2.28 or newer) and Windows (x86-64, Arm64). ${howToGetPython()}`,
   },
   onnxruntime: {
     title: 'ONNX Runtime',
@@ -58,7 +63,7 @@ export const packageSets = {
     ],
     check: 'import numpy, onnxruntime; print(onnxruntime.__version__)',
     reject: whyNotOnnxruntime,
-    advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${debian}`,
+    advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${howToGetPython()}`,
   },
 } as const satisfies Record<string, PackageSet>;
 
@@ -67,13 +72,18 @@ export type PackageSetName = keyof typeof packageSets;
 function whyNotRtx({ version: [major, minor], tag, platform, libc }: Python): string | undefined {
   if (major !== 3 || minor < 8 || minor > 14) return 'TensorRT-RTX has wheels for Python 3.8 to 3.14';
   if (!tag.startsWith('cp')) return `${tag} is not CPython`;
-  if (!/^(linux-x86_64|win-amd64)$/.test(platform)) return `no wheels for ${platform}`;
+  if (platform.startsWith('macosx'))
+    return 'TensorRT does not exist for macOS: build on another machine with --launcher, or open a recorded build';
+  if (platform === 'linux-aarch64')
+    return 'TensorRT-RTX has no wheels for Arm on Linux: build with the TensorRT installed there (--backend trtexec or python), or with --launcher';
+  if (!/^(linux-x86_64|win-amd64|win-arm64)$/.test(platform)) return `no wheels for ${platform}`;
   return whyNotGlibc(platform, libc);
 }
 
 function whyNotOnnxruntime({ version: [major, minor], tag, platform, libc }: Python): string | undefined {
   if (major !== 3 || minor < 11 || minor > 14) return 'ONNX Runtime has wheels for Python 3.11 to 3.14';
   if (!tag.startsWith('cp')) return `${tag} is not CPython`;
+  if (/^macosx-.*-x86_64$/.test(platform)) return 'ONNX Runtime has no wheels for Macs with Intel processors';
   return whyNotGlibc(platform, libc);
 }
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/readTrtexecHelp.ts';
+import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/trtexecFlags.ts';
 import { Answers } from './answers.ts';
 import { findProgram } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';

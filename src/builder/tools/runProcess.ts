@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { findProgram, windowsProgram } from './findProgram.ts';
 import { LineSplitter } from '../files/lineSplitter.ts';
-import { supervisorProgram } from './supervisor.ts';
+import { supervisorProgram } from './internal/supervisor.ts';
 import { UserError } from '../userError.ts';
 
 /** A program to run. Arguments reach it as they are: no shell is involved. */
@@ -42,9 +43,11 @@ export interface ProcessEnd {
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const { program, args, signal, cwd, input } = options;
-  const environment: NodeJS.ProcessEnv = { ...process.env, ...options.environment };
-  for (const name of Object.keys(environment)) if (environment[name] === undefined) delete environment[name];
+  const environment = withChanges(process.env, options.environment ?? {});
   if (signal?.aborted) return { code: null, signal: null, cancelled: true };
+  // The system would also look where we stand, on Windows even first: a downloaded folder may contain a `py.exe`.
+  const found = /[\\/]/.test(program) ? program : await findProgram(program, environment['PATH']);
+  if (found === undefined) throw notStarted(program, { code: 'ENOENT', message: '' });
   const child = spawn(process.execPath, ['-e', supervisorProgram, 'tensorrt-lens-supervisor'], {
     // In VS Code this process is Electron, which is Node where it is asked to be.
     env: { ...withoutNodeOptions(), ELECTRON_RUN_AS_NODE: '1' },
@@ -55,7 +58,8 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   });
   const mark = `TENSORRT_LENS_RUN=${randomUUID()}`;
   const [name, value] = mark.split('=') as [string, string];
-  const task = { program, args, cwd, environment: { ...environment, [name]: value }, input, mark };
+  const taskkill = windowsProgram('taskkill.exe');
+  const task = { program: found, args, cwd, environment: { ...environment, [name]: value }, input, mark, taskkill };
   child.stdin.on('error', () => {});
   child.stdin.write(`${JSON.stringify({ ...task, leftovers: options.leftovers ?? [] })}\n`);
   options.started?.((text) => child.stdin.write(`input ${JSON.stringify(text)}\n`));
@@ -109,6 +113,22 @@ function notStarted(program: string, { code, message }: { code?: string | undefi
   return new UserError(`${program} cannot be started: ${why}`);
 }
 
+/**
+ * An environment with changes; undefined removes a variable. Windows' names have no case: `PATH` there replaces `Path`,
+ * and the result has the PATH under this name.
+ */
+export function withChanges(
+  environment: NodeJS.ProcessEnv,
+  changes: Record<string, string | undefined>,
+  platform: NodeJS.Platform = process.platform,
+): NodeJS.ProcessEnv {
+  const nameOf = (name: string) => (platform === 'win32' ? name.toUpperCase() : name);
+  const all = new Map<string, [string, string | undefined]>();
+  for (const [name, value] of [...Object.entries(environment), ...Object.entries(changes)])
+    all.set(nameOf(name), [nameOf(name) === 'PATH' ? 'PATH' : name, value]);
+  return Object.fromEntries([...all.values()].filter(([, value]) => value !== undefined));
+}
+
 /** What tells Node to load or wait for something is meant for other programs. */
 function withoutNodeOptions(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _, VSCODE_INSPECTOR_OPTIONS: __, ...rest } = process.env;
@@ -117,7 +137,10 @@ function withoutNodeOptions(): NodeJS.ProcessEnv {
 
 function endGroup(pid: number): void {
   if (process.platform === 'win32') {
-    spawn('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
+    spawn(windowsProgram('taskkill.exe'), ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
+      'error',
+      () => {},
+    );
     return;
   }
   try {

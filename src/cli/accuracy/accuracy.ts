@@ -1,17 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, relative, resolve } from 'node:path';
+import path, { basename, dirname, type PlatformPath } from 'node:path';
 import { judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
+import { checkOwn } from '../../builder/files/checkOwn.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { fileTrouble } from '../../builder/userError.ts';
-import { accuracyPage } from '../../core/accuracy/accuracyPage.ts';
-import { accuracyText, nodeLevel, passesTolerance } from '../../core/accuracy/accuracyText.ts';
-import type { JudgedOutputs } from '../../core/accuracy/outputErrors.ts';
-import { randomWarning } from '../../core/accuracy/randomInputs.ts';
+import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
+import { type JudgedOutputs, nodeLevel, passesTolerance, randomWarning } from '../../core/accuracy/accuracyReport.ts';
+import { renderHtml, renderText } from '../../core/document/render.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { counted } from '../../core/base/text.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -27,6 +27,7 @@ const options = {
   log: { type: 'string' },
   sensitivity: { type: 'string' },
   html: { type: 'string' },
+  force: { type: 'boolean' },
   judge: { type: 'boolean' },
   outputs: { type: 'string', multiple: true },
 } as const;
@@ -54,6 +55,7 @@ found. Writes only the rules and the page.
   --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
   -o, --output RULES    write the rules of the fix
   --html FILE           write the report as a page
+  --force               overwrite FILE even if trtlens did not write it
   --json                the result as one JSON document
   --python PROGRAM      the Python interpreter to use
   -y, --yes             download ONNX Runtime without asking
@@ -66,6 +68,7 @@ found. Writes only the rules and the page.
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
     for (const written of [out, values.html])
       if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
+    if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
     const report = await judgeAccuracy({
       low,
       rules,
@@ -77,11 +80,12 @@ found. Writes only the rules and the page.
       progress: ({ stage, done, total }) => terminal.status(progressText(stage, done, total)),
     }).finally(() => terminal.status(null));
     const warning = randomWarning(report.inputs);
-    if (warning !== null) terminal.note(`warning: ${warning}`);
+    if (warning !== null && values.json) terminal.note(`warning: ${warning}`);
+    const document = accuracyDocument(report, { title: basename(model) });
     if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
-    if (values.html !== undefined) await writeText(values.html, accuracyPage(report, { title: basename(model) }));
+    if (values.html !== undefined) await writeText(values.html, renderHtml(document));
     if (values.json) await printJson(terminal, report);
-    else await terminal.out(accuracyText(report));
+    else await terminal.out(renderText(document));
     return passesTolerance(nodeLevel(report)) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
@@ -120,11 +124,12 @@ function precisionOf(text: string | undefined): LowPrecision | undefined {
   return found;
 }
 
-/** The model as seen from the rules: next to them where they are not written. */
-export function modelLine(model: string, out: string | undefined): string {
-  const path = out === undefined ? basename(model) : relative(dirname(resolve(out)), resolve(model));
-  const portable = path.replaceAll('\\', '/');
-  return portable.startsWith('.') || portable.startsWith('/') ? portable : `./${portable}`;
+/** The model as seen from the rules: next to them where they are not written; in full from another drive. */
+export function modelLine(model: string, out: string | undefined, paths: PlatformPath = path): string {
+  const seen =
+    out === undefined ? paths.basename(model) : paths.relative(paths.dirname(paths.resolve(out)), paths.resolve(model));
+  const portable = seen.replaceAll(paths.sep, '/');
+  return portable.startsWith('.') || paths.isAbsolute(seen) ? portable : `./${portable}`;
 }
 
 function progressText(stage: 'judging' | 'preparing' | 'searching', done: number, total: number | null): string {

@@ -4,9 +4,9 @@ import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { runPythonJob } from '../../builder/tools/runPythonJob.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
-import { type ComparedRuns, compareRuns, comparedText } from '../../core/accuracy/comparison.ts';
-import { markedSentences } from '../../core/diff/compareMarked.ts';
-import { diffReports } from '../../core/diff/diffReports.ts';
+import { comparedDocument, type ComparedRuns, compareRuns } from '../../core/accuracy/precisionSweep.ts';
+import { renderText } from '../../core/document/render.ts';
+import { diffReports, markedSentences } from '../../core/diff/diffReports.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -58,7 +58,7 @@ largest value of A.
     const built = await markedNotes(values.plain, values.marked);
     const comparison = compareRuns({ ...runs, notes: [...runs.notes, ...built] }, tolerance, model, prediction);
     if (values.json) await printJson(terminal, comparison);
-    else await terminal.out(comparedText(comparison));
+    else await terminal.out(renderText(comparedDocument(comparison)));
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
   },
 };

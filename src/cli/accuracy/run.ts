@@ -1,6 +1,6 @@
 import { runEngine } from '../../builder/accuracy/runEngine.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
-import { counted, timeText } from '../../core/text/numbers.ts';
+import { counted, shapeText, timeText } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -45,7 +45,7 @@ Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writ
     else {
       const time = result.milliseconds === null ? '' : `, ${timeText(result.milliseconds)} a run`;
       const head = `${result.gpu}, TensorRT ${result.version}: ${counted(result.samples, 'sample')}${time}`;
-      const lines = result.outputs.map(({ name, shape, type }) => `  ${name}: ${shape.join('x')} ${type}`);
+      const lines = result.outputs.map(({ name, shape, type }) => `  ${name}: ${shapeText(shape)} ${type}`);
       await terminal.out(`${[head, ...lines, `written to ${values.output}`].join('\n')}\n`);
     }
     return exitCodes.done;

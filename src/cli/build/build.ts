@@ -2,25 +2,27 @@ import { join, resolve } from 'node:path';
 import { withFigures } from '../../builder/store/buildFigures.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
-import { type LoadedBuild, loadBuild } from '../../builder/store/loadBuild.ts';
-import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
+import { loadBuild, type LoadedBuild } from '../../builder/store/loadBuild.ts';
+import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
 import { toViewData } from '../../builder/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import { shell } from '../../builder/tools/shell.ts';
-import { type BuildProgress, stageWords, type TimeLine } from '../../core/build/buildProgress.ts';
-import { shapesText } from '../../core/build/builtShapes.ts';
-import { isWarning } from '../../core/build/engineOptions.ts';
-import { buildHints } from '../../core/build/buildHints.ts';
-import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { progressLine } from '../../core/build/progressLine.ts';
-import { timeText } from '../../core/text/numbers.ts';
-import { shorten } from '../../core/text/oneLine.ts';
+import {
+  buildHints,
+  type BuildProgress,
+  progressLine,
+  shapesText,
+  stageWords,
+  type TimeLine,
+} from '../../core/build/buildManifest.ts';
+import { isWarning } from '../../core/build/buildOptions.ts';
+import { quoteCommand, releaseName, shorten, timeText } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
 import { buildArguments, buildHelp, type BuildValues, textOf } from './buildOptions.ts';
 import { type Command, exitCodes } from '../command.ts';
-import { writeReport } from '../report.ts';
+import { checkPage, writeReport } from '../report.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-import { precisionSentence } from '../../core/report/precisionShare.ts';
+import { precisionSentence } from '../../core/report/words.ts';
 import { formatReport } from '../../core/report/reportText.ts';
 import { buildRequest } from './buildRequest.ts';
 
@@ -38,7 +40,12 @@ ${buildHelp()}
     const wanted = await buildRequest(positionals[0]!, values, terminal);
     await checkReport(positionals[0]!, values);
     const events = follow(terminal, values['verbose'] === true);
-    const made = await runBuild(wanted, events, terminal.signal).finally(events.end);
+    const first = await runBuild(wanted, events, terminal.signal).finally(events.end);
+    const mayRepair = values['repair'] === true && first.manifest.result === 'failed';
+    const repaired = mayRepair
+      ? await (await import('./repairFirst.ts')).repairFirst(first, wanted, terminal, values['yes'] === true)
+      : null;
+    const made = repaired ?? first;
     const passed = made.manifest.result === 'passed';
     const read = passed ? await loadBuild(made) : null;
     await printResult(made, read, values['json'] === true, terminal);
@@ -63,7 +70,7 @@ async function printResult(
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const precision = read && realisedPrecision(read);
+  const precision = read && realizedPrecision(read);
   const sentence = precision ? precisionSentence(precision) : '';
   const { engine } = manifest.files;
   const enginePath = engine === null ? null : resolve(folder, engine);
@@ -81,8 +88,9 @@ async function printResult(
 async function checkReport(model: string, values: BuildValues): Promise<void> {
   const report = textOf(values, 'report');
   const used = ['engine', 'overrides', 'launcher', 'timing-cache', 'calibration-cache'];
-  if (report !== undefined)
-    await checkOutput(report, [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))]);
+  if (report === undefined) return;
+  await checkOutput(report, [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))]);
+  await checkPage(report);
 }
 
 function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void; noted: ReadonlySet<string> } {
@@ -109,9 +117,7 @@ function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () =
         noted.add(note.message);
         terminal.note(`${isWarning(note) ? 'warning' : 'note'}: ${note.message}`);
       }
-      const { product, version } = manifest.tensorrt;
-      const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
-      terminal.note(`Building with ${name}${version ? ` ${version}` : ''} (${manifest.backend}); log in ${folder}`);
+      terminal.note(`Building with ${releaseName(manifest.tensorrt)} (${manifest.backend}); log in ${folder}`);
       if (manifest.shapes?.[0]?.length) terminal.note(`Shapes: ${shapesText(manifest.shapes)}`);
       terminal.note(`Command: ${quoteCommand(manifest.command, shell)}`);
     },
@@ -138,11 +144,11 @@ function stageLines({ totalMs, stages, slowest }: TimeLine): string[] {
 }
 
 function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {
-  const { result, seconds, files, error } = manifest;
+  const { result, seconds, files, error, failure } = manifest;
   if (result !== 'passed') {
     const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
     const where = reason.startsWith(model) ? '' : `${model}: `;
-    const advice = reason.includes('weights file') ? ' Pass --random-weights to build without them.' : '';
+    const advice = failure?.code === 'weights-missing' ? ' Pass --random-weights to build without them.' : '';
     return `trtlens build: ${where}${advice === '' || reason.endsWith('.') ? reason : `${reason}.`}${advice} (log: ${join(folder, files.log ?? '')})`;
   }
   const weights = randomWeights ? ', with random weights' : '';

@@ -1,7 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
-import { type BuildOption, type CliFlag, optionRows } from '../../core/build/buildOptions.ts';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
-import { type OptionValues, fitsKind, type ShapeRange } from '../../core/build/optionKind.ts';
+import { type BuildOption, type CliFlag, type EngineOptions, optionRows } from '../../core/build/buildOptions.ts';
+import { fitsKind, type OptionValues, type ShapeRange } from '../../core/build/buildManifest.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
 
@@ -16,6 +15,7 @@ export const runFlags = {
     help: 'run the program in a container, over ssh or on a cluster; FILE is YAML or JSON',
   },
   report: { value: 'FILE', help: 'also write the page of trtlens report' },
+  repair: { help: 'if the build fails, repair the model, as far as that is exact, and build it again' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },
   verbose: { short: 'v', help: 'print the build log to stderr' },
   json: { help: '{ "build": manifest, "fusion": report, "precision": share }' },
@@ -35,7 +35,7 @@ export const buildArguments = Object.fromEntries(
   ]),
 ) as NonNullable<ParseArgsConfig['options']>;
 
-const onlyForBuild = new Set(['engine', 'folder', 'report', 'verbose']);
+const onlyForBuild = new Set(['engine', 'folder', 'report', 'repair', 'verbose']);
 
 /** Those for builds of which nothing is left. */
 export const trialArguments = Object.fromEntries(

@@ -3,12 +3,12 @@ import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { withWeights } from '../../builder/store/weightDigests.ts';
-import { toComparison } from '../../builder/store/comparison.ts';
-import { diffReports } from '../../core/diff/diffReports.ts';
-import { diffMarkdown, diffText } from '../../core/diff/output/diffText.ts';
+import { toComparison } from '../../builder/store/toComparison.ts';
+import { diffDocument, diffReports } from '../../core/diff/diffReports.ts';
+import { renderMarkdown, renderText } from '../../core/document/render.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes } from '../command.ts';
-import { writeReport } from '../report.ts';
+import { checkPage, writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
 
 const options = {
@@ -16,8 +16,12 @@ const options = {
   'onnx-b': { type: 'string' },
   markdown: { type: 'string' },
   html: { type: 'string' },
+  force: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
+
+/** The changes that matter fit on a few screens. */
+export const diffLength = { most: 30, moreHint: '--json lists all' };
 
 export const diff: Command = {
   help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE] [--html FILE]
@@ -30,6 +34,7 @@ precisions, also of two exports of a model. What is unknown on one side is not c
   --markdown FILE  also write the result as Markdown, for a pull request
   --html FILE      also write one self-contained page: the changes ranked by what they cost, both timelines, the graph of B
                    with the changes on it, and a table; only the page's data if the name ends in .json
+  --force          overwrite the page's FILE even if trtlens did not write it
   --json           the whole result as one JSON document
 
 Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens gate'.
@@ -38,20 +43,18 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
     const onnxB = values['onnx-b'] ?? values.onnx;
+    for (const output of [values.markdown, values.html])
+      if (output !== undefined) await checkOutput(output, [a, b, values.onnx, onnxB]);
+    if (values.html !== undefined) await checkPage(values.html, values.force ?? false);
     // A model that both have in common is read once.
     const files = new ParsedFiles();
     const sides = await withWeights(await readBuildSide(a, values.onnx, files), await readBuildSide(b, onnxB, files));
     const result = diffReports(...sides);
-    if (values.markdown !== undefined) {
-      await checkOutput(values.markdown, [a, b, values.onnx, onnxB]);
-      await writeWhole(values.markdown, diffMarkdown(result));
-    }
-    if (values.html !== undefined) {
-      await checkOutput(values.html, [a, b, values.onnx, onnxB]);
-      await writeReport(values.html, toComparison(...sides));
-    }
+    if (values.markdown !== undefined)
+      await writeWhole(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }));
+    if (values.html !== undefined) await writeReport(values.html, toComparison(...sides));
     if (values.json) await printJson(terminal, result);
-    else await terminal.out(diffText(result));
+    else await terminal.out(renderText(diffDocument(result), diffLength));
     return exitCodes.done;
   },
 };

@@ -2,19 +2,29 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { pathBeside } from '../../builder/files/pathBeside.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
-import type { GateFile } from '../../core/diff/gate/gateFile.ts';
-import { initGate } from '../../core/diff/gate/initGate.ts';
-import type { GateResult } from '../../core/diff/gate/gateResult.ts';
-import { judgeGate } from '../../core/diff/gate/judgeGate.ts';
-import { readGate } from '../../core/diff/gate/readGate.ts';
-import { gateCodeQuality, gateSarif, type SarifPaths } from '../../core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown, gateText, matrixText, type Unbuilt } from '../../core/diff/output/gateText.ts';
-import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import {
+  gateCodeQuality,
+  gateDocument,
+  type GateFile,
+  gateJunit,
+  type GateResult,
+  gateSarif,
+  matrixDocument,
+  type SarifPaths,
+  type Unbuilt,
+} from '../../core/gate/gateFile.ts';
+import { initGate, readGate } from '../../core/gate/readGate.ts';
+import { evaluateGate } from '../../core/gate/evaluateGate.ts';
+import { sharedNodes } from '../../core/diff/diffReports.ts';
+import type { Document } from '../../core/document/document.ts';
+import { renderMarkdown, renderText } from '../../core/document/render.ts';
+import { decodeUtf8 } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -74,11 +84,12 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     if (values.update) return update(path, file, onlySource(sources), values.onnx, terminal);
     checkSources(sources, values.matrix);
 
-    const baselinePath = values.baseline ?? (file.baseline === null ? undefined : join(dirname(path), file.baseline));
+    const baselinePath = values.baseline ?? (file.baseline === null ? undefined : pathBeside(path, file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
     const baseline =
       baselinePath === undefined ? null : await readBuildSide(baselinePath, await fitting(baselinePath, model));
     const { builds, unbuilt } = await buildsOf(values.matrix, sources, model);
+    for (const build of builds) requireNetwork(path, file, build, baseline, model);
     const sides = await withAccuracy(
       builds,
       path,
@@ -88,14 +99,14 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
       terminal,
     );
     const judged = sides.map((side) => ({
-      result: judgeGate(path, file, side, baseline),
+      result: evaluateGate(path, file, side, baseline),
       paths: pathsOf(path, side),
     }));
     await writeOutputs(judged, unbuilt, values, [path, ...sources]);
     const results = judged.map(({ result }) => result);
     const [only] = values.matrix === undefined ? results : [];
     if (values.json) await printJson(terminal, only ?? { results, unbuilt });
-    else await terminal.out(only ? gateText(only) : matrixText(results, unbuilt));
+    else await terminal.out(renderText(only ? gateDocument(only) : matrixDocument(results, unbuilt)));
     return unbuilt.length === 0 && results.every(({ passed }) => passed) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
@@ -124,7 +135,7 @@ function onlySource(sources: readonly string[]): string {
 /** The model that the gate file names, where it is there: a gate on reports alone works without. */
 async function modelBeside(gatePath: string, { model }: GateFile): Promise<string | undefined> {
   if (model === null) return undefined;
-  const path = join(dirname(gatePath), model);
+  const path = pathBeside(gatePath, model);
   return (await exists(path)) ? path : undefined;
 }
 
@@ -136,6 +147,39 @@ const fitting = (path: string, model: string | undefined): Promise<string | unde
         () => model,
         () => undefined,
       );
+
+/** Less is another network: unrelated models of the captures share up to a fifth of their nodes, copies in another precision all. */
+const leastShared = 1 / 3;
+
+/**
+ * Rejects a build of another network than the gate's, which could pass every check.
+ * @param model path of the model that was compared with the build's nodes
+ * @throws {UserError} which names both networks
+ */
+function requireNetwork(
+  gatePath: string,
+  file: GateFile,
+  build: BuildSide,
+  baseline: BuildSide | null,
+  model: string | undefined,
+): void {
+  const { source, report } = build;
+  const foreign = report.problems.find(({ code }) => code === 'other-model');
+  if (foreign)
+    throw new UserError(`${source} is a build of another model than ${report.model.file}: ${foreign.message}`);
+  const shared = baseline === null ? null : sharedNodes(baseline, build);
+  if (baseline !== null && shared !== null && shared < leastShared)
+    throw new UserError(
+      `${source} is a build of another network than the baseline ${baseline.source}: ${report.model.file} and ` +
+        `${baseline.report.model.file} have only ${Math.round(shared * 100)}% of their nodes in common. ` +
+        `Pass a build of the same network, or write a new baseline with --update`,
+    );
+  if (shared === null && model === undefined && file.model !== null && basename(file.model) !== report.model.file)
+    throw new UserError(
+      `${source} is a build of ${report.model.file}, but ${gatePath} is for ${file.model}, which was not found for a ` +
+        `comparison. Pass a build of that model, or its model with --onnx`,
+    );
+}
 
 async function readSides(sources: readonly string[], onnx: string | undefined): Promise<BuildSide> {
   const [first, ...others] = await Promise.all(sources.map((source) => readBuildSide(source, onnx)));
@@ -224,6 +268,9 @@ function pathsOf(gatePath: string, { logPath }: BuildSide): SarifPaths {
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
+const toDocument = (results: readonly GateResult[], unbuilt: readonly Unbuilt[]): Document =>
+  results.length === 1 && unbuilt.length === 0 ? gateDocument(results[0]!) : matrixDocument(results, unbuilt);
+
 async function writeOutputs(
   judged: readonly { result: GateResult; paths: SarifPaths }[],
   unbuilt: readonly Unbuilt[],
@@ -235,7 +282,7 @@ async function writeOutputs(
   const outputs: [string | undefined, () => string][] = [
     [sarif, () => json(gateSarif(judged, version, hash, unbuilt))],
     [junit, () => gateJunit(results, unbuilt)],
-    [markdown, () => gateMarkdown(results, unbuilt)],
+    [markdown, () => renderMarkdown(toDocument(results, unbuilt))],
     [gitlab, () => json(gateCodeQuality(judged, hash, judged[0]?.paths.gate, unbuilt))],
   ];
   for (const [path, content] of outputs) {
@@ -267,7 +314,7 @@ async function update(
   terminal: Terminal,
 ): Promise<number> {
   if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
-  const target = join(dirname(path), baseline);
+  const target = pathBeside(path, baseline);
   await checkOutput(target, [path, source, onnx]);
   await writeWhole(target, reportText(await readBuildSide(source, onnx)));
   terminal.note(`Written: ${target}`);

@@ -1,9 +1,8 @@
-import { timeText } from '../../core/text/numbers.ts';
+import { timeText } from '../../core/base/text.ts';
 import { basename } from 'node:path';
 import { withFile } from '../../builder/files/fileSource.ts';
-import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import type { EngineTarget, Inspection } from '../../core/inspect/inspection.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
-import type { Inspection } from '../../core/inspect/inspection.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -16,7 +15,7 @@ export const inspect: Command = {
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
 Nsight Systems, counters of Nsight Compute, times, a tactic replay, recorded choices, a calibration or timing cache, an
 engine, precision overrides.
-For an engine it also reports the header, and whether another version, GPU or runtime can load it.
+For an engine it also reports the header, and whether another version, GPU or runtime can load it. Exit status 1: it cannot.
 
   --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
   --compute-capability N    the GPU that will run it

@@ -1,8 +1,7 @@
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { type TimingCacheReading, useTimingCaches } from '../../builder/run/timingCaches.ts';
-import { type CalibrationCache, readCalibrationCache } from '../../core/quantisation/calibrationCache.ts';
-import { timeText } from '../../core/text/numbers.ts';
-import { decodeUtf8 } from '../../core/text/utf8Decoder.ts';
+import { type CalibrationCache, readCalibrationCache } from '../../core/quantization/quantization.ts';
+import { decodeUtf8, timeText } from '../../core/base/text.ts';
 import type { Terminal } from '../terminal.ts';
 import { type InspectValues, tensorrtPlace } from './inspectOptions.ts';
 

@@ -1,11 +1,17 @@
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { readEngine } from '../../builder/run/readEngine.ts';
 import { buildOfEngine } from '../../builder/store/buildOfEngine.ts';
-import type { EngineTarget } from '../../core/inspect/engineKnowledge.ts';
-import { engineOriginOf } from '../../core/inspect/engineOrigin.ts';
-import { detailsOf, type EngineReading, profilesOf, shapeText, whereRead } from '../../core/inspect/engineReading.ts';
-import type { Inspection } from '../../core/inspect/inspection.ts';
-import { judgeEngine } from '../../core/inspect/portability.ts';
+import {
+  detailsOf,
+  engineOriginOf,
+  type EngineReading,
+  type EngineTarget,
+  type Inspection,
+  profilesOf,
+  whereRead,
+} from '../../core/inspect/inspection.ts';
+import { judgeEngine } from '../../core/inspect/inspectFile.ts';
+import { shapeText } from '../../core/base/text.ts';
 import { exitCodes } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { type InspectValues, tensorrtPlace } from './inspectOptions.ts';
@@ -57,7 +63,8 @@ export async function endReading(
   layers: string | undefined,
   terminal: Terminal,
 ): Promise<number> {
-  if (reading === null) return exitCodes.done;
+  const cannotLoad = found.engine!.portability.some(({ verdict }) => verdict === 'no');
+  if (reading === null) return cannotLoad ? exitCodes.checkFailed : exitCodes.done;
   if (reading.engine === null) {
     const { verdict, message } = found.engine!.portability.find(({ check }) => check === 'load')!;
     terminal.note(`trtlens inspect: ${name} was not loaded: ${verdict === 'no' ? message : `${reading.error!}.`}`);

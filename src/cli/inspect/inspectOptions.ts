@@ -1,5 +1,5 @@
 import type { TensorrtPlace } from '../../builder/run/tensorrtJob.ts';
-import { enginePlatforms, engineRuntimes, type EngineTarget } from '../../core/inspect/engineKnowledge.ts';
+import { enginePlatforms, engineRuntimes, type EngineTarget } from '../../core/inspect/inspection.ts';
 import type { readArguments } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import type { Terminal } from '../terminal.ts';

@@ -3,17 +3,22 @@ import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
-import { knownScales } from '../../builder/quantisation/namedScales.ts';
+import { knownScales } from '../../builder/quantization/namedScales.ts';
 import { UserError } from '../../builder/userError.ts';
-import { checkOverrides, type PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
-import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
-import type { OverrideFile } from '../../core/precision/language/overrideFile.ts';
-import { planPrecision, type PrecisionPlan, scalesOf } from '../../core/precision/plan/precisionPlan.ts';
-import { precisionPrograms, programArguments } from '../../core/precision/tools/programArguments.ts';
-import { readOverrides } from '../../core/precision/language/readOverrides.ts';
-import type { RewritePlan } from '../../core/precision/rewrite/rewritePlan.ts';
-import { type RuleVerdict, verdictWords } from '../../core/precision/verify/precisionVerdict.ts';
-import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts';
+import { checkOverrides, type PrecisionCheck } from '../../core/precision/checkOverrides.ts';
+import type { NodeIndex } from '../../core/precision/resolveOverrides.ts';
+import { type OverrideFile } from '../../core/precision/overrideFile.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import {
+  planPrecision,
+  type PrecisionPlan,
+  type RuleVerdict,
+  scalesOf,
+  verdictWords,
+} from '../../core/precision/precisionPlan.ts';
+import { precisionPrograms, programArguments } from '../../core/precision/importPrecision.ts';
+import type { RewritePlan } from '../../core/precision/rewritePlan.ts';
+import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from '../buildContext.ts';
@@ -21,7 +26,7 @@ import { type Command, exitCodes, Usage } from '../command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from '../problemLines.ts';
 import { importRules } from './precisionImport.ts';
 import { printJson, type Terminal } from '../terminal.ts';
-import { counted, thousands } from '../../core/text/numbers.ts';
+import { counted, thousands, typeName } from '../../core/base/text.ts';
 import { driverScript } from '../driverScript.ts';
 
 const json = { json: { type: 'boolean' } } as const;
@@ -165,7 +170,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const model = await parsed.indexed(onnx, { spans: true });
   const context = await readContext({ ...values, onnx }, terminal, { files: parsed });
   const { plan, errors } = await planOf(positionals[0]!, file, context, terminal);
-  const { rewrite, quantised, files, lossNotes } = await rewriteModel({
+  const { rewrite, quantized, files, lossNotes } = await rewriteModel({
     model,
     plan: { ...plan, base: base ?? plan.base },
     out,
@@ -186,21 +191,20 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   // Files are named as in the arguments, not by their absolute paths.
   const shown = (path: string) => (path.startsWith(resolve(out)) ? out + path.slice(resolve(out).length) : path);
   const written = files.map(({ path, size }) => `${shown(path)}: ${counted(size, 'byte')}`);
-  await terminal.out(`${[...applyText(rewrite, quantised.size, context.index!), ...written].join('\n')}\n`);
+  await terminal.out(`${[...applyText(rewrite, quantized.size, context.index!), ...written].join('\n')}\n`);
   return errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
-function applyText({ counts, initializers, constants }: RewritePlan, quantised: number, index: NodeIndex): string[] {
-  const words = { float: 'FP32', float16: 'FP16', bfloat16: 'BF16' } as const;
+function applyText({ counts, initializers, constants }: RewritePlan, quantized: number, index: NodeIndex): string[] {
   const types = (['float', 'float16', 'bfloat16'] as const)
     .filter((type) => counts.byType[type] > 0)
-    .map((type) => `${thousands(counts.byType[type])} in ${words[type]}`);
+    .map((type) => `${thousands(counts.byType[type])} in ${typeName(type)}`);
   const grown =
     counts.castsSaved > 0 ? ` (${counts.castsSaved} saved by ${counted(counts.grown, 'more node')} in FP32)` : '';
   return [
     `${counted(index.nodes.length, 'node')}; of those with a selectable type: ${types.join(', ') || 'none'}`,
     `${counted(counts.casts, 'Cast')} added${grown}, ${counted(initializers.length + constants.length, 'constant')} converted`,
-    ...(quantised === 0 ? [] : [`${counted(quantised, 'node')} in INT8, between Q/DQ nodes`]),
+    ...(quantized === 0 ? [] : [`${counted(quantized, 'node')} in INT8, between Q/DQ nodes`]),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileTrouble, UserError } from '../../builder/userError.ts';
-import { importCommand } from '../../core/precision/tools/importCommand.ts';
-import { dialectOf } from '../../core/precision/tools/trtexecSpec.ts';
+import { importCommand } from '../../core/precision/importPrecision.ts';
+import { dialectOf } from '../../core/build/trtexecFlags.ts';
 import { readArguments } from '../arguments.ts';
 import { readTarget } from '../readTarget.ts';
 import { exitCodes, Usage } from '../command.ts';

@@ -1,15 +1,20 @@
-import { extractPiece } from '../../builder/surgery/extractPiece.ts';
+import { extractSubgraph } from '../../builder/surgery/extractSubgraph.ts';
 import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { UserError } from '../../builder/userError.ts';
-import type { ModelGraph } from '../../core/model/modelGraph.ts';
-import { compileGlob, matchesGlob } from '../../core/precision/language/glob.ts';
-import { nodesAround, type Piece, pieceBetween, type Unfit } from '../../core/surgery/pieceOf.ts';
-import { pieceWithSizes } from '../../core/surgery/pieceWithSizes.ts';
-import type { BorderTensor } from '../../core/surgery/extractModel.ts';
-import { counted, sizeText } from '../../core/text/numbers.ts';
+import type { ModelGraph } from '../../core/network/modelGraph.ts';
+import { compileGlob, matchesGlob } from '../../core/precision/resolveOverrides.ts';
+import {
+  type BorderTensor,
+  nodesAround,
+  type Subgraph,
+  subgraphBetween,
+  subgraphWithSizes,
+  type Unfit,
+} from '../../core/surgery/extractModel.ts';
+import { counted, sizeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -24,6 +29,7 @@ const options = {
   from: { type: 'string', multiple: true },
   to: { type: 'string', multiple: true },
   around: { type: 'string' },
+  close: { type: 'boolean' },
   embed: { type: 'boolean' },
   references: { type: 'boolean' },
   log: { type: 'string' },
@@ -36,7 +42,7 @@ const options = {
 
 export const extract: Command = {
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
-                [--around K] [--log F] [--samples F]… [--embed | --references] -o OUT.onnx [--json]
+                [--around K] [--close] [--log F] [--samples F]… [--embed | --references] -o OUT.onnx [--json]
 
 Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
 they are; otherwise only the used ranges are copied to OUT.data.
@@ -48,6 +54,8 @@ they are; otherwise only the used ranges are copied to OUT.data.
   --from TENSOR      where the part begins; may be repeated. You can omit the inputs of the model
   --to TENSOR        where the part ends; may be repeated
   --around K         also the nodes up to K edges away
+  --close            also the nodes that the selection needs to be a model, such as those on a path that leaves it and
+                     returns
   --log F            a verbose build log of the model: types and shapes that the model does not give
   --samples F        inputs of the model (.npz, .npy, JSON, a folder): ONNX Runtime runs it, and what the part reads and
                      makes is stored in OUT.inputs.npz and OUT.outputs.npz; may be repeated
@@ -61,7 +69,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.output === undefined) throw new Usage('-o OUT.onnx is missing');
     if (values.embed && values.references) throw new Usage('--embed cannot be combined with --references');
-    const { nodes, inputs, outputs, files } = await extractPiece({
+    const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
       out: values.output,
@@ -112,16 +120,17 @@ type Values = {
   from?: string[];
   to?: string[];
   around?: string;
+  close?: boolean;
 };
 
-async function picker(values: Values, model: string): Promise<(graph: ModelGraph) => Piece | Unfit> {
+async function picker(values: Values, model: string): Promise<(graph: ModelGraph) => Subgraph | Unfit> {
   const ways = [values.nodes, values.names, values.group, values.to].filter((way) => way !== undefined);
   if (ways.length !== 1) throw new Usage('pass one of --nodes, --names, --group and --to');
   const around = wholeNumber('--around', values.around) ?? 0;
   const { to, from = [], nodes, names = [], group } = values;
   if (to !== undefined) {
-    if (around > 0) throw new Usage('--around cannot be combined with --to');
-    return (graph) => pieceBetween(graph, from, to);
+    if (around > 0 || values.close) throw new Usage('--around and --close cannot be combined with --to');
+    return (graph) => subgraphBetween(graph, from, to);
   }
   if (from.length > 0) throw new Usage('--from needs --to');
   const ids =
@@ -130,7 +139,14 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
       : await membersOf(group, values.build, model);
   return (graph) => {
     const chosen = ids ?? namedNodes(graph, names);
-    return pieceWithSizes(graph, around > 0 ? nodesAround(graph, chosen, around) : chosen);
+    // With the reason why there is none.
+    if (chosen.some((id) => !graph.indexOfId.has(id))) return subgraphWithSizes(graph, chosen);
+    const closed = nodesAround(graph, chosen, around);
+    if (around > 0 || values.close) return subgraphWithSizes(graph, closed);
+    const part = subgraphWithSizes(graph, chosen);
+    const added = closed.length - new Set(chosen).size;
+    if (!('reason' in part) || added <= 0 || 'reason' in subgraphWithSizes(graph, closed)) return part;
+    return { reason: `${part.reason}, or pass --close, which adds ${counted(added, 'node')}` };
   };
 }
 

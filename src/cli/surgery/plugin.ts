@@ -1,5 +1,5 @@
 import { writePlugin } from '../../builder/surgery/writePlugin.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { counted } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -10,11 +10,12 @@ const options = {
   domain: { type: 'string' },
   'like-input': { type: 'boolean' },
   output: { type: 'string', short: 'o' },
+  force: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
 export const plugin: Command = {
-  help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--json]
+  help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--force] [--json]
 
 Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,
 and one in Python (TensorRT 10.6 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
@@ -26,6 +27,7 @@ ONNX Runtime.
   --domain DOMAIN  of the node, and the plugin's namespace (default: custom)
   --like-input     outputs of unknown type have type and shape of the first input
   -o DIR           folder for the result
+  --force          overwrite files with other content, such as a kernel that you wrote
   --json           { "nodes", "inputs": [ { name, type, shape } ], "outputs", "attributes", "missing", "files" }
 `,
   run: async (args, terminal) => {
@@ -41,6 +43,7 @@ ONNX Runtime.
       domain,
       out: output,
       ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
+      ...(values.force && { force: true }),
       signal: terminal.signal,
     });
     if (values.json) await printJson(terminal, written);

@@ -1,5 +1,5 @@
 import { reduceModel } from '../../builder/run/reduceModel.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { counted } from '../../core/base/text.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -11,13 +11,15 @@ const options = {
   out: { type: 'string', short: 'o' },
   code: { type: 'string' },
   until: { type: 'string' },
+  anonymize: { type: 'boolean' },
+  // Its name in version 0.1, which still works.
   anonymise: { type: 'boolean' },
   'without-weights': { type: 'boolean' },
   'max-minutes': { type: 'string' },
 } as const;
 
 export const reduce: Command = {
-  help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymise] [--without-weights]
+  help: `trtlens reduce MODEL.onnx -o DIR|FILE.zip [--code CODE | --until RULE] [--anonymize] [--without-weights]
                [--max-minutes N] [build options] [--json]
 
 Builds the failing model and then parts of it, two at a time, until the same failure needs every node that is left: the
@@ -29,7 +31,7 @@ search.
   --code CODE         the failure to keep, where the build has several (default: the first)
   --until RULE        look for the smallest part that breaks one rule of a gate file, as the model does, instead of one
                       that fails, for example 'attention: fused' or 'reformats: 0'
-  --anonymise         number nodes and tensors, and leave out descriptions and metadata
+  --anonymize         number nodes and tensors, and leave out descriptions and metadata
   --without-weights   leave out large weights; the result is built with random ones
   --max-minutes N     stop after N minutes with the smallest part so far
   --json              { "from", "to", "builds", "seconds", "code", "operator", "until", "model", "assumed", "stopped" }
@@ -53,7 +55,7 @@ Other options are those of trtlens build.
         code,
         until,
         maxMinutes,
-        anonymise: values['anonymise'] === true,
+        anonymize: values['anonymize'] === true || values['anonymise'] === true,
         withoutWeights: values['without-weights'] === true,
       },
       (nodes) => {

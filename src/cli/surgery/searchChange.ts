@@ -1,5 +1,6 @@
 import { searchChange, type SearchRequest } from '../../builder/run/searchChange.ts';
-import { searchText } from '../../core/surgery/search/searchText.ts';
+import { renderText } from '../../core/document/render.ts';
+import { searchDocument } from '../../core/surgery/searchChange.ts';
 import { wholeNumber } from '../arguments.ts';
 import { type BuildValues, textOf } from '../build/buildOptions.ts';
 import { exitCodes } from '../command.ts';
@@ -36,6 +37,6 @@ export async function searchAndPrint(
   ).finally(() => terminal.status(null));
   const { candidates: _, ...printed } = result;
   if (values['json']) await printJson(terminal, printed);
-  else await terminal.out(searchText(result));
+  else await terminal.out(renderText(searchDocument(result)));
   return result.tried.some(({ reached }) => reached) ? exitCodes.done : exitCodes.checkFailed;
 }

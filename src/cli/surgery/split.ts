@@ -3,10 +3,9 @@ import { type Chain, splitFile } from '../../builder/surgery/splitFile.ts';
 import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.ts';
 import { compareChain, type PartDifference } from '../../builder/run/runParts.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { inferTensors } from '../../core/model/inferTensors.ts';
-import { createModelGraph } from '../../core/model/modelGraph.ts';
+import { networkOf } from '../../core/network/network.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
-import { counted, sizeText, timeText } from '../../core/text/numbers.ts';
+import { counted, sizeText, timeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
@@ -37,11 +36,12 @@ Names stay, so an output of one part is the input of the same name in a later pa
   -o DIR         folder for the parts; weights stay where they are if it is the model's folder
   --build        build the model and each part, and compare their layers; options of trtlens build apply to all
   --check        run the parts one after the other with ONNX Runtime, and compare the outputs with those of the model;
-                 exit status 1 if they differ by more than 1e-5
+                 exit status 1 if they differ by more than 1e-5; 0.004 if a cut is at an FP16 tensor, 0.03 at a
+                 BF16 one: ONNX Runtime computes a chain of such nodes in FP32, and a cut rounds
   --samples F    inputs for it (.npz, .npy, JSON, a folder) instead of random ones; may be repeated
   --suggest      list the cheapest places to cut, and write nothing
   --json         what chain.json has, with --build also "builds", with --check
-                 "differences": [ { "name", "error" } ]; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
+                 "differences": [ { "name", "error" } ] and "limit"; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
 `,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx']);
@@ -76,18 +76,48 @@ Names stay, so an output of one part is the input of the same name in a later pa
             signal: terminal.signal,
           })
         : null;
-    if (json) await printJson(terminal, { ...chain, ...(builds && { builds }), ...(differences && { differences }) });
-    else await terminal.out([...(builds ?? []).map(buildLine), ...(differences ?? []).map(differenceLine)].join(''));
-    const equal = (differences ?? []).every(({ error }) => error !== null && error <= largestError);
+    const limit = limitOf(chain);
+    if (json)
+      await printJson(terminal, {
+        ...chain,
+        ...(builds && { builds }),
+        ...(differences && { differences, limit: limit.error }),
+      });
+    else
+      await terminal.out(
+        [...(builds ?? []).map(buildLine), ...(differences ?? []).map((one) => differenceLine(one, limit))].join(''),
+      );
+    const equal = (differences ?? []).every(({ error }) => error !== null && error <= limit.error);
     return equal ? exitCodes.done : exitCodes.checkFailed;
   },
 };
 
-/** Of an output, relative to its largest value: parts may be computed in another order. */
-const largestError = 1e-5;
+/** Largest error of an output that passes, and why it is not the usual one. */
+interface CheckLimit {
+  error: number;
+  why: string;
+}
 
-const differenceLine = ({ name, error }: PartDifference): string =>
-  `${name}: ${error === 0 ? 'identical to the model' : error === null ? 'differs from the model' : `differs by ${error.toPrecision(3)}`}\n`;
+/**
+ * Relative to the output's largest value: parts may be computed in another order, and a cut rounds to the type of its
+ * tensor, by four times the distance of two neighboring numbers at most.
+ */
+export function limitOf({ parts }: Pick<Chain, 'parts'>): CheckLimit {
+  const made = new Set(parts.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
+  const types = new Set(
+    parts.flatMap(({ inputs }) => inputs.filter(({ name }) => made.has(name)).map(({ type }) => type)),
+  );
+  const why = (type: string) =>
+    `, because ONNX Runtime computes a chain of ${type} nodes in FP32, and a cut rounds to ${type}`;
+  if (types.has('bfloat16')) return { error: 2 ** -5, why: why('BF16') };
+  return types.has('float16') ? { error: 2 ** -8, why: why('FP16') } : { error: 1e-5, why: '' };
+}
+
+function differenceLine({ name, error }: PartDifference, { error: limit, why }: CheckLimit): string {
+  if (error === 0) return `${name}: identical to the model\n`;
+  if (error === null) return `${name}: differs from the model\n`;
+  return `${name}: differs by ${error.toPrecision(3)}; the limit is ${limit.toPrecision(1)}${why}\n`;
+}
 
 const partText = (folder: string, { model, nodes, inputs, outputs, bytes }: Chain['parts'][number]): string => {
   const ends = (tensors: readonly { name: string }[]) => tensors.map(({ name }) => name).join(', ');
@@ -103,13 +133,13 @@ const buildLine = ({ model, error, seconds, layers, foreignNodes, layerMs }: Par
 
 /** Commas separate tensors, unless a tensor has that very name. */
 async function tensorsIn(model: string, given: readonly string[]): Promise<string[]> {
-  const graph = createModelGraph((await new ParsedFiles().model(model)).value);
+  const graph = networkOf((await new ParsedFiles().model(model)).value);
   return given.flatMap((text) => (graph.byName.has(text) ? [text] : text.split(',').filter(Boolean)));
 }
 
 async function suggest(model: string, json: boolean, terminal: Terminal): Promise<number> {
-  const graph = createModelGraph((await new ParsedFiles().model(model)).value);
-  const cuts = suggestCuts(graph, inferTensors(graph));
+  const graph = networkOf((await new ParsedFiles().model(model)).value);
+  const cuts = suggestCuts(graph, graph.inferred);
   if (json) await printJson(terminal, { cuts });
   else await terminal.out(cuts.length === 0 ? 'No place to cut was found.\n' : cuts.map(cutLine).join(''));
   return exitCodes.done;

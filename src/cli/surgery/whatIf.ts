@@ -1,13 +1,16 @@
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
-import { toComparison } from '../../builder/store/comparison.ts';
-import { versionNote } from '../../core/surgery/search/searchText.ts';
-import { diffText } from '../../core/diff/output/diffText.ts';
+import { toComparison } from '../../builder/store/toComparison.ts';
+import { versionNote } from '../../core/surgery/searchChange.ts';
+import { note } from '../../core/document/document.ts';
+import { renderText } from '../../core/document/render.ts';
+import { diffDocument } from '../../core/diff/diffReports.ts';
+import { diffLength } from '../diff/diff.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { writeReport } from '../report.ts';
+import { checkPage, writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
 import { defaultBuilds, searchAndPrint, searchArguments, searchKinds } from './searchChange.ts';
 import { buildRequest } from '../build/buildRequest.ts';
@@ -22,6 +25,7 @@ const own = {
   opset: { type: 'string' },
   base: { type: 'string' },
   html: { type: 'string' },
+  force: { type: 'boolean' },
   ...searchArguments,
 } as const;
 
@@ -49,6 +53,7 @@ TensorRT-RTX on the CPU. The result applies to this TensorRT version; another on
   --compute-capability C  build for another GPU, for example 12.0 (TensorRT-RTX)
   --base FOLDER           an existing build of the unchanged model with the same options
   --html FILE             also write the comparison as one page, as 'trtlens diff --html' does
+  --force                 overwrite FILE even if trtlens did not write it
   --json                  the JSON of 'trtlens diff --json', with "tensorrt" and "change"
 
 The second form searches: it tries changes, two builds at a time, and ranks those that work by what they cost. NODES are
@@ -92,14 +97,19 @@ Other options of trtlens build apply to both builds.
     };
     if (base !== undefined) await requireBuild(base);
     const html = textOf(values, 'html');
-    if (html !== undefined) await checkOutput(html, [...(await filesOfModel(model)), base, rules]);
+    if (html !== undefined) {
+      await checkOutput(html, [...(await filesOfModel(model)), base, rules]);
+      await checkPage(html, values['force'] === true);
+    }
     const { diff, sides } = await whatIf(request, {}, terminal.signal);
     const { product, version } = diff.b;
     const change = `--${asked[0]} ${[values[asked[0]!]].flat().join(' ')}`;
     if (html !== undefined) await writeReport(html, toComparison(sides.a, sides.b, { a: sides.a.source, b: change }));
     if (values['json']) await printJson(terminal, { tensorrt: { product, version }, change, ...diff });
     else {
-      await terminal.out(`${diffText(diff)}${versionNote({ product, version })}\n`);
+      const { title, blocks } = diffDocument(diff);
+      const about = note(versionNote({ product, version }));
+      await terminal.out(renderText({ title, blocks: [...blocks, about] }, diffLength));
     }
     return exitCodes.done;
   },

@@ -1,11 +1,283 @@
-import type { JudgedNode } from './judgement.ts';
-import type { HeldValue } from './kernelValues.ts';
-import type { RandomInput } from './randomInputs.ts';
+// Measures, roles of nodes, the result.
+import { addTo } from '../base/addTo.ts';
+import { type DataType, isFloatType, type OnnxModel, type OnnxValue } from '../formats/onnx/onnxModel.ts';
+import type { NewNode } from '../formats/onnx/writeModel.ts';
+import type { ModelGraph } from '../network/modelGraph.ts';
+import { lowMakers } from './internal/lowMakers.ts';
+import type { LowNode, ReducedPrecisionModel, RunWriter, UnmaterializedTensor } from './reducedPrecisionModel.ts';
+import { counted, thousands } from '../base/text.ts';
+import { typeName } from '../base/text.ts';
+import { readOverrides } from '../precision/readOverrides.ts';
+
+/** Names of the numbers that are measured of one output of a low-precision node. */
+export interface Measures {
+  /** `LowNode.index`. */
+  node: number;
+  numbers: Record<keyof Measured, string>;
+}
+
+/**
+ * What is measured of one output of a node, over the elements that are finite in the reference. `shadow` is the node in
+ * low precision on exact inputs, `run` the same node in the low-precision run.
+ */
+export interface Measured {
+  /** Largest magnitude in the reference; `NOT_RUN`: the body that the node is in did not run. */
+  max: number;
+  /** Largest difference of the shadow. */
+  shadow: number;
+  /** Sum of the shadow's differences: not finite where one of them is not (a maximum may skip NaN). */
+  shadowSum: number;
+  /** Share of all elements that are 0 in the shadow but not in the reference. */
+  vanished: number;
+  run: number;
+  runSum: number;
+}
+
+export const NOT_RUN = -1;
+
+/** From which magnitude on rounding to a low type gives infinity: half a step above its largest number. */
+export const overflowFrom: Readonly<Record<LowNode['type'], number>> = {
+  float16: 65520,
+  bfloat16: (2 - 2 ** -8) * 2 ** 127,
+  // What is out of the range of a scale becomes its end, not infinity.
+  int8: Infinity,
+  float8: Infinity,
+};
+
+/**
+ * Writes the nodes that measure one output; what they give are scalars. `loose`: the copies that may have another size
+ * than the reference, which counts as not finite.
+ */
+export function writeMeasures(
+  low: LowNode,
+  copies: { reference: string; run: string; shadow: string },
+  nodes: NewNode[],
+  writer: RunWriter,
+  loose: { run: boolean; shadow: boolean },
+): Measures {
+  const add = (op: string, inputs: string[], attributes: NewNode['attributes'] = {}): string => {
+    const [name, output] = [writer.fresh('n'), writer.fresh('m')];
+    nodes.push({ op, name, inputs, outputs: [output], attributes });
+    return output;
+  };
+  const whole = (op: string, input: string) => add(op, [input], { keepdims: { int: 0 } });
+  const zero = writer.float(0);
+  const isLoose = loose.run || loose.shadow;
+  const flat = (name: string) => add('Reshape', [name, writer.integers(-1n)]);
+  const reference = isLoose ? flat(copies.reference) : copies.reference;
+  const aligned = (copy: string, mayDiffer: boolean): string => {
+    if (!isLoose) return copy;
+    if (!mayDiffer) return flat(copy);
+    const infinity = writer.float(Infinity);
+    const [count, all] = [add('Shape', [reference]), flat(copy)];
+    const filled = add('Concat', [all, add('Expand', [infinity, count])], { axis: { int: 0 } });
+    const isSame = add('Equal', [add('Shape', [all]), count]);
+    return add('Where', [isSame, add('Slice', [filled, writer.integers(0n), count]), infinity]);
+  };
+  const [shadow, run] = [aligned(copies.shadow, loose.shadow), aligned(copies.run, loose.run)];
+  const size = add('Abs', [reference]);
+  // Neither infinities nor NaN are less.
+  const known = add('Less', [size, writer.float(Infinity)]);
+  const difference = (copy: string) => add('Where', [known, add('Abs', [add('Sub', [copy, reference])]), zero]);
+  const [ofShadow, ofRun] = [difference(shadow), difference(run)];
+  // NaN is not 0. (Older operator sets compare no floating-point numbers for equality.)
+  const gone = add('And', [add('Not', [add('Cast', [shadow], { to: { int: 9 } })]), add('Greater', [size, zero])]);
+  return {
+    node: low.index,
+    numbers: {
+      max: whole('ReduceMax', add('Where', [known, size, zero])),
+      shadow: whole('ReduceMax', ofShadow),
+      shadowSum: whole('ReduceSum', ofShadow),
+      vanished: whole('ReduceMean', add('Cast', [gone], { to: { int: 1 } })),
+      run: whole('ReduceMax', ofRun),
+      runSum: whole('ReduceSum', ofRun),
+    },
+  };
+}
+
+/** What to make for an input of which there is no file; `tensor_files.py` makes it. */
+export interface RandomInput {
+  shape: number[];
+  /** Standard normal numbers, a constant, 0 1 2 … along the last axis, or integers from the first up to the second. */
+  values: 'normal' | 'ones' | 'zeros' | 'count' | [number, number];
+}
+
+/** Sizes for open dimensions by what their names say; one side of an image, otherwise a short sequence. */
+const sizes: readonly [RegExp, number][] = [
+  [/batch|^n$|^b$/i, 1],
+  [/height|width|^h$|^w$/i, 64],
+  [/past|cache/i, 0],
+  [/seq|len|token|time|frames/i, 16],
+];
+
+/**
+ * A plausible input by name and type: token ids within the vocabulary, masks of ones, positions that count. They can
+ * only show that a model computes at all: real inputs reach values that random ones don't.
+ */
+export function randomInput(input: OnnxValue, model: OnnxModel, shapes: ReadonlyMap<string, number[]>): RandomInput {
+  const { name, type } = input;
+  const declared = input.shape ?? [];
+  const shape = shapes.get(name) ?? declared.map((dim, axis) => sizeOf(dim, axis));
+  return { shape, values: valuesOf(name, type, model) };
+}
+
+function sizeOf(dim: number | string | null, axis: number): number {
+  if (typeof dim === 'number') return dim;
+  const known = typeof dim === 'string' ? sizes.find(([pattern]) => pattern.test(dim)) : undefined;
+  return known?.[1] ?? (axis === 0 ? 1 : 16);
+}
+
+function valuesOf(name: string, type: DataType | null, model: OnnxModel): RandomInput['values'] {
+  if (type === 'bool' || /mask/i.test(name)) return 'ones';
+  if (type !== null && isFloatType(type)) return /timestep|^t$|sigma/i.test(name) ? 'ones' : 'normal';
+  if (/position/i.test(name)) return 'count';
+  if (/token_type|segment/i.test(name)) return 'zeros';
+  if (/timestep|^t$/i.test(name)) return [0, 1000];
+  return [0, vocabulary(name, model) ?? 2];
+}
+
+/** Rows of the table that the input looks up. */
+function vocabulary(name: string, { graph }: OnnxModel): number | null {
+  const lookup = graph.nodes.find(({ op, inputs }) => op === 'Gather' && inputs[1] === name);
+  return graph.initializers.find((tensor) => tensor.name === lookup?.inputs[0])?.shape[0] ?? null;
+}
+
+/** What to say of random inputs; null: there are none. */
+export function randomWarning(inputs: readonly { name: string; source: 'file' | 'random' }[]): string | null {
+  const random = inputs.filter(({ source }) => source === 'random').map(({ name }) => name);
+  if (random.length === 0) return null;
+  const names = random.slice(0, 4).join(', ') + (random.length > 4 ? ', …' : '');
+  return `random values for ${names}: real inputs reach other values than random ones, so errors can be missed. Pass real inputs with --inputs`;
+}
+
+/** What is known of one low-precision node. Errors are max|difference| / max|reference|; null: not finite, or unknown. */
+export interface JudgedNode {
+  id: string;
+  /** The model's name, '' for none. */
+  name: string;
+  op: string;
+  type: LowNode['type'];
+  /** With exact inputs, so what this node alone loses. */
+  localError: number | null;
+  /** In the low-precision run. */
+  propagatedError: number | null;
+  /** Largest magnitude of its results in FP32. */
+  max: number | null;
+  /** With exact inputs some result is not finite, although it is in FP32. */
+  overflow: boolean;
+  /** With exact inputs at least 1 % of the results become 0, although they are not in FP32. */
+  underflow: boolean;
+  /**
+   * `root`: computes with values that fit, and its loss alone makes an output miss the tolerance. `victim`: reads a value
+   * that overflowed, or was spoiled by a root before it. `fine`: all others, also where an overflow does no harm.
+   */
+  role: 'root' | 'victim' | 'fine';
+  /** Relative error of the results over the largest of the inputs, in the low-precision run; null: unknown. */
+  amplification: number | null;
+  /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the tolerance. */
+  alone?: number | null;
+  /** Why it has no errors of its own; absent: it was judged. The search for a fix covers it nevertheless. */
+  notJudged?: string;
+}
+
+/** Why a node has no errors; `measured`: it was to be measured; `refused`: the low-precision run ended early. */
+function whyNot({ outputs }: LowNode, measured: boolean, refused: boolean): string {
+  if (measured) return 'did not run with these inputs';
+  if (refused) return 'the low-precision run ended before it was measured';
+  return outputs.length === 0
+    ? 'results are not floating point'
+    : 'inside a body that cannot be measured, such as a loop over sequences';
+}
+
+/** The measures of one node's outputs in one sample. */
+export interface MeasuredNode {
+  node: number;
+  outputs: Measured[];
+}
+
+/** Share of results that have to vanish before it counts: in most tensors some are tiny. */
+const VANISHED = 0.01;
+
+/**
+ * Judges every low-precision node from what was measured in all samples, the worst of them counting. `alone`: error of
+ * the outputs with only that node in low precision (by `LowNode.index`; Infinity: not finite), of the nodes that alone
+ * miss the tolerance. `refused`: the low-precision run ended before all were measured.
+ */
+export function measureErrors(
+  model: ReducedPrecisionModel,
+  graph: ModelGraph,
+  measured: readonly MeasuredNode[][],
+  alone: ReadonlyMap<number, number>,
+  tolerance: number,
+  refused = false,
+): JudgedNode[] {
+  const { low } = model;
+  const found = low.map((): Found => ({ max: 0, local: 0, run: 0, vanished: 0, measured: false, runs: false }));
+  for (const sample of measured)
+    for (const { node, outputs } of sample) for (const one of outputs) add(found[node]!, one);
+  const makersOf = lowMakers(model, graph);
+  const makers = low.map(makersOf);
+  const roles = low.map(({ index, type }): JudgedNode['role'] => {
+    if (!alone.has(index)) return 'fine';
+    // A result that does not fit is stored as infinity by whoever made it: this node cannot help it.
+    return makers[index]!.some((maker) => found[maker]!.max >= overflowFrom[type]) ? 'victim' : 'root';
+  });
+  const spoiled = roles.some((role) => role !== 'fine');
+  return low.map((one) => {
+    const { node, index, type } = one;
+    const { max, local, run, vanished, measured: known, runs } = found[index]!;
+    const lost = spoiled && runs && !(run <= tolerance);
+    const before = Math.max(0, ...makers[index]!.map((maker) => found[maker]!.run));
+    const role = roles[index]!;
+    return {
+      id: node.id,
+      name: node.name,
+      op: node.op,
+      type,
+      localError: runs ? finite(local) : null,
+      propagatedError: runs ? finite(run) : null,
+      max: runs ? finite(max) : null,
+      overflow: runs && !Number.isFinite(local),
+      underflow: vanished > VANISHED,
+      role: role === 'fine' && lost ? 'victim' : role,
+      amplification: runs && before > 0 ? finite(run / before) : null,
+      ...(alone.has(index) && { alone: finite(alone.get(index)!) }),
+      ...(!runs && { notJudged: whyNot(one, known, refused) }),
+    };
+  });
+}
+
+/** The worst of what was measured of a node; `runs`: it ran in some sample. */
+interface Found {
+  max: number;
+  local: number;
+  run: number;
+  vanished: number;
+  measured: boolean;
+  runs: boolean;
+}
+
+function add(to: Found, { max, shadow, shadowSum, run, runSum, vanished }: Measured): void {
+  const relative = (difference: number, sum: number) =>
+    !Number.isFinite(sum) ? Infinity : max > 0 ? difference / max : difference;
+  to.measured = true;
+  if (max === NOT_RUN) return;
+  to.runs = true;
+  to.max = Math.max(to.max, max);
+  to.local = Math.max(to.local, relative(shadow, shadowSum));
+  to.run = Math.max(to.run, relative(run, runSum));
+  // The mean of no elements is NaN.
+  if (vanished > to.vanished) to.vanished = vanished;
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** What `trtlens accuracy --json` prints. Errors are max|difference| / max|reference|, the worst of all samples. */
 export interface AccuracyReport {
   /** The low precision: the `base` of the rules or what was requested. */
   low: string;
+  /** Why the model cannot be run with every node in low precision, although it can in FP32; omitted: it can. */
+  refused?: string;
   /** `node`: every value is rounded; `kernel`: `outputs` are those of a build whose kernels hold values unrounded. */
   level: 'node' | 'kernel';
   samples: number;
@@ -17,7 +289,7 @@ export interface AccuracyReport {
     /** The outputs at node level, to which nodes and fix belong. */
     outputs: AccuracyOutput[];
     /** Values that never leave a kernel, so that they may stay unrounded: a hypothesis until a run confirms it. */
-    held: (HeldValue & { name: string; culprit: boolean })[];
+    held: (UnmaterializedTensor & { name: string; culprit: boolean })[];
   };
   /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
   sensitivity?: Sensitivity[];
@@ -76,4 +348,236 @@ export interface AccuracyFix {
   added: string;
   /** What each rule buys: the error without it; null: not finite, or not tried. */
   without: { selector: string; nodes: string[]; error: number | null }[];
+}
+
+/** How far one tensor is from the reference; see `compare_tensors.py`. */
+export interface ComparedOutput {
+  name: string;
+  kind: 'float' | 'other';
+  shape: number[];
+  /** Largest magnitude of the reference. */
+  max: number | null;
+  /** max|difference| / max|reference|; for other types than floating point the share of elements that differ. */
+  error: number | null;
+  /** Finite where the reference is. */
+  finite: boolean;
+  /** The shapes of the reference and of this tensor, where they differ. */
+  shapes?: [number[], number[]];
+  nan?: number;
+  inf?: number;
+}
+
+/** A number as a report gives it; null: not finite. */
+export const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+/** Whether an error is within a tolerance; null, not finite, is not. */
+export const isWithin = (error: number | null, tolerance: number): boolean => error !== null && error <= tolerance;
+
+/** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */
+export type JudgedOutputs = 'float' | 'all' | readonly string[];
+
+export const isJudged = ({ name, kind }: ComparedOutput, judged: JudgedOutputs): boolean =>
+  typeof judged === 'string' ? kind === 'float' || judged === 'all' : judged.includes(name);
+
+/** The worst error of all samples' outputs that count; Infinity: not finite. */
+export function trialError(samples: readonly ComparedOutput[][], judged: JudgedOutputs): number {
+  const counted = samples.flat().filter((output) => isJudged(output, judged));
+  return Math.max(0, ...counted.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+}
+
+/** Each output over its samples (at least one), which have the same outputs in the same order. */
+export function outputErrors(samples: readonly ComparedOutput[][], judged: JudgedOutputs): AccuracyOutput[] {
+  return samples[0]!.map((first, i) => {
+    const all = samples.map((sample) => sample[i]!);
+    const finite = all.every((one) => one.finite);
+    const errors = all.map(({ error }) => error ?? 0);
+    const sum = errors.reduce((a, b) => a + b, 0);
+    return {
+      name: first.name,
+      max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
+      error: finite ? Math.max(...errors) : null,
+      finite,
+      ...(all.some(({ shapes }) => shapes) && { shapeDiffers: true as const }),
+      judged: isJudged(first, judged),
+      mean: finite ? sum / errors.length : null,
+    };
+  });
+}
+
+/** The worst error of the outputs that count; null: not finite. */
+export function worstError(outputs: readonly AccuracyOutput[]): number | null {
+  const judged = outputs.filter((output) => output.judged);
+  return judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+}
+
+/** Nodes that are put into low precision together, and nothing else. */
+export interface SensitivityGroup {
+  kind: 'node' | 'operator' | 'module';
+  name: string;
+  /** Positions among the judged nodes. */
+  members: number[];
+}
+
+/** As many modules as the user reads. */
+const MODULES = 40;
+
+/**
+ * What to try alone: the nodes with the largest local errors (`count` of them), every operator, and the modules of the
+ * outermost level that has several.
+ */
+export function sensitivityGroups(nodes: readonly JudgedNode[], count: number): SensitivityGroup[] {
+  const order = [...nodes.keys()].sort(
+    (a, b) => (nodes[b]!.localError ?? Infinity) - (nodes[a]!.localError ?? Infinity),
+  );
+  const single = order.slice(0, count).map((i) => ({ kind: 'node' as const, name: nodes[i]!.name, members: [i] }));
+  const operators = grouped('operator', nodes, ({ op }) => op);
+  for (let depth = 1; depth <= 8; depth++) {
+    const modules = grouped('module', nodes, ({ name }) => moduleOf(name, depth));
+    if (modules.length > MODULES) break;
+    if (modules.length > 1) return [...single, ...operators, ...modules];
+  }
+  return [...single, ...operators];
+}
+
+function grouped(
+  kind: 'operator' | 'module',
+  nodes: readonly JudgedNode[],
+  keyOf: (node: JudgedNode) => string,
+): SensitivityGroup[] {
+  const groups = new Map<string, number[]>();
+  for (const [i, node] of nodes.entries()) {
+    const key = keyOf(node);
+    if (key !== '') addTo(groups, key, i);
+  }
+  return [...groups].map(([name, members]) => ({ kind, name, members }));
+}
+
+/** The first segments of a name: `/encoder/layers.0` of `/encoder/layers.0/attn/MatMul` at depth 2; '' if it has fewer. */
+export function moduleOf(name: string, depth: number): string {
+  const segments = name.split('/').filter((segment) => segment !== '');
+  return segments.length > depth ? `/${segments.slice(0, depth).join('/')}` : '';
+}
+
+// The result as text.
+
+/** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
+export function errorFigure(error: number | null): string {
+  if (error === null) return 'not finite';
+  if (error === 0) return '0';
+  return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
+}
+
+/** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
+export function magnitude(value: number): string {
+  if (value === 0) return '0';
+  if (value >= 1e7 || value < 1e-3) return value.toExponential(1);
+  const rounded = Number(value.toPrecision(3));
+  return rounded >= 1000 ? thousands(Math.round(rounded)) : String(rounded);
+}
+
+/** The largest number of a type for the user; INT8 and FP8 have a scale instead. */
+export const endText = (type: JudgedNode['type']): string => (type === 'float16' ? '65,504' : '3.39e38');
+
+/** A magnitude that overflows, with as many digits as set it apart from the end of the type. */
+function aboveEnd(max: number, type: JudgedNode['type']): string {
+  if (max > 1.1 * overflowFrom[type]) return magnitude(max);
+  return type === 'float16' ? thousands(Math.round(max)) : max.toExponential(2);
+}
+
+/** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
+export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
+  const { max, overflow, underflow, localError, alone, type, role, notJudged } = node;
+  const name = typeName(type);
+  const only =
+    alone === undefined || !withAlone
+      ? ''
+      : alone === null
+        ? `; alone in ${name} it makes the outputs not finite`
+        : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
+  const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  if (notJudged !== undefined) return `${notJudged}${only}`;
+  if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
+  if (max !== null && max >= overflowFrom[type])
+    return `largest result ${aboveEnd(max, type)}, ${name} ends at ${endText(type)}${only}`;
+  if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
+  if (underflow) return `results become 0 in ${name}; ${result}${only}`;
+  return `local error ${errorFigure(localError)}, ${result}${only}`;
+}
+
+/** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */
+export function nodeTitle({ id, name }: Pick<JudgedNode, 'id' | 'name'>, { fix }: Pick<AccuracyReport, 'fix'>): string {
+  return name || fix?.names[fix.nodes.indexOf(id)] || `node ${id}`;
+}
+
+/** Whether every output that counts is within the tolerance. */
+export const passesTolerance = ({ outputs, tolerance }: AccuracyReport): boolean =>
+  outputs.every(({ judged, finite, error }) => !judged || (finite && isWithin(error, tolerance)));
+
+/** The report with the outputs of the node level, on which verdict and fix are based. */
+export const nodeLevel = (report: AccuracyReport): AccuracyReport =>
+  report.kernel ? { ...report, outputs: report.kernel.outputs } : report;
+
+/** The result in one sentence. */
+export function accuracyVerdict(report: AccuracyReport): string {
+  const { low, outputs, fix, tolerance } = report;
+  const nothing = nothingJudged(outputs);
+  if (nothing !== null) return nothing;
+  const worst = worstError(outputs);
+  const what = worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`;
+  const found = `${typeName(low)} gives ${what}${judgedOnly(outputs)}`;
+  if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
+  if (!fix) return `${found}; there is no fix.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.`;
+}
+
+/** ` in output "probs"`: where the search was about some outputs; '' if all of floating point are judged. */
+function judgedOnly(outputs: readonly AccuracyOutput[]): string {
+  if (outputs.every(({ judged, max }) => judged || max === null)) return '';
+  const names = outputs.filter(({ judged }) => judged).map(({ name }) => `"${name}"`);
+  return ` in ${names.length === 1 ? 'output' : 'outputs'} ${names.join(', ')}`;
+}
+
+/** Why there is nothing to judge; null: some output is judged. */
+function nothingJudged(outputs: readonly AccuracyOutput[]): string | null {
+  if (outputs.some(({ judged }) => judged)) return null;
+  return outputs.length === 0
+    ? 'No node computes an output of the model, so nothing was judged.'
+    : 'No output is floating point, so none was judged. The command line judges the others with --judge.';
+}
+
+/** How many nodes have no errors of their own, and why: `3 nodes not judged: inside a loop body`. */
+export function notJudgedTexts(nodes: readonly JudgedNode[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { notJudged } of nodes)
+    if (notJudged !== undefined) counts.set(notJudged, (counts.get(notJudged) ?? 0) + 1);
+  return [...counts].map(([why, count]) => `${counted(count, 'node')} not judged: ${why}`);
+}
+
+/** `, 8 Casts`: what the rules of a fix cost; '' where it is not known. */
+export const castsText = ({ casts }: AccuracyFix): string => (casts === null ? '' : `, ${counted(casts, 'Cast')}`);
+
+/** What a rule of an override file buys, at its end. Lines and columns count from 0. */
+export interface RuleHint {
+  line: number;
+  column: number;
+  label: string;
+}
+
+/**
+ * For each rule of a text that is also a rule of a fix: the error that it removes, and to what. Rules whose comment
+ * already gives the error have none.
+ */
+export function ruleHints(text: string, { fix }: Pick<AccuracyReport, 'fix'>): RuleHint[] {
+  if (!fix || fix.without.length === 0) return [];
+  const errors = new Map(fix.without.map(({ selector, error }) => [selector, errorFigure(error)]));
+  return readOverrides(text).lines.flatMap(({ text: written, statement, comment }, line) => {
+    if (statement?.kind !== 'rule' || !statement.usable || statement.type?.type !== 'fp32') return [];
+    const [selector, ...others] = statement.selectors;
+    if (!selector || others.length > 0) return [];
+    const error = errors.get(written.slice(selector.range.column - 1, selector.range.endColumn - 1));
+    if (error === undefined || comment?.text.includes(`without: ${error}`)) return [];
+    return [
+      { line, column: statement.range.endColumn - 1, label: `error ${errorFigure(fix.error)}, without: ${error}` },
+    ];
+  });
 }

@@ -1,3 +1,139 @@
+// The smallest set of nodes to keep in FP32.
+import { type Network } from '../network/network.ts';
+import { attentions } from '../network/modelGraph.ts';
+import { isBareName, writeName, writePath } from '../precision/overrideFile.ts';
+import { readOverrides } from '../precision/readOverrides.ts';
+import { planRewrite } from '../precision/planRewrite.ts';
+import { isRealType, planPrecision } from '../precision/precisionPlan.ts';
+import { type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
+import { type AccuracyFix, type AccuracyOutput, errorFigure, finiteOrNull, worstError } from './accuracyReport.ts';
+import type { ReducedPrecisionModel } from './reducedPrecisionModel.ts';
+
+/** One rule of a fix, and the nodes that it selects (positions in the index). */
+export interface FixRule {
+  selector: string;
+  nodes: number[];
+}
+
+/**
+ * Selectors for nodes (positions): a pattern with `*` for each number in the name where that selects two or more of
+ * them and no other node that computes, otherwise the name.
+ */
+export function fixRules(nodes: readonly number[], index: NodeIndex): FixRule[] {
+  const wanted = new Set(nodes);
+  const patterns = new Map<string, number[]>();
+  const rules: FixRule[] = [];
+  const done = new Set<number>();
+  for (const node of nodes) {
+    const name = index.names[node]!;
+    const pattern = isBareName(name) ? name.replaceAll(/\d+/g, '*') : name;
+    const known = patterns.get(pattern) ?? [];
+    patterns.set(pattern, [...known, node]);
+  }
+  for (const node of nodes) {
+    if (done.has(node)) continue;
+    const name = index.names[node]!;
+    const pattern = isBareName(name) ? name.replaceAll(/\d+/g, '*') : name;
+    const group = patterns.get(pattern)!;
+    const whole =
+      group.length > 1 && [...index.matching(pattern)].every((i) => wanted.has(i) || index.computes[i] !== 1);
+    const own = whole ? group : nodes.filter((other) => index.names[other] === name);
+    rules.push({ selector: whole ? pattern : writeName(name), nodes: own });
+    for (const one of own) done.add(one);
+  }
+  return rules;
+}
+
+/** What the text of a fix says apart from its rules. */
+export interface RulesHead {
+  /** The model as a `model` line names it. */
+  model: string;
+  /** Its line `base`. */
+  base: 'fp16' | 'bf16' | 'keep';
+  /** Comment lines, without `#`. */
+  comments: string[];
+}
+
+/** The text of an override file with the rules of a fix; `notes` become comments after them. */
+export function rulesText(
+  { model, base, comments }: RulesHead,
+  rules: readonly FixRule[],
+  notes: readonly string[],
+): string {
+  return `model ${writePath(model)}\nbase ${base}\n${rules.length > 0 ? `\n${addedRules(comments, rules, notes)}` : ''}`;
+}
+
+/** The lines that a fix adds to an override file. */
+export function addedRules(comments: readonly string[], rules: readonly FixRule[], notes: readonly string[]): string {
+  const widest = Math.max(0, ...rules.map(({ selector }) => selector.length).filter((length) => length <= 64));
+  const lines = rules.map(({ selector }, i) => `${selector.padEnd(widest)} fp32${notes[i] ? `  # ${notes[i]}` : ''}`);
+  return [...comments.map((comment) => `# ${comment}`), ...lines, ''].join('\n');
+}
+
+/** A whole attention is one kernel only in one type: breaking it costs more than any Casts around it. */
+const CASTS_PER_ATTENTION = 100;
+
+/**
+ * What nodes in FP32 cost an engine: Casts at the borders between types, and attentions that are no longer in one type.
+ * @param groups nodes (by `LowNode.index`) that are kept together
+ */
+export class FixCost {
+  private readonly network: Network;
+  /** Of each node, its group; -1: it is in no low precision. */
+  private readonly groupOf: Int32Array;
+  /** Of each group, the tensors that its nodes read and make. */
+  private readonly around: number[][];
+  /** Of each group, the attentions that its nodes are in, each as the groups of its nodes. */
+  private readonly inside: Set<number>[][];
+
+  constructor({ low }: ReducedPrecisionModel, network: Network, groups: readonly (readonly number[])[]) {
+    this.network = network;
+    const { nodes, indexOfId, inputs, outputs } = network;
+    this.groupOf = new Int32Array(nodes.length).fill(-1);
+    const places = groups.map((members) => members.map((own) => indexOfId.get(low[own]!.node.id)!));
+    for (const [group, members] of places.entries()) for (const node of members) this.groupOf[node] = group;
+    this.around = places.map((members) => [
+      ...new Set(members.flatMap((node) => [...inputs[node]!, ...outputs[node]!]).filter((tensor) => tensor >= 0)),
+    ]);
+    this.inside = groups.map(() => []);
+    for (const { scores, softmax, values } of attentions(
+      nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! })),
+    )) {
+      const members = new Set([scores, softmax, values].map((node) => this.groupOf[node]!).filter((own) => own >= 0));
+      for (const group of members) this.inside[group]!.push(members);
+    }
+  }
+
+  /** How much cheaper a set of exact groups becomes without one of them, in Casts; negative: dearer. */
+  saved(group: number, exact: ReadonlySet<number>): number {
+    const rest = new Set(exact);
+    rest.delete(group);
+    const attention = this.inside[group]!.filter((members) => [...members].every((own) => !rest.has(own))).length;
+    return this.casts(group, exact) - this.casts(group, rest) + CASTS_PER_ATTENTION * attention;
+  }
+
+  /** Casts at the tensors around a group. */
+  private casts(group: number, exact: ReadonlySet<number>): number {
+    const { tensors, nodes, graphOutputs } = this.network;
+    let casts = 0;
+    for (const tensor of this.around[group]!) {
+      const { kind, producer, consumers } = tensors[tensor]!;
+      const isConstant = kind === 'initializer' || (producer >= 0 && nodes[producer]!.op === 'Constant');
+      if (isConstant || !isRealType(this.network.inferred.types[tensor] ?? null)) continue;
+      const made = producer < 0 || this.isExact(producer, exact);
+      const readers = new Set(consumers.map((reader) => this.isExact(reader, exact)));
+      if (graphOutputs.includes(tensor)) readers.add(true);
+      if (readers.has(!made)) casts += 1;
+    }
+    return casts;
+  }
+
+  private isExact(node: number, exact: ReadonlySet<number>): boolean {
+    const group = this.groupOf[node]!;
+    return group < 0 || exact.has(group);
+  }
+}
+
 /** A run that the search asks for: these nodes exact, all others in low precision. Positions are the search's own. */
 export interface SearchTrial {
   exact: ReadonlySet<number>;
@@ -131,4 +267,69 @@ export function* searchFix(
   while (!stopped && !(yield* shrink(1)));
   const minimal = !stopped && exact.every((node) => without.has(node));
   return { exact: exact.toSorted((a, b) => a - b), error, minimal, without, alone };
+}
+
+/** What a search ran on, and what it found. */
+export interface FoundFix {
+  /** null: every output passes, so nothing was searched. */
+  fix: PrecisionFix | null;
+  low: ReducedPrecisionModel;
+  index: NodeIndex;
+  base: 'fp16' | 'bf16' | 'int8' | 'fp8';
+  /** The outputs without the fix. */
+  outputs: readonly AccuracyOutput[];
+  tolerance: number;
+  runs: number;
+  /** Rules that the model was judged with; undefined: none. */
+  given: string | undefined;
+  /** The model as a `model` line names it. */
+  modelLine: string;
+}
+
+/** How many Casts the typed copy of the model under these rules has more than the model. */
+function castsUnder(rules: string, base: 'fp16' | 'bf16', { low, index }: FoundFix): number {
+  const overrides = readOverrides(rules);
+  const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
+  return planRewrite(low.model, { ...plan, base }).counts.casts;
+}
+
+/** The fix as a report gives it, with its rules as text: appended to the given ones, otherwise as a file of their own. */
+export function describeFix(search: FoundFix): AccuracyFix {
+  const { fix, low, index, base, outputs, tolerance, runs, given, modelLine } = search;
+  const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
+  const found = (fix?.exact ?? []).map((own) => ({ own, position: positions.get(low.low[own]!.node.id)! }));
+  const ownOf = new Map(found.map(({ own, position }) => [position, own]));
+  const rules = fixRules(
+    found.map(({ position }) => position),
+    index,
+  );
+  const without = rules.map(({ selector, nodes }) => {
+    const errors = nodes.flatMap((position) => fix?.without.get(ownOf.get(position)!) ?? []);
+    return { selector, nodes: nodes.map((i) => index.nodes[i]!.id), worst: Math.max(...errors) };
+  });
+  const notes = without.map(({ worst }) => (worst === -Infinity ? '' : `without: ${errorFigure(finiteOrNull(worst))}`));
+  const before = worstError(outputs);
+  const error = fix?.error ?? before ?? 0;
+  const comments = [
+    `Found by simulation: error ${errorFigure(error)} instead of ${errorFigure(before)} (tolerance ${tolerance})`,
+  ];
+  const isQdq = base === 'int8' || base === 'fp8';
+  if (isQdq && rules.length > 0)
+    comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantize the model');
+  const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
+  const text =
+    given === undefined
+      ? rulesText({ model: modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
+      : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`;
+  return {
+    nodes: found.map(({ position }) => index.nodes[position]!.id),
+    names: found.map(({ position }) => index.names[position]!),
+    error,
+    minimal: fix?.minimal ?? true,
+    runs,
+    casts: isQdq ? null : castsUnder(text, base, search),
+    added,
+    rules: text,
+    without: without.map(({ worst, ...rule }) => ({ ...rule, error: finiteOrNull(worst) })),
+  };
 }

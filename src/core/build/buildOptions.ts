@@ -1,4 +1,5 @@
-import type { OptionKind, OptionValues } from './optionKind.ts';
+// The table of build options.
+import { type OptionKind, type OptionValues, precisionModes } from './buildManifest.ts';
 
 /** An option of `trtlens build`. */
 export interface CliFlag {
@@ -100,9 +101,9 @@ export const buildOptions = {
     ...outside,
   },
   precision: {
-    kind: ['fp32', 'fp16', 'bf16', 'int8', 'fp8', 'best'],
+    kind: Object.keys(precisionModes) as readonly (keyof typeof precisionModes)[],
     description:
-      'Types that TensorRT may use in addition to FP32 (TensorRT 10 and earlier). Default: the types that the override rules request.',
+      'Types that TensorRT may use in addition to FP32 (TensorRT 10 and earlier): int8 and fp8 also allow FP16; best allows FP16 and INT8. Default: the types that the override rules request.',
     cli: [
       { flag: 'precision', value: 'MODE', help: 'the types that TensorRT may choose from (TensorRT 10 and earlier)' },
     ],
@@ -387,3 +388,74 @@ export type OptionValue<Name extends OptionName> = (typeof buildOptions)[Name]['
 
 /** Name and row of every option, in the order of the table. */
 export const optionRows = Object.entries(buildOptions) as [OptionName, BuildOption][];
+
+export type Backend = Exclude<OptionValue<'backend'>, 'auto'>;
+export type PrecisionMode = OptionValue<'precision'>;
+
+/**
+ * What the user asks of a build, whichever program runs it: the task definition of `tasks.json`, a matrix and the command
+ * line's options are this object, and the table of options (`buildOptions`) says what each member is. Functions named
+ * after a program translate it for one program and version, or say why not.
+ */
+export type EngineOptions = {
+  /** Path of the ONNX file. */
+  model: string;
+} & { [Name in OptionName]?: OptionValue<Name> };
+
+/** Files that a build leaves in its folder. */
+export interface BuildFiles {
+  engine: string;
+  layers: string;
+  profile: string;
+  times: string;
+  /** Where the choices go, and `record_choices.py`: both where choices are requested, else neither. */
+  choices?: string;
+  recorder?: string;
+}
+
+/** A command to run, and what was changed or rejected on the way to it. */
+export interface CommandLine {
+  /** Arguments without the program itself. */
+  args: string[];
+  notes: CommandNote[];
+  /** Variables that the program needs. */
+  environment?: Record<string, string>;
+}
+
+export interface CommandNote {
+  /**
+   * `translated`: another flag does it in this version. `dropped`: an argument of our own that this version does not
+   * need. `ignored`: a request without effect; the build goes on with a warning. `warned`: what the build does that no
+   * one asked for. `refused`: without it the engine would be another one than asked for, don't build.
+   */
+  kind: 'translated' | 'dropped' | 'ignored' | 'warned' | 'refused';
+  flag: string;
+  message: string;
+}
+
+/** Whether a note is a warning: on stderr, and in the manifest. */
+export const isWarning = ({ kind }: CommandNote): boolean => kind === 'ignored' || kind === 'warned';
+
+/** The limit of one memory pool. */
+export interface MemoryPool {
+  /** As trtexec spells it: `dlaSRAM`. */
+  name: string;
+  /** As the binding and Polygraphy spell it: `dla_managed_sram`. */
+  bindingName: string;
+  mib: number;
+}
+
+/** The limits that a build sets, the workspace's first; `pools` wins where both name it. */
+export const memoryPools = ({ workspace, pools }: EngineOptions): MemoryPool[] =>
+  Object.entries({ ...(workspace !== undefined && { workspace }), ...pools }).map(([name, mib]) => ({
+    name,
+    bindingName: bindingNames[name] ?? name,
+    mib,
+  }));
+
+const bindingNames: Readonly<Record<string, string>> = {
+  dlaSRAM: 'dla_managed_sram',
+  dlaLocalDRAM: 'dla_local_dram',
+  dlaGlobalDRAM: 'dla_global_dram',
+  tacticSharedMem: 'tactic_shared_memory',
+};

@@ -1,3 +1,5 @@
+// Which flags a version of trtexec has.
+
 /**
  * Which version of trtexec knows which flag: from the option tables of its sources and its `--help` texts
  * (8.2.1, 8.6.0, 8.6.1, 10.0.1, 10.6.0, 10.14.1, 10.16.1, 11.1). A flag that is not listed here is in all of them or in
@@ -154,3 +156,139 @@ export function before(a: Version, b: Version): boolean {
 }
 
 const shown = ([major, minor, patch]: Version) => (patch ? `${major}.${minor}.${patch}` : `${major}.${minor}`);
+
+/** What `trtexec --help` says. */
+export interface TrtexecHelp {
+  version: Version | null;
+  /** Flag names without `--`, aliases included. */
+  flags: Set<string>;
+}
+
+/**
+ * Reads the text that `trtexec --help` prints (8.2 to 11), also with a log's banner and error lines around it.
+ * `TensorRT v8601` is 8.6.1, `v100600` 10.6.0. Nothing recognizable gives an empty set.
+ */
+export function readTrtexecHelp(text: string): TrtexecHelp {
+  const flags = new Set<string>();
+  for (const line of text.split('\n')) {
+    const head = /^ {2,12}(-{1,2}\w[^\s]*(?:,\s+-{1,2}\w[^\s]*)*)/.exec(line)?.[1];
+    for (const match of head?.matchAll(/(?:^|[\s,])-{1,2}(\w+)/g) ?? []) flags.add(match[1]!);
+  }
+  return { version: readBanner(text), flags };
+}
+
+/** The version in a frame line such as `&&&& RUNNING TensorRT.trtexec [TensorRT v101601] [b11] # trtexec`. */
+export function readBanner(text: string): Version | null {
+  const digits = /\[TensorRT v(\d+)\]/.exec(text)?.[1] ?? /TensorRT version: (\d+(?:\.\d+)+)/.exec(text)?.[1];
+  if (!digits) return null;
+  if (digits.includes('.')) return parseVersion(digits);
+  // Up to version 9 it is Mmpp (8203 = 8.2.3), from 10 on MMmmpp (101601 = 10.16.1).
+  const match = digits.length <= 4 ? /^(\d)(\d)(\d\d)$/.exec(digits) : /^(\d+)(\d\d)(\d\d)$/.exec(digits);
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3])] : null;
+}
+
+/** How a version of trtexec reads `--layerPrecisions` and `--layerOutputTypes`. */
+export interface TrtexecDialect {
+  /** 8.6 and later: `'name':type`, exactly two single quotes. Before, quotes are only taken off. */
+  quotes: boolean;
+  /** 9.x and 10.x: one `*` a name. Before, only a name that is `*` alone is special: the default of all others. */
+  wildcard: boolean;
+}
+
+/** The dialect of a version; unknown versions are read as the newest that had the flags, 10.16. */
+export function dialectOf(version: Version | null): TrtexecDialect {
+  if (!version) return { quotes: true, wildcard: true };
+  return { quotes: !before(version, [8, 6, 0]), wildcard: !before(version, [9, 0, 0]) };
+}
+
+/** One `name:value` of a spec after trtexec's own reading; a later one with the same name has replaced earlier ones. */
+export interface LayerSpec {
+  name: string;
+  /** One type of `--layerPrecisions`; one or more of `--layerOutputTypes`. */
+  types: string[];
+}
+
+/** What trtexec makes of the value of `--layerPrecisions` or `--layerOutputTypes`; it stops at the first item that it cannot read. */
+export function readLayerSpecs(
+  value: string,
+  flag: 'layerPrecisions' | 'layerOutputTypes',
+  dialect: TrtexecDialect,
+): { specs: LayerSpec[]; error: string | null } {
+  const specs = new Map<string, LayerSpec>();
+  for (const item of separate(value, ',', dialect)) {
+    const pair = readItem(item, dialect);
+    if (typeof pair === 'string') return { specs: [...specs.values()], error: pair };
+    const types = flag === 'layerPrecisions' ? [pair.value] : separate(pair.value, '+', dialect);
+    specs.set(pair.name, { name: pair.name, types });
+  }
+  return { specs: [...specs.values()], error: null };
+}
+
+/** Splits as trtexec does: an empty text has no parts, and before 9.0 nothing after a last separator is no part. */
+function separate(text: string, separator: string, dialect: TrtexecDialect): string[] {
+  if (text === '') return [];
+  const parts = text.split(separator);
+  if (parts.at(-1) === '' && !dialect.wildcard) parts.pop();
+  return parts;
+}
+
+/** Name and value of one item, or why trtexec rejects it. */
+function readItem(item: string, dialect: TrtexecDialect): { name: string; value: string } | string {
+  if (item === '') return 'There is nothing between two commas.';
+  const quoted = dialect.quotes ? separate(item, "'", dialect) : [item];
+  if (quoted.length !== 1) {
+    const [before = '', inside = '', after = ''] = quoted;
+    if (quoted.length !== 3 || after === '') return `"${item}" does not have the form 'name':type.`;
+    return { name: before + inside, value: after.slice(1) };
+  }
+  const body = !dialect.wildcard && item.endsWith(':') ? item.slice(0, -1) : item;
+  const colon = body.lastIndexOf(':');
+  // Without a colon trtexec takes the word for both.
+  const name = colon < 0 ? body : body.slice(0, colon);
+  return { name: name.replaceAll("'", ''), value: body.slice(colon + 1) };
+}
+
+/**
+ * Which specs apply to a layer: the exact one, otherwise all that trtexec may pick from (their order is that of a hash
+ * table).
+ */
+export interface SpecChoice {
+  exact: boolean;
+  specs: LayerSpec[];
+}
+
+/** Looks a layer up as trtexec does; null: no spec matches. */
+export function specFor(layer: string, specs: readonly LayerSpec[], dialect: TrtexecDialect): SpecChoice | null {
+  const exact = specs.find(({ name }) => name === layer);
+  if (exact) return { exact: true, specs: [exact] };
+  const fitting = specs.filter(({ name }) => (dialect.wildcard ? fits(name, layer) : name === '*'));
+  return fitting.length > 0 ? { exact: false, specs: fitting } : null;
+}
+
+/** Whether a name with one wildcard matches a layer: the first `*` stands for any text, further ones for themselves. */
+export function fits(pattern: string, layer: string): boolean {
+  const star = pattern.indexOf('*');
+  if (star < 0) return pattern === layer;
+  const tail = pattern.slice(star + 1);
+  return layer.length >= star + tail.length && layer.startsWith(pattern.slice(0, star)) && layer.endsWith(tail);
+}
+
+/** Why a name cannot be given to trtexec as an exact name, as half a sentence; null: it can. */
+export function cannotCarry(name: string, dialect: TrtexecDialect, others: Iterable<string> = []): string | null {
+  if (name.includes(',')) return 'trtexec splits the name at its comma';
+  if (name.includes("'")) return 'trtexec removes its single quote';
+  if (name.includes('\0')) return 'an argument cannot contain its NUL character';
+  if (name === '') return 'it has no name';
+  if (!dialect.wildcard) return name === '*' ? 'trtexec reads "*" as all other layers' : null;
+  if (!name.includes('*')) return null;
+  for (const other of others) {
+    if (other !== name && fits(name, other))
+      return `trtexec reads its "*" as a wildcard, which also matches ${JSON.stringify(other)}`;
+  }
+  return null;
+}
+
+/** The value of `--layerPrecisions` or `--layerOutputTypes` for specs with names that trtexec can carry. */
+export function writeLayerSpecs(specs: readonly LayerSpec[]): string {
+  return specs.map(({ name, types }) => `${name}:${types.join('+')}`).join(',');
+}

@@ -1,111 +1,268 @@
-import type { BuildLog, LogMessage } from '../engine/buildLog.ts';
-import type { OnnxModel } from '../onnx/onnxModel.ts';
-import { closestWords } from '../precision/language/closestWords.ts';
-import { BUILDER_RULES, WORKSPACE_ADVICE } from './builderRules.ts';
-import { causeText } from './causeText.ts';
+// Finds the causes in a log.
+import type { BuildLog, LogMessage } from '../formats/tensorrt/buildOutput.ts';
+import { isForeignNodeName } from '../network/layerName.ts';
+import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import { closestWords, counted } from '../base/text.ts';
+import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
+import { phaseReached } from './describePhase.ts';
+import { causeText } from './internal/causeText.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import type { DiagnosisRule, Finding } from './diagnosisRule.ts';
-import { gatherEvents } from './gatherEvents.ts';
-import { MODEL_RULES } from './modelRules.ts';
-import { NodeFinder } from './nodeFinder.ts';
-import { PROGRAM_RULES, REPLAY_RULES } from './programRules.ts';
-import { isForeignNodeName } from '../model/layerNameParts.ts';
+import { dlaReport } from './internal/dlaReport.ts';
+import { foldConsequences } from './internal/foldConsequences.ts';
+import { gatherEvents } from './internal/gatherEvents.ts';
+import { programsOf } from './internal/hostProgram.ts';
+import { NodeFinder } from './internal/nodeFinder.ts';
+import { parsedOp } from './internal/parsedOp.ts';
+import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
+import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
+import { RULES } from './internal/ruleTable.ts';
+import { strayBlocks } from './internal/strayBlocks.ts';
 
-/** From real messages of TensorRT 7 to 11, TensorRT-RTX and Polygraphy. More particular texts come before more general ones. */
-const RULES: readonly DiagnosisRule[] = [...REPLAY_RULES, ...MODEL_RULES, ...BUILDER_RULES, ...PROGRAM_RULES];
-
-/** Lines that only repeat that something failed. */
-const CONSEQUENCES =
-  /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx)|Engine (?:set up failed|could not be created|deserialization failed)|Building engine failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Required optimization profile is invalid|FAILED \||=+ CAPTURED)|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion engine(?:Ptr)? != nullptr failed/;
+/** What one event of the log came to. */
+interface Judged {
+  diagnosis: Diagnosis;
+  rule: DiagnosisRule | null;
+  /** Equal for messages that say the same of several nodes. */
+  key: string;
+  op: string | undefined;
+}
 
 /**
- * What went wrong in a build, the first cause first; repeated texts are reported once. With the model, the nodes concerned
- * are named by their ids. A log without errors gives only its warnings, a log that just ends gives `cut-off`.
+ * What went wrong in a build: errors first, the cause before others, each with what followed from it. Messages that say
+ * the same of several nodes are one. With the model, the nodes concerned are named by their ids. A log without errors
+ * gives only its warnings; one that ends in a failure that no message explains says where it ended, and what usually ends
+ * a build there.
  */
 export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   const nodes = new NodeFinder(log, model);
-  const found: Diagnosis[] = [];
-  const told = new Set<string>();
-  const consequences: Diagnosis[] = [];
+  const judge = new Judge(log, nodes);
+  const found: Judged[] = [];
   for (const event of gatherEvents(log.messages)) {
-    const diagnosis = judge(event, log, nodes);
-    if (!diagnosis) continue;
-    if (diagnosis.code === 'internal' && CONSEQUENCES.test(diagnosis.message)) consequences.push(diagnosis);
-    else if (isNew(diagnosis, told)) found.push(diagnosis);
+    const one = judge.message(event);
+    if (one) found.push(one);
   }
-  found.push(...skippedForWorkspace(log).filter((diagnosis) => isNew(diagnosis, told)));
-  found.push(...failedIterations(log));
-  if (found.some(({ severity }) => severity === 'error')) return found;
-  const first = consequences[0];
-  if (log.outcome === 'cut-off' && !asksForHelp(log)) found.push(cutOff(log));
-  else if (first && log.outcome === 'failed') found.push(first);
-  return found;
+  for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
+    const known = lines.flatMap((line) => judge.stray(line) ?? []);
+    const broken = known.length === 0 && joined ? judge.stray(joined) : undefined;
+    found.push(...known, ...(broken ? [broken] : []));
+  }
+  found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
+  const merged = merge(found);
+  const dla = dlaReport(
+    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    log,
+  );
+  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
+  const { diagnoses, consequences } = foldConsequences(rest);
+  const out = [...diagnoses, ...dla, ...skippedForWorkspace(log, diagnoses, judge), ...failedIterations(log)];
+  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences));
+  // The cause first: warnings come after what ended the build.
+  return [
+    ...out.filter(({ severity }) => severity === 'error'),
+    ...out.filter(({ severity }) => severity === 'warning'),
+  ];
 }
 
-/** A text that says no more than an earlier one (same code, no other subject) is not reported again. */
-function isNew({ code, layer, message }: Diagnosis, told: Set<string>): boolean {
-  const subject =
-    code === 'internal' ? message : (layer ?? (code === 'profile-missing' || code === 'unknown-input' ? message : ''));
-  if (told.has(`${code}\n${subject}`) || (subject === '' && told.has(code))) return false;
-  told.add(`${code}\n${subject}`).add(code);
-  return true;
+/** Applies the rules to the messages of one log. */
+class Judge {
+  readonly programs: readonly Program[];
+  readonly #log: BuildLog;
+  readonly #nodes: NodeFinder;
+  readonly #context: RuleContext;
+
+  constructor(log: BuildLog, nodes: NodeFinder) {
+    this.#log = log;
+    this.#nodes = nodes;
+    this.programs = programsOf(log);
+    this.#context = {
+      op: undefined,
+      version: log.version,
+      product: log.product,
+      gpu: log.gpu,
+      inputs: nodes.networkInputs,
+      plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
+      types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      ...phaseReached(log),
+    };
+  }
+
+  message(message: LogMessage): Judged | undefined {
+    const context = { ...this.#context, op: parsedOp(message.text) };
+    const finding = applyRules(RULES, message, context, this.programs);
+    if (finding) return this.#judged(finding, message);
+    if (message.severity === 'warning') return undefined;
+    const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
+    const text = sentence(causeText(message.text));
+    const origin = originOf(message, this.#log);
+    return {
+      rule: null,
+      key: `internal\n${text}`,
+      op: context.op,
+      diagnosis: {
+        code: 'internal',
+        rule: null,
+        severity: 'error',
+        message: text,
+        advice: OWN_TEXT[origin](this.#context),
+        sure: 'possible',
+        line: message.line,
+        evidence: evidenceOf(message.text),
+        nodes: this.#nodes.parsed(message.text)?.ids ?? this.#nodes.find(layer),
+        layer,
+        follows: [],
+      },
+    };
+  }
+
+  /** A line that no prefix marks as a message: only a rule can say that it is one. */
+  stray(event: LogMessage): Judged | undefined {
+    const finding = applyRules(RULES, event, this.#context, this.programs);
+    return finding && this.#judged(finding, event);
+  }
+
+  #judged(finding: Finding, message: LogMessage): Judged {
+    const { rule, op } = finding;
+    const parsed = this.#nodes.parsed(message.text);
+    const timed = rule.code === 'no-implementation' || rule.code === 'type-mismatch';
+    const layer =
+      finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
+    const ids = this.#nodesOf(finding, layer, parsed?.ids);
+    const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
+    return {
+      rule,
+      op,
+      key: rule.once
+        ? rule.id
+        : `${rule.id}\n${op ?? ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
+      diagnosis: {
+        code: rule.code,
+        rule: rule.id,
+        severity: finding.severity,
+        message: withLayer(finding.cause, layer) + inputText(inputs),
+        advice: this.#advice(finding),
+        sure: rule.sure ?? 'stated',
+        line: message.line,
+        evidence: evidenceOf(message.text, rule.pattern),
+        nodes: ids,
+        layer,
+        ...repairOf(rule, op),
+        follows: [],
+      },
+    };
+  }
+
+  #nodesOf(finding: Finding, layer: string | null, parsed: string[] | undefined): string[] {
+    if (finding.names) return finding.names.flatMap((name) => this.#nodes.find(name));
+    if (parsed && parsed.length > 0) return parsed;
+    const ofTensors = finding.tensors.flatMap((tensor) => this.#nodes.ofTensor(tensor));
+    return [...new Set([...ofTensors, ...this.#nodes.find(layer, finding.op)])];
+  }
+
+  /** Where the input that a message names is not one of the model, the nearest that is. */
+  #advice({ input: wrong, advice }: Finding): string {
+    if (wrong === undefined) return advice;
+    const inputs = this.#nodes.networkInputs.map(({ name }) => name);
+    if (inputs.length === 0 || inputs.includes(wrong) || wrong.includes(', ')) return advice;
+    const nearest =
+      inputs.find((name) => name.includes(wrong) || wrong.includes(name)) ?? closestWords(wrong, inputs, 1)[0];
+    return `${nearest ? `Did you mean ${JSON.stringify(nearest)}? ` : ''}Inputs of the model: ${inputs.slice(0, 10).join(', ')}.`;
+  }
+}
+
+/** What a pattern's group finds in any line: `Could not register plugin creator -  ::PillarScatterPlugin version 1`. */
+function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[] {
+  const names = [...strays, ...messages].flatMap(({ text }) => pattern.exec(text.slice(0, 300))?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+/** Messages that say the same of several nodes become one, at the line of the first. */
+function merge(found: readonly Judged[]): Judged[] {
+  const byKey = new Map<string, Judged & { layers: Set<string> }>();
+  for (const one of found) {
+    const earlier = byKey.get(one.key);
+    if (earlier === undefined) {
+      byKey.set(one.key, { ...one, layers: new Set(one.diagnosis.layer === null ? [] : [one.diagnosis.layer]) });
+      continue;
+    }
+    const { diagnosis } = earlier;
+    if (one.diagnosis.layer !== null) earlier.layers.add(one.diagnosis.layer);
+    earlier.diagnosis = {
+      ...diagnosis,
+      severity: one.diagnosis.severity === 'error' ? 'error' : diagnosis.severity,
+      nodes: [...new Set([...diagnosis.nodes, ...one.diagnosis.nodes])],
+      count: (diagnosis.count ?? 1) + 1,
+    };
+  }
+  return [...byKey.values()].map(({ layers, ...one }) => {
+    const { layer, nodes, message } = one.diagnosis;
+    const more = Math.max(layers.size, nodes.length > 1 && layers.size > 0 ? nodes.length : 0) - 1;
+    if (layer === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
+    const shown = message.includes(JSON.stringify(layer)) ? JSON.stringify(layer) : layer;
+    return {
+      ...one,
+      diagnosis: {
+        ...one.diagnosis,
+        message: message.replace(shown, () => `${shown} and ${counted(more, 'more node')}`),
+      },
+    };
+  });
 }
 
 const asksForHelp = (log: BuildLog) => /--help|-h\b|--version/.test(log.runs?.at(-1)?.command ?? '');
 
-function cutOff(log: BuildLog): Diagnosis {
-  return {
-    code: 'cut-off',
-    severity: 'error',
-    message: `The log ends at line ${log.lines}, before the build does${lastLayer(log)}.`,
-    advice:
-      'The build was stopped, ran out of memory or is still running. Compiling one ForeignNode can take long without any output.',
-    line: log.lines,
-    nodes: [],
-    layer: null,
-  };
+/** A failure that no message explains: where the build was, and what usually ends it there. */
+function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnosis[] {
+  const { phase, usual } = phaseReached(log);
+  const [first] = consequences.filter(({ message }) => !(log.iterations && message.startsWith('FAILED | Iter')));
+  const last = saysMuch(log) ? log.strays?.findLast(({ text }) => FAILURE.test(text)) : undefined;
+  const end = { rule: null, severity: 'error', sure: 'possible', nodes: [], layer: null } as const;
+  if (first === undefined && last === undefined) {
+    if (log.outcome === 'cut-off' && !asksForHelp(log))
+      return [
+        {
+          ...end,
+          code: 'cut-off',
+          message: `The log ends at line ${log.lines}, before the build does, while ${phase}.`,
+          advice: `The build was stopped, ran out of memory or is still running. ${usual}`,
+          line: log.lines,
+          evidence: '',
+          nodes: [],
+          follows: [],
+        },
+      ];
+    if (log.outcome !== 'failed') return [];
+  }
+  const evidence = first?.evidence ?? last?.text.trim().slice(0, MAX_EVIDENCE) ?? '';
+  const said = evidence === '' ? '.' : `; it ends with: ${sentence(evidence)}`;
+  return [
+    {
+      ...end,
+      code: 'failed',
+      message: `The build failed while ${phase}, and no line of the log says why${said}`,
+      advice: `${usual} Build again with --verbose and keep the whole output, standard error included.`,
+      line: first?.line ?? last?.line ?? log.lines,
+      evidence,
+      nodes: [],
+      follows: consequences.slice(1).map(({ line, message }) => ({ line, message })),
+    },
+  ];
 }
 
-function judge(message: LogMessage, log: BuildLog, nodes: NodeFinder): Diagnosis | undefined {
-  for (const rule of RULES) {
-    const match = rule.pattern.exec(message.text);
-    if (!match) continue;
-    const finding = rule.say(match, message.text);
-    const layer =
-      (finding.layer || null) ??
-      nodes.parsed(message.text) ??
-      message.subject ??
-      (rule.code === 'no-implementation' || rule.code === 'type-mismatch' ? nodes.timedAt(message.line) : null) ??
-      null;
-    const ids = nodesOf(finding, layer, nodes);
-    const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? nodes.inputsOf(ids[0])) : [];
-    return {
-      code: rule.code,
-      severity: finding.severity ?? message.severity,
-      message: withLayer(finding.message, layer) + inputText(inputs),
-      advice: adviceFor(finding, log, nodes),
-      line: message.line,
-      nodes: ids,
-      layer,
-    };
-  }
-  if (message.severity === 'warning') return undefined;
-  const layer = nodes.parsed(message.text) ?? message.subject;
-  return {
-    code: 'internal',
-    severity: 'error',
-    message: sentence(causeText(message.text)),
-    advice: OWN_TEXT[originOf(message, log)],
-    line: message.line,
-    nodes: nodes.find(layer),
-    layer,
-  };
+/** Words of failure count only around what TensorRT or its tools wrote, and not where the build passed. */
+function saysMuch({ outcome, evidence, runs }: BuildLog): boolean {
+  if (outcome === 'passed' || (runs ?? []).some(({ outcome: one }) => one === 'passed')) return false;
+  return evidence !== undefined && evidence.library + evidence.phrases + evidence.tools > 0;
 }
+
+/** Words of a line that says that something failed. */
+const FAILURE =
+  /(?:^|[\s[(:|])(?:ERROR|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: /;
 
 const OWN_TEXT = {
-  tensorrt: "This is TensorRT's own message. Search for it in NVIDIA's issue tracker, together with the version.",
-  python: "This is Python's own text; the lines above it in the log show where it was raised.",
-  driver: 'Correct the option or file that it names and build again.',
+  tensorrt: ({ phase, usual }: RuleContext) =>
+    `No rule knows this message of TensorRT, printed while ${phase}. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
+  python: () => "This is Python's own text; the lines above it in the log show where it was raised.",
+  driver: () => 'Correct the option or file that it names and build again.',
 };
 
 /** Who wrote a message that no rule knows. */
@@ -114,18 +271,18 @@ function originOf({ text, library }: LogMessage, { writer }: BuildLog): keyof ty
   return writer === 'driver' && library === false ? 'driver' : 'tensorrt';
 }
 
-function nodesOf(finding: Finding, layer: string | null, nodes: NodeFinder): string[] {
-  if (finding.names) return finding.names.flatMap((name) => nodes.find(name));
-  const ofTensors = (finding.tensors ?? []).flatMap((tensor) => nodes.ofTensor(tensor));
-  return [...new Set([...ofTensors, ...nodes.find(layer, finding.op)])];
-}
-
 const withLayer = (message: string, layer: string | null): string =>
   layer === null
-    ? message
+    ? message.replace(/\b([Tt])his node\b/, (_, first: string) => (first === 'T' ? 'A node' : 'a node'))
     : message.replace(/\b[Tt]his node\b/, (words) =>
         isForeignNodeName(layer) ? layer : `${words.startsWith('T') ? 'Node' : 'node'} ${JSON.stringify(layer)}`,
       );
+
+/** The repair of the model that removes the cause, by the operator where there are several. */
+function repairOf({ repair }: DiagnosisRule, op: string | undefined): { repair?: string } {
+  const id = typeof repair === 'object' ? repair[op ?? ''] : repair;
+  return id === undefined ? {} : { repair: id };
+}
 
 /** The shapes that do not fit, with their names. */
 const inputText = (inputs: NonNullable<LogMessage['inputs']>): string =>
@@ -133,18 +290,16 @@ const inputText = (inputs: NonNullable<LogMessage['inputs']>): string =>
 
 const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
-function adviceFor(finding: Finding, log: BuildLog, nodes: NodeFinder): string {
-  if (finding.input === undefined) return finding.advice;
-  const inputs = nodes.inputs.length > 0 ? nodes.inputs : (log.model?.inputs.map(({ name }) => name) ?? []);
-  if (inputs.length === 0 || inputs.includes(finding.input)) return finding.advice;
-  const wrong = finding.input;
-  const nearest =
-    inputs.find((name) => name.includes(wrong) || wrong.includes(name)) ?? closestWords(wrong, inputs, 1)[0];
-  return `${nearest ? `Did you mean ${JSON.stringify(nearest)}? ` : ''}Inputs of the model: ${inputs.slice(0, 10).join(', ')}.`;
+const MAX_EVIDENCE = 300;
+
+/** The line that a diagnosis rests on: the one that the pattern matches, otherwise the reason. */
+function evidenceOf(text: string, pattern?: RegExp): string {
+  const line = pattern && text.split('\n').find((one) => pattern.test(one));
+  return (line ?? causeText(text)).trim().slice(0, MAX_EVIDENCE);
 }
 
 /** Builds that pass although tactics did not fit: reported once, with the largest request. */
-function skippedForWorkspace(log: BuildLog): Diagnosis[] {
+function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: Judge): Diagnosis[] {
   let worst: { bytes: number; available: string; line: number; layer: string } | undefined;
   for (const phase of log.phases) {
     for (const layer of phase.tactics) {
@@ -155,16 +310,21 @@ function skippedForWorkspace(log: BuildLog): Diagnosis[] {
       }
     }
   }
-  if (!worst) return [];
+  if (!worst || found.some(({ code }) => code === 'workspace-too-small')) return [];
+  const message = `Tactics of ${worst.layer} were skipped: ${worst.bytes} bytes of workspace requested, ${worst.available} available.`;
   return [
     {
       code: 'workspace-too-small',
+      rule: null,
       severity: 'warning',
-      message: `Tactics of ${worst.layer} were skipped: ${worst.bytes} bytes of workspace requested, ${worst.available} available.`,
-      advice: WORKSPACE_ADVICE,
+      message,
+      advice: inWordsOf(WORKSPACE_ADVICE, judge.programs),
+      sure: 'stated',
       line: worst.line,
+      evidence: `Scratch requested: ${worst.bytes}, available: ${worst.available}`,
       nodes: [],
       layer: worst.layer,
+      follows: [],
     },
   ];
 }
@@ -177,18 +337,17 @@ function failedIterations({ iterations }: BuildLog): Diagnosis[] {
   return [
     {
       code: 'iteration-failed',
+      rule: null,
       severity: 'warning',
       message: `${failed.length} of ${iterations!.length} iterations of polygraphy debug failed; the first is iteration ${first.number}.`,
       advice:
         'That is what the tool searches for. Its last lines say what it concludes; this log is not about one build.',
+      sure: 'stated',
       line: first.line,
+      evidence: `FAILED | Iteration ${first.number}`,
       nodes: [],
       layer: null,
+      follows: [],
     },
   ];
-}
-
-function lastLayer(log: BuildLog): string {
-  const last = log.phases.at(-1)?.tactics.at(-1);
-  return last ? `, while ${last.name} was being timed` : '';
 }

@@ -1,5 +1,10 @@
-import type { Accounting } from '../fusion/fusionReport.ts';
-import type { PrecisionShare } from '../report/precisionShare.ts';
+// The difference and what it is made from.
+import type { OnnxAttribute, OnnxModel } from '../formats/onnx/onnxModel.ts';
+import type { BuildFigures } from '../formats/tensorrt/buildOutput.ts';
+import type { Accounting, FusionReport } from '../fusion/fusionReport.ts';
+import { builtNetworkOf } from '../network/network.ts';
+import { isStandardDomain } from '../network/modelGraph.ts';
+import type { PrecisionShare } from '../report/words.ts';
 
 /** What changed between two builds: `trtlens diff A B --json`. Fields may be added; these keep their names and meaning. */
 export interface BuildDiff {
@@ -98,7 +103,7 @@ export interface DiffSide {
 export interface MatchedNodes {
   /** Pairs found by name (node or output tensor). */
   byName: number;
-  /** Pairs found by weights, or by operator, attributes and neighbours. */
+  /** Pairs found by weights, or by operator, attributes and neighbors. */
   byStructure: number;
   /** The ids of these pairs; all other pairs were found by name. */
   structure: { a: string; b: string }[];
@@ -153,6 +158,10 @@ export interface DiffTime {
   bMs: number | null;
   /** Sum of `deltaMs` over all changes. */
   attributedMs: number | null;
+  /** Sum of what layers that are computed in the same way differ by, each within the noise of its measurements: no change has it. */
+  noiseMs: number | null;
+  /** The difference of the sums is within the noise of the measurements; null: not timed on both sides. */
+  isNoise: boolean | null;
 }
 
 /** What happened to a node of A or B; every node of both sides is in exactly one state, matched nodes count once. */
@@ -217,3 +226,106 @@ export interface DiffTotals {
   /** Warnings in the build logs. */
   warnings: Both;
 }
+
+/** One side of a comparison: a report, and what else is known of its build and model. */
+export interface DiffInput {
+  /** The build folder or report file, as given. */
+  source: string;
+  report: FusionReport;
+  /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
+  network?: NetworkNode[] | undefined;
+  figures?: BuildFigures | undefined;
+  /** The precision that the build was requested: `fp16`. Absent or null: none, any, or not known. */
+  requested?: string | null | undefined;
+  /** Absent: not known. */
+  marked?: MarkedTensors | undefined;
+}
+
+/**
+ * What an engine's bindings, or its build's options, say of tensors that the model does not make outputs.
+ * @param bindings names of the engine's inputs and outputs; empty: not known
+ * @param options those of the build: `outputs` (a list, or `all`) and `debugTensors`
+ */
+export function markedTensors(
+  { graph, nodes }: OnnxModel,
+  bindings: readonly string[],
+  options: Readonly<Record<string, unknown>> = {},
+): MarkedTensors | undefined {
+  const { outputs, debugTensors } = options;
+  if (bindings.length === 0 && outputs === undefined && debugTensors === undefined) return undefined;
+  const own = new Set([...graph.inputs, ...graph.outputs].map(({ name }) => name));
+  const asked = listOf(outputs);
+  const marked = (bindings.length > 0 ? bindings : asked).filter((name) => !own.has(name));
+  const isBound = new Set(bindings);
+  const made = nodes.flatMap((node) => node.outputs).filter((name) => name !== '');
+  // Constants and shapes are no outputs: TensorRT marks what its network computes.
+  const all =
+    outputs === 'all' || (made.length > 4 && made.filter((name) => isBound.has(name)).length > made.length / 2);
+  return { outputs: marked, debug: listOf(debugTensors), all };
+}
+
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** A node as far as matching needs it. */
+export interface NetworkNode {
+  id: string;
+  name: string;
+  /** Operator, with its domain unless that is ONNX's own. */
+  op: string;
+  /**
+   * Tensors by name, those of a subgraph with a line break and a number behind it: names may repeat between graphs. '' for
+   * an optional input that is not given.
+   */
+  inputs: string[];
+  outputs: string[];
+  /** Its attributes as one text; '' if they are not known. */
+  attributes: string;
+  /** Shapes of the inputs that are initializers, by position, as text: `[64,3,7,7]`. */
+  constants: string[];
+  /** Digests of these inputs' values, as one text; absent or '': not known. */
+  weights?: string;
+}
+
+/**
+ * The nodes of a model, in the order of a report on it.
+ * @param digests of the values of initializers, by name
+ */
+export function nodesToMatch(model: OnnxModel, digests?: ReadonlyMap<string, string>): NetworkNode[] {
+  const { nodes, tensors, inputs, outputs } = builtNetworkOf(model);
+  const nameOf = (tensor: number): string => {
+    const { name = '', owner = -1 } = tensors[tensor] ?? {};
+    return owner < 0 ? name : `${name}\n${tensor}`;
+  };
+  return nodes.map(({ id, name, op, domain, outputs: made, attributes }, index) => {
+    const stored = inputs[index]!.map((tensor) => tensors[tensor]?.stored);
+    let at = 0;
+    return {
+      id,
+      name,
+      op: isStandardDomain(domain) ? op : `${domain}::${op}`,
+      inputs: inputs[index]!.map(nameOf),
+      outputs: made.map((output) => (output === '' ? '' : nameOf(outputs[index]![at++]!))),
+      attributes: attributes.map(attributeText).toSorted().join(';'),
+      constants: stored.map((one) => (one ? `[${one.shape.join(',')}]` : '')),
+      ...(digests && { weights: stored.map((one) => (one && digests.get(one.name)) ?? '').join('') }),
+    };
+  });
+}
+
+/** A tensor's own name, without what tells it from one of that name in another graph. */
+export const plainName = (tensor: string): string => tensor.replace(/\n\d+$/, '');
+
+/** The nodes of a report whose model is not at hand: names and operators only. */
+export const namesOnly = ({ nodes }: FusionReport): NetworkNode[] =>
+  nodes.map(({ id, name, op }) => ({ id, name, op, inputs: [], outputs: [], attributes: '', constants: [] }));
+
+const attributeText = ({ name, kind, value, count }: OnnxAttribute): string => {
+  if (kind === 'graph' || kind === 'graphs') return name;
+  const text =
+    Array.isArray(value) && typeof value[0] === 'object' ? `${value.length}` : JSON.stringify(value, noPlace);
+  return `${name}=${text}${count === undefined ? '' : `#${count}`}`;
+};
+
+/** Where a tensor's bytes are in its file, and what it is called, says nothing about what it is. */
+const noPlace = (key: string, value: unknown): unknown =>
+  key === 'data' || key === 'span' || key === 'name' ? undefined : value;

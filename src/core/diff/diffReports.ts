@@ -1,18 +1,162 @@
+// Compares two reports; the difference as text.
+import { addTo } from '../base/addTo.ts';
+import {
+  counted,
+  deltaText,
+  exactRelease,
+  isSameTime,
+  shapeText,
+  sizeText,
+  thousands,
+  timeText,
+} from '../base/text.ts';
 import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
-import type { BuildDiff, Both, Change, DiffSide, NodeStates } from './buildDiff.ts';
-import { type Cluster, clusters } from './clusters.ts';
-import { aspectsOf, comparableKernels, emptyLayerChanges } from './aspects.ts';
-import { type DiffInput, namesOnly } from './diffInput.ts';
-import { compareMarked } from './compareMarked.ts';
-import { comparableGroups, type Group, timeOf } from './groups.ts';
-import { matchNodes, type NodeMatch } from './matchNodes.ts';
-import { clusterWords, delta, nodeWords, words } from './changeWords.ts';
-import { conversions } from './structure.ts';
-import { otherShapes } from './otherShapes.ts';
-import { isPlanned, listsEngine } from '../report/layers.ts';
-import { isSameTime } from '../text/numbers.ts';
-import { precisionShare } from '../report/precisionShare.ts';
-import { addTo } from '../text/addTo.ts';
+import {
+  isNoise,
+  isPlanned,
+  listsEngine,
+  measuredEngine,
+  precisionSentence,
+  precisionShare,
+  runningLayers,
+  totalMs,
+} from '../report/words.ts';
+import {
+  type Both,
+  type BuildDiff,
+  type Change,
+  type DiffInput,
+  type DiffSide,
+  type DiffTime,
+  type DiffTotals,
+  type InputShapes,
+  type MarkedComparison,
+  namesOnly,
+  type NetworkNode,
+  type NodeStates,
+} from './buildDiff.ts';
+import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './internal/aspects.ts';
+import {
+  type Cluster,
+  clusters,
+  clusterWords,
+  comparableGroups,
+  conversions,
+  delta,
+  type Group,
+  isSameNetwork,
+  matchNodes,
+  type NodeMatch,
+  nodeWords,
+  otherMethods,
+  words,
+} from './matchNodes.ts';
+import { type Document, facts, note, table } from '../document/document.ts';
+
+const isMarked = ({ marked }: DiffInput): boolean =>
+  marked !== undefined && marked.outputs.length + marked.debug.length > 0;
+
+/** Exactly one side has marked tensors, and both have an engine. */
+const isComparable = (a: DiffInput, b: DiffInput): boolean =>
+  isMarked(a) !== isMarked(b) && !isPlanned(a.report) && !isPlanned(b.report);
+
+/**
+ * Which fusions a build with marked tensors shares with the build without them.
+ * @returns undefined unless exactly one side has marked tensors, and both have an engine
+ */
+export function compareMarked(
+  a: DiffInput,
+  b: DiffInput,
+  match: NodeMatch,
+  { aMs, bMs }: Pick<DiffTime, 'aMs' | 'bMs'>,
+): MarkedComparison | undefined {
+  if (!isComparable(a, b)) return undefined;
+  const side = isMarked(a) ? 'a' : 'b';
+  const [groupsA, groupsB] = comparableGroups(a.report, b.report, match);
+  const [plain, marked] = side === 'b' ? [groupsA, groupsB] : [groupsB, groupsA];
+  const other = side === 'b' ? match.toB : reversed(match, b.report.nodes.length);
+  const homes = homesOf(marked.groups);
+  const { nodes } = (side === 'b' ? b : a).report;
+  const found: MarkedComparison = {
+    side,
+    ...(side === 'b' ? b : a).marked!,
+    survived: 0,
+    dissolved: [],
+    unknown: 0,
+    fused: 0,
+    example: null,
+    deltaMs: aMs === null || bMs === null ? null : side === 'b' ? bMs - aMs : aMs - bMs,
+  };
+  for (const group of plain.groups.filter(({ nodes: own }) => own.length > 1)) {
+    const own = group.nodes.map((index) => other[index]!).filter((index) => index !== -1);
+    if (own.some((index) => nodes[index]!.fate === 'unknown')) found.unknown += 1;
+    else {
+      // A node that is folded on the other side is not torn off.
+      const kernels = new Set(own.flatMap((index) => homes.get(index) ?? []));
+      const isTogether = [...kernels].some((kernel) =>
+        own.every((index) => homes.get(index)?.includes(kernel) ?? true),
+      );
+      // Members of a ForeignNode that no kernel names: together or not, nothing says.
+      if (kernels.size === 0 && own.some((index) => nodes[index]!.fate === 'foreign')) found.unknown += 1;
+      else if (isTogether || kernels.size === 0) found.survived += 1;
+      else {
+        const ids = own.map((index) => nodes[index]!.id);
+        found.dissolved.push({ nodes: ids, kernel: group.layers[0]?.name ?? '', kernels: kernels.size });
+      }
+    }
+  }
+  const still = marked.groups.filter(({ nodes: own }) => own.length > 1);
+  found.fused = still.length;
+  const [first] = still;
+  if (first) found.example = nodeWords(first.nodes.map((index) => nodes[index]!));
+  return found;
+}
+
+/** Of each node, its groups. */
+function homesOf(groups: readonly Group[]): Map<number, number[]> {
+  const homes = new Map<number, number[]>();
+  for (const [home, { nodes }] of groups.entries()) for (const node of nodes) addTo(homes, node, home);
+  return homes;
+}
+
+function reversed({ toB }: NodeMatch, size: number): Int32Array {
+  const toA = new Int32Array(size).fill(-1);
+  toB.forEach((other, index) => {
+    if (other !== -1) toA[other] = index;
+  });
+  return toA;
+}
+
+/** What the comparison says, one sentence each. */
+export function markedSentences(marked: MarkedComparison): string[] {
+  const { side, outputs, debug, all, survived, dissolved, unknown, fused, example, deltaMs } = marked;
+  const [with_, without] = side === 'b' ? ['B', 'A'] : ['A', 'B'];
+  const what = [
+    all
+      ? 'all tensors marked as outputs'
+      : outputs.length > 0 &&
+        `${counted(outputs.length, 'tensor')} marked as ${outputs.length === 1 ? 'an output' : 'outputs'}`,
+    debug.length > 0 && `${counted(debug.length, 'tensor')} marked for debugging`,
+  ].filter((text) => text !== false);
+  const total = survived + dissolved.length + unknown;
+  const rest = unknown > 0 ? `, ${unknown} unknown` : '';
+  const cost =
+    deltaMs === null
+      ? 'what it costs is unknown without profiles'
+      : `it takes ${timeText(Math.abs(deltaMs))} ${deltaMs < 0 ? 'less' : 'more'}`;
+  const sentences = [
+    `${with_} has ${what.join(' and ')}: of ${counted(total, 'fusion')} in ${without}, ${survived} survived, ${dissolved.length} dissolved${rest}; ${cost}.`,
+  ];
+  if (dissolved.length > 0)
+    sentences.push(
+      `${with_} is not the engine of ${without}: its values and times can differ from the engine that you ship.`,
+    );
+  if (all && fused > 0)
+    sentences.push(
+      `${with_} is called unfused, but ${counted(fused, 'kernel')} still ${fused === 1 ? 'computes' : 'compute'} several nodes, for example ${example}.`,
+    );
+  return sentences;
+}
 
 /**
  * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.
@@ -21,12 +165,13 @@ import { addTo } from '../text/addTo.ts';
 export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b)): BuildDiff {
   const comparison = new Comparison(a.report, b.report, match);
   const changes = comparison.changes();
-  const aMs = timeOf(a.report.layers);
-  const bMs = timeOf(b.report.layers);
-  const timed = aMs !== null && bMs !== null;
+  const engines = [measuredEngine(a.report), measuredEngine(b.report)] as const;
+  const [aMs, bMs] = [engines[0]?.ms ?? null, engines[1]?.ms ?? null];
+  const attributedMs =
+    aMs === null || bMs === null ? null : changes.reduce((sum, { deltaMs }) => sum + (deltaMs ?? 0), 0);
   const onlyA = a.report.nodes.filter((_, index) => match.toB[index] === -1);
   const matchedB = new Set(match.toB);
-  const marked = compareMarked(a, b, match, { aMs, bMs, attributedMs: null });
+  const marked = compareMarked(a, b, match, { aMs, bMs });
   const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
   return {
     schema: 1,
@@ -45,7 +190,9 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
     time: {
       aMs,
       bMs,
-      attributedMs: timed ? changes.reduce((sum, { deltaMs }) => sum + (deltaMs ?? 0), 0) : null,
+      attributedMs,
+      noiseMs: attributedMs === null ? null : bMs! - aMs! - attributedMs,
+      isNoise: engines[0] && engines[1] && isNoise(engines[0], engines[1]),
     },
     totals: {
       states: { ...comparison.states, onlyA: onlyA.length, onlyB: onlyB.length },
@@ -59,6 +206,49 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
 /** Which node of A is which of B; by name alone where the models are not there. */
 export const matchInputs = (a: DiffInput, b: DiffInput): NodeMatch =>
   matchNodes(a.network ?? namesOnly(a.report), b.network ?? namesOnly(b.report));
+
+/**
+ * How much of one network the other has, from 0 to 1: matched nodes of all of the larger one. Q/DQ nodes and Casts do not
+ * count, since a copy in another precision has many more of them. null: it cannot be said, because most nodes have no name
+ * and no model is at hand.
+ */
+export function sharedNodes(a: DiffInput, b: DiffInput): number | null {
+  const [left, right] = [a, b].map(({ network, report }) =>
+    (network ?? namesOnly(report)).filter(({ op }) => !conversions.has(op)),
+  ) as [NetworkNode[], NetworkNode[]];
+  const most = Math.max(left.length, right.length);
+  if (most === 0) return null;
+  const hasEdges = a.network !== undefined && b.network !== undefined;
+  const unnamed = Math.max(...[left, right].map((nodes) => nodes.filter(({ name }) => name === '').length));
+  if (!hasEdges && !isSameNetwork(left, right) && unnamed > most / 2) return null;
+  return matchInputs(a, b).toB.reduce((sum, to, from) => sum + (to >= 0 && isCounted(a, from) ? 1 : 0), 0) / most;
+}
+
+const isCounted = ({ report }: DiffInput, index: number): boolean => !conversions.has(report.nodes[index]?.op ?? '');
+
+/** Inputs of both sides that the engines were built for with other shapes: their times are not of the same work. */
+export function otherShapes(a: FusionReport, b: FusionReport): InputShapes[] {
+  const others = shapesOf(b);
+  return [...shapesOf(a)].flatMap(([input, shape]) => {
+    const other = others.get(input);
+    return other === undefined || other === shape ? [] : [{ input, a: shape, b: other }];
+  });
+}
+
+/** Of each input whose shapes are known: `1×8 … 4×64 … 8×256`, one text for each optimization profile. */
+function shapesOf({ tensors = [], builtShapes = [] }: Partial<FusionReport>): Map<string, string> {
+  const found = new Map<string, string>();
+  const end = tensors.findIndex(({ producer }) => producer !== null);
+  for (const { name, shape } of end < 0 ? tensors : tensors.slice(0, end))
+    if (shape?.every((size) => typeof size === 'number')) found.set(name, shapeText(shape));
+  const open = new Map<string, string[]>();
+  for (const { input, min, opt, max } of builtShapes) {
+    const text = [...new Set([min, opt, max].map(shapeText))].join(' … ');
+    addTo(open, input, text);
+  }
+  for (const [input, texts] of open) if (!found.has(input)) found.set(input, texts.join('; '));
+  return found;
+}
 
 const isConversion = ({ op }: { op: string }): boolean => conversions.has(op) && op !== 'Identity';
 
@@ -79,7 +269,7 @@ function totalsOf(a: DiffInput, b: DiffInput) {
   });
   // A plan has neither the reformats nor the kernels of the engine, and need not be the last.
   const known = (report: FusionReport, count: (layer: ReportLayer) => boolean) =>
-    listsEngine(report) ? report.layers.filter(count).length : null;
+    listsEngine(report) ? runningLayers(report).filter(count).length : null;
   return {
     nodes: both(({ report }) => report.nodes.length),
     layers: both(({ report }) => known(report, () => true)),
@@ -155,7 +345,7 @@ class Comparison {
     match.toB.forEach((other, index) => {
       if (other !== -1) this.#toA[other] = index;
     });
-    this.#timed = timeOf(a.layers) !== null && timeOf(b.layers) !== null;
+    this.#timed = totalMs(a.layers) !== null && totalMs(b.layers) !== null;
   }
 
   changes(): Change[] {
@@ -229,9 +419,9 @@ class Comparison {
     const isWhole = [...cluster.a, ...cluster.b].some(({ whole }) => whole);
     for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same' && !isWhole))
       add({ kind: aspect, a, b, message: `${label}: ${message}${delta(deltaMs)}.` });
-    if (changes.length === 0 && deltaMs !== null && !isSameTime(deltaMs)) {
-      const before = timeOf(layersA)!;
-      const after = timeOf(layersB)!;
+    if (changes.length === 0 && deltaMs !== null && !isSameWork(layersA, layersB)) {
+      const before = totalMs(layersA)!;
+      const after = totalMs(layersB)!;
       add({
         kind: 'time',
         a: `${before} ms`,
@@ -301,7 +491,7 @@ class Comparison {
       if (layersA.length + layersB.length === 0) continue;
       for (const layer of [...layersA, ...layersB]) told.add(layer);
       const deltaMs = this.#delta(layersA, layersB);
-      if (deltaMs === null || isSameTime(deltaMs)) continue;
+      if (deltaMs === null || isSameWork(layersA, layersB)) continue;
       const nodesA = a.flatMap(({ nodes }) => nodes.map((node) => this.#a.nodes[node]!));
       const nodesB = b.flatMap(({ nodes }) => nodes.map((node) => this.#b.nodes[node]!));
       changes.push({
@@ -321,7 +511,7 @@ class Comparison {
   }
 
   #delta(layersA: readonly ReportLayer[], layersB: readonly ReportLayer[]): number | null {
-    return this.#timed ? (timeOf(layersB) ?? 0) - (timeOf(layersA) ?? 0) : null;
+    return this.#timed ? (totalMs(layersB) ?? 0) - (totalMs(layersA) ?? 0) : null;
   }
 }
 
@@ -343,7 +533,10 @@ function kindOf({ a, b, alike }: Cluster): 'same' | 'split' | 'merged' | 'moved'
 /** Where nodes are on one side; '' for nowhere. */
 const fateWords = (nodes: FusionReport['nodes']): string =>
   nodes
-    .map(({ fate, foreignNode }) => (fate === 'foreign' ? `in ForeignNode ${foreignNode}` : whereWords[fate]))
+    .map(({ fate, foreignNode, removedByLine }) => {
+      if (removedByLine !== undefined) return `taken out of INT8 by line ${removedByLine} of its rules`;
+      return fate === 'foreign' ? `in ForeignNode ${foreignNode}` : whereWords[fate];
+    })
     .join(', ');
 
 const whereWords: Readonly<Record<Exclude<Fate, 'foreign'>, string>> = {
@@ -354,3 +547,155 @@ const whereWords: Readonly<Record<Exclude<Fate, 'foreign'>, string>> = {
   shape: 'computed on the host',
   unknown: 'unknown',
 };
+
+/** Changes that are alike but for the module that they are in, `layers.0` … `layers.11`, or of which B says nothing. */
+interface Alike {
+  changes: Change[];
+  deltaMs: number | null;
+}
+
+/** Joins changes that say the same of repeated modules; the largest change of time first. */
+export function alikeChanges(changes: readonly Change[]): Alike[] {
+  const groups = new Map<string, Alike>();
+  // B may end before it names its nodes: a list of them would say the same of each.
+  const silent = changes.filter(({ kind }) => kind === 'unknown').length > 8;
+  for (const change of changes) {
+    const said = change.kind === 'unknown' && silent ? change.a : plain(change.message);
+    const key = `${change.kind} ${change.exact} ${said}`;
+    const group = groups.get(key);
+    if (!group) groups.set(key, { changes: [change], deltaMs: change.deltaMs });
+    else {
+      group.changes.push(change);
+      if (change.deltaMs !== null) group.deltaMs = (group.deltaMs ?? 0) + change.deltaMs;
+    }
+  }
+  return [...groups.values()].toSorted((a, b) => Math.abs(b.deltaMs ?? 0) - Math.abs(a.deltaMs ?? 0));
+}
+
+/** Without numbers, hashes and the change of time. */
+const plain = (message: string): string =>
+  message
+    .replace(/: [+−][\d.,]+ (?:ns|µs|ms|s)\.$/, '')
+    .replaceAll(/_0x[0-9a-f]+/g, '')
+    .replaceAll(/\d+/g, '#');
+
+const sideText = (side: DiffSide): string =>
+  [side.source, side.model, exactRelease(side), side.gpu].filter(Boolean).join(', ');
+
+/** A number of both sides, written for the user. */
+export interface ComparedFigure {
+  label: string;
+  a: string;
+  b: string;
+  /** `+12`; '' where it is the same or one side does not know it. */
+  delta: string;
+}
+
+/** Every figure that a side knows, in one order for all pages. */
+export function comparedFigures(totals: DiffTotals): ComparedFigure[] {
+  const kinds: [label: string, key: keyof DiffTotals, text: (value: number) => string][] = [
+    ['Nodes', 'nodes', thousands],
+    ['Layers and kernels listed', 'layers', thousands],
+    ['Kernels', 'kernels', thousands],
+    ['ForeignNodes', 'foreignNodes', thousands],
+    ['Reformats', 'reformats', thousands],
+    ['Activation memory', 'activationMemory', sizeText],
+    ['Weights memory', 'weightsMemory', sizeText],
+    ['Engine size', 'engineSize', sizeText],
+    ['Build time', 'buildSeconds', (seconds) => timeText(seconds * 1000)],
+    ['Warnings in the log', 'warnings', thousands],
+  ];
+  return kinds.flatMap(([label, key, text]) => {
+    const { a, b } = totals[key] as { a: number | null; b: number | null };
+    if (a === null && b === null) return [];
+    const delta = a === null || b === null || a === b ? '' : `${b > a ? '+' : '−'}${text(Math.abs(b - a))}`;
+    return [{ label, a: a === null ? 'unknown' : text(a), b: b === null ? 'unknown' : text(b), delta }];
+  });
+}
+
+/** What must be known before the figures are compared. */
+function caveats({ a, b, time, shapes, totals, marked }: BuildDiff): string[] {
+  const methods = a.traced !== b.traced && time.aMs !== null && time.bMs !== null;
+  const inputs = shapes.slice(0, 4).map((one) => `${one.input} ${one.a} → ${one.b}`);
+  const rest = shapes.length > 4 ? `, and ${counted(shapes.length - 4, 'other input')}` : '';
+  const sides = [
+    { name: 'A', side: a, share: totals.precision.a },
+    { name: 'B', side: b, share: totals.precision.b },
+  ];
+  return [
+    // A profiler of layers adds to the time of each, a trace does not.
+    ...(methods ? [`${otherMethods(a.traced)} The difference includes that.`] : []),
+    ...(shapes.length > 0
+      ? [`Built for other shapes, so the times are not of the same work: ${inputs.join(', ')}${rest}`]
+      : []),
+    ...sides.flatMap(({ name, side, share }) => [
+      ...(side.planned
+        ? [`${name} has no list of engine layers: compared is TensorRT's plan at the end of its log.`]
+        : []),
+      ...(share !== null && share.requested !== null ? [`${name}: ${precisionSentence(share)}`] : []),
+    ]),
+    ...(marked ? markedSentences(marked) : []),
+  ];
+}
+
+/** Both sides, how their nodes were matched, the figures, and the changes ranked by what they cost. */
+export function diffDocument(diff: BuildDiff): Document {
+  const { matched, totals, time } = diff;
+  const { byName, byStructure, onlyA, onlyB } = matched;
+  const states = Object.entries(totals.states).filter(([, count]) => count > 0);
+  const words: Record<string, string> = { notComparable: 'not comparable', onlyA: 'only in A', onlyB: 'only in B' };
+  const conversions = matched.conversions.a + matched.conversions.b;
+  const only = onlyA.length + onlyB.length > 0 ? `; ${onlyA.length} only in A, ${onlyB.length} only in B` : '';
+  const timed = time.aMs !== null && time.bMs !== null;
+  const changes = alikeChanges(diff.changes).map(({ changes: alike, deltaMs }) => {
+    const [first] = alike;
+    const others = alike.length > 1 ? ` (and ${counted(alike.length - 1, 'other')} alike).` : '.';
+    return {
+      cells: [
+        deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs),
+        `${alike.length > 1 ? `${alike.length} × ` : ''}${kindText(first!)}`,
+        first!.message.replace(/\.$/, '') + others,
+      ],
+    };
+  });
+  return {
+    title: `${diff.a.model}: ${diff.changes.length === 0 ? 'no differences' : counted(diff.changes.length, 'change')}`,
+    blocks: [
+      ...facts([
+        ['A', sideText(diff.a)],
+        ['B', sideText(diff.b)],
+        [
+          'Nodes',
+          `${byName} matched by name, ${byStructure} by structure${only}${conversions > 0 ? ` (${conversions} of them Q/DQ or Cast)` : ''}`,
+        ],
+        ['States', states.map(([state, count]) => `${count} ${words[state] ?? state}`).join(', ')],
+        [
+          'Time',
+          timed
+            ? `${timeText(time.aMs!)} → ${timeText(time.bMs!)} (${deltaText(time.bMs! - time.aMs!)}${time.isNoise ? ', within the noise' : ''})`
+            : 'not comparable, because at least one side has no profile',
+        ],
+      ]),
+      ...caveats(diff).map(note),
+      ...table(
+        ['', 'A#', 'B#', 'change#'],
+        comparedFigures(totals).map(({ label, a, b, delta }) => ({ cells: [label, a, b, delta] })),
+      ),
+      ...(changes.length === 0
+        ? [{ kind: 'text', text: 'No differences in what both sides know.' } as const]
+        : [
+            {
+              kind: 'section',
+              title: 'Changes',
+              blocks: table(['time#', 'kind', 'change'], changes, 'kind of change'),
+            } as const,
+          ]),
+    ],
+  };
+}
+
+/** The kind, and whether the report derived which nodes it concerns. What one side lacks was added or removed. */
+function kindText({ kind, exact, a, b }: Change): string {
+  const word = kind === 'folded' && b === '' ? 'removed' : kind === 'computed' && a === '' ? 'added' : kind;
+  return exact || kind === 'unknown' ? word : `${word} (derived)`;
+}

@@ -1,29 +1,71 @@
-import type { BuildLog } from '../engine/buildLog.ts';
-import type { Problem } from '../text/problem.ts';
-import { claimGone } from './eliminatedNodes.ts';
-import { createEngineView, outsideName, type EngineView } from './engineView.ts';
-import type { FusionReport, LayerKind, ReportForeignNode, ReportLayer } from './fusionReport.ts';
-import { claimLoggedFusions } from './loggedFusions.ts';
-import { expandFunctions } from '../model/expandFunctions.ts';
-import { createModelGraph, readsOf, type ModelGraph } from '../model/modelGraph.ts';
-import { claimNamed } from './namedMembers.ts';
-import { accountingOf, nodeFates } from './nodeFates.ts';
-import { createNodeNames } from '../model/nodeNames.ts';
-import { nodeRoles } from '../model/nodeRoles.ts';
-import { joinProfile, type ProfileJoin } from './profileJoin.ts';
-import { claimReached } from './reachedMembers.ts';
-import type { OnnxModel } from '../onnx/onnxModel.ts';
-import type { ReportInput } from './reportInput.ts';
-import { findRemarks } from './reportRemarks.ts';
-import { joinCounters } from './counterJoin.ts';
-import { findSavings } from './fusionSavings.ts';
-import { findTimes } from './timeFindings.ts';
-import { modelProblem, noteUnbuilt } from './modelDifferences.ts';
-import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './reportProblems.ts';
-import { claimWitnessed } from './witnessedNodes.ts';
-import { reportTensors } from './reportTensors.ts';
-import { joinTrace } from './traceJoin.ts';
-import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } from './resolution.ts';
+// Makes the report: for each node its fate, for each layer its nodes.
+import { addTo } from '../base/addTo.ts';
+import type { Problem } from '../base/problem.ts';
+import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
+import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
+import { contradictedShapes, type Contradiction } from '../network/inferTensors.ts';
+import { withoutProfile } from '../network/layerName.ts';
+import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
+import { builtNetworkOf, networkOf } from '../network/network.ts';
+import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
+import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
+import type {
+  FusionReport,
+  LayerKind,
+  NodePlacement,
+  ReportForeignNode,
+  ReportInput,
+  ReportLayer,
+  ReportTensor,
+} from './fusionReport.ts';
+import { withCandidates } from './internal/candidateKernels.ts';
+import { joinCounters } from './internal/counterJoin.ts';
+import { claimGone } from './internal/eliminatedNodes.ts';
+import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
+import { findSavings } from './internal/fusionSavings.ts';
+import { groupTitles } from './internal/groupTitles.ts';
+import { claimLoggedFusions } from './internal/loggedFusions.ts';
+import { modelProblem, noteUnbuilt, overloadProblem } from './internal/modelDifferences.ts';
+import { claimNamed } from './internal/namedMembers.ts';
+import { accountingOf, nodeFates } from './internal/nodeFates.ts';
+import { joinProfile, type ProfileJoin } from './internal/profileJoin.ts';
+import { claimReached } from './internal/reachedMembers.ts';
+import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './internal/reportProblems.ts';
+import { findRemarks } from './internal/reportRemarks.ts';
+import { createResolution, modelTensor, readersOf, type Resolution, sourceOf } from './internal/resolution.ts';
+import { findTimes } from './internal/timeFindings.ts';
+import { joinTrace } from './internal/traceJoin.ts';
+import { claimWitnessed } from './internal/witnessedNodes.ts';
+
+/** The tensors of all graphs of the model but its initializers, which no layer writes. */
+export function reportTensors({ graph, view, contradicted }: Resolution): ReportTensor[] {
+  const { types } = graph.inferred;
+  const shapes = [...graph.inferred.shapes];
+  for (const { tensor, inferred } of contradicted) shapes[tensor] = inferred;
+  const writers = new Map<number, number[]>();
+  for (const [layer, { outputs }] of view.layers.entries()) {
+    for (const output of outputs) {
+      const tensor = graph.byName.get(output.name) ?? graph.byName.get(withoutProfile(output.name));
+      if (tensor !== undefined) addTo(writers, tensor, layer);
+    }
+  }
+  const idOf = (node: number): string => graph.nodes[node]!.id;
+  return graph.tensors.flatMap(({ name, kind, producer, consumers }, tensor) =>
+    kind === 'initializer' || kind === 'undefined'
+      ? []
+      : [
+          {
+            name,
+            producer: producer < 0 ? null : idOf(producer),
+            consumers: [...new Set(consumers)].map(idOf),
+            type: types[tensor] ?? null,
+            shape: shapes[tensor] ?? null,
+            layers: writers.get(tensor) ?? [],
+          },
+        ],
+  );
+}
 
 /**
  * Says for every node of the model what happened to it and for every engine layer which nodes it computes, with the
@@ -31,21 +73,15 @@ import { createResolution, modelTensor, readersOf, sourceOf, type Resolution } f
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
 export function createReport(input: ReportInput): FusionReport {
-  const { layerInfo } = input;
-  const model = input.model === null ? noModel : expandFunctions(input.model);
-  // What one build says of another is wrong.
-  const log = otherBuildProblem(input) ? undefined : input.log;
-  const graph = createModelGraph(model);
-  const names = createNodeNames(graph, log?.parsedNodes ?? [], !log?.dropped?.['registeredLayers']);
-  const view = createEngineView(layerInfo, log, names);
-  const tensors = (list: Iterable<string>) =>
-    [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
-  const { roles, staticShapes } = nodeRoles(graph, tensors(view.bindings), tensors(copiedFromHost(view)));
-  const { resolution, other } = resolve(input, log, createResolution(graph, names, view, roles));
-  const noEngine = other ? 'The inputs belong to another model.' : noEngineReason(view, log);
-  const nodes = nodeFates(resolution, staticShapes, noEngine);
+  const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
+  const { view, graph } = resolution;
+  const nodes = withCandidates(resolution, nodeFates(resolution, staticShapes, noEngine));
   const times = layerTimes(view, input);
-  const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times));
+  const titles = groupTitles(
+    graph,
+    view.regions.map(({ name }, index) => ({ name, members: resolution.members[index]! })),
+  );
+  const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times, titles[index]!));
   const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times, streams));
   const measured = joinCounters(layers, input.counters ?? []);
@@ -54,8 +90,9 @@ export function createReport(input: ReportInput): FusionReport {
     ...(input.build && { build: input.build }),
     tensorrt: { product: log?.product ?? null, version: log?.version ?? null },
     ...builtShapesOf(input, log),
+    ...(view.profiles > 1 && { optimizationProfile: { shown: input.optimizationProfile ?? 0, of: view.profiles } }),
     ...(input.model === null && { subject: 'engine' as const }),
-    model: { file: input.modelFile, nodes: model.nodes.length },
+    model: { file: input.modelFile, nodes: graph.nodes.length },
     layers: layers.map((layer, index) => withCounters(layer, measured.counters[index])),
     foreignNodes,
     nodes,
@@ -76,6 +113,34 @@ export function createReport(input: ReportInput): FusionReport {
   report.remarks = findRemarks(resolution, report, log);
   return { ...report, ...costs(report, resolution) };
 }
+
+/** The inputs joined: which nodes each layer computes, and what stands in the way of saying so. */
+function joinInput(input: ReportInput) {
+  // What one build says of another is wrong.
+  const log = otherBuildProblem(input) ? undefined : input.log;
+  const graph = builtNetworkOf(input.model ?? noModel);
+  const names = createNodeNames(graph, log?.parsedNodes ?? [], !log?.dropped?.['registeredLayers']);
+  const view = createEngineView(input.layerInfo, log, names, input.optimizationProfile);
+  const tensors = (list: Iterable<string>) =>
+    [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
+  const contradicted = contradictedShapes(graph);
+  const roles = nodeRoles(
+    graph,
+    tensors(view.bindings),
+    tensors(copiedFromHost(view)),
+    openShapes(graph, names, contradicted),
+  );
+  const given = createResolution({ graph, names, view, contradicted, ...roles });
+  const { resolution, other } = resolve(input, log, given);
+  const noEngine = other ? 'The inputs belong to another model.' : noEngineReason(view, log);
+  return { log, resolution, other, noEngine, staticShapes: roles.staticShapes };
+}
+
+/** What declarations assign to be known and is not, by the inputs of the model or by what the parser logged. */
+const openShapes = (graph: ModelGraph, names: NodeNames, contradicted: readonly Contradiction[]): OpenShapes => ({
+  tensors: new Set(contradicted.map(({ tensor }) => tensor)),
+  nodes: new Set(graph.nodes.flatMap((_, node) => (names.recordOf(node)?.ofOpenShape ? [node] : []))),
+});
 
 const withCounters = (layer: ReportLayer, counters: ReportLayer['counters']): ReportLayer =>
   counters === undefined ? layer : { ...layer, counters };
@@ -111,18 +176,23 @@ export const noModel: OnnxModel = {
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(
-  { model, added }: ReportInput,
+  { model, added, removed = {} }: ReportInput,
   log: BuildLog | undefined,
   empty: Resolution,
 ): { resolution: Resolution; other: Problem | undefined } {
-  const { graph, names, view, roles, problems } = empty;
+  const { problems } = empty;
   if (model === null) return { resolution: empty, other: undefined };
+  for (const [id, line] of Object.entries(removed)) {
+    const node = empty.graph.indexOfId.get(id);
+    if (node !== undefined) empty.gone.set(node, { by: 'rule', line });
+  }
   noteUnbuilt(empty, log);
   claimNamed(empty, added);
   const differs = modelProblem(empty, log, added);
-  const other = differs?.severity === 'error' ? differs : otherModel(empty);
-  if (other) return { resolution: { ...createResolution(graph, names, view, roles), problems }, other };
+  const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
+  if (other) return { resolution: { ...createResolution(empty), problems }, other };
   if (differs) problems.push(differs);
+  problems.push(...overloadProblem(empty));
   claimLoggedFusions(empty);
   claimGone(empty);
   claimReached(empty);
@@ -149,7 +219,7 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin, streams: b
   const evidence = new Set(from.layerEvidence[index]);
   if (opaque) {
     for (const node of nodes) {
-      const by = from.basis[node]?.by;
+      const by = from.provenance[node]?.by;
       evidence.add(
         by === 'line' || by === 'fusion'
           ? 'log'
@@ -184,7 +254,10 @@ function layerOf(from: Resolution, index: number, times: ProfileJoin, streams: b
 
 function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   const { name, type } = view.layers[index]!;
-  if (view.regionOf[index]! >= 0) return view.names[index]!.kind === 'kernel' ? 'kernel' : 'foreign';
+  if (view.regionOf[index]! >= 0) {
+    if (view.names[index]!.kind !== 'kernel') return 'foreign';
+    return runsKernel(type) ? 'kernel' : type === 'shape_call' ? 'shape' : 'other';
+  }
   if (nodes > 0) return nodes === 1 ? 'single' : 'fused';
   const native = view.nativeNames.get(index) ?? name;
   if (native.startsWith('Reformatting CopyNode for ') || /^Reformat/i.test(type)) return 'reformat';
@@ -198,7 +271,7 @@ function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   return 'other';
 }
 
-function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): ReportForeignNode {
+function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin, title: string): ReportForeignNode {
   const region = from.view.regions[index]!;
   const members = from.members[index]!;
   const timed = region.layers.map((layer) => times.averageMs[layer] ?? null).filter((time) => time !== null);
@@ -208,6 +281,7 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin): Rep
   return {
     id: index,
     name: region.name,
+    ...(title !== '' && { title }),
     nodes: idsOf(from.graph, members),
     exact: (from.listed[index]! || members.size > 0) && [...members].every(isNamed),
     layers: region.layers,
@@ -265,3 +339,134 @@ const idsOf = (graph: ModelGraph, nodes: Iterable<number>): string[] =>
 /** Sums of times without the noise of binary fractions: nine digits after the point; null for what is not a number. */
 const rounded = (value: number | null | undefined): number | null =>
   value === null || value === undefined || !Number.isFinite(value) ? null : Math.round(value * 1e9) / 1e9;
+
+/** What can be said about an engine without the ONNX file that it was built from. */
+export interface EngineReport {
+  /** `subject` is `engine`: layers and ForeignNodes with their times; nothing about nodes. */
+  report: FusionReport;
+  /** The engine's layers, in the report's order, with all that was recorded of them. */
+  layers: EngineLayer[];
+  /** Names of the engine's inputs and outputs; empty where the inputs do not say. */
+  bindings: string[];
+}
+
+/** The files of a build without its model; `file` names the one that lists the layers. */
+export type EngineInput = Omit<ReportInput, 'model' | 'modelFile' | 'modelProblems' | 'added' | 'removed'> & {
+  file: string;
+};
+
+/**
+ * A report on an engine alone, from layer info, a log, a profile or several of them. Where only a profile lists layers,
+ * they are its rows: names and times in the engine's order.
+ */
+export function createEngineReport({ file, ...given }: EngineInput): EngineReport {
+  const names = createNodeNames(networkOf(noModel), given.log?.parsedNodes ?? []);
+  const first = createEngineView(given.layerInfo, given.log, names, given.optimizationProfile);
+  const rows = layersOfProfile(given.profile);
+  const input = first.source === 'none' && rows !== undefined ? { ...given, layerInfo: rows } : given;
+  const view = input === given ? first : createEngineView(rows, given.log, names, given.optimizationProfile);
+  const report = createReport({ ...input, model: null, modelFile: file });
+  return { report, layers: view.layers, bindings: [...view.bindings] };
+}
+
+function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
+  if (profile === undefined || profile.rows.length === 0) return undefined;
+  return {
+    detail: 'names',
+    layers: profile.rows.map(({ name }) => bareLayer(name, null)),
+    bindings: [],
+    ioTensors: [],
+    documents: 1,
+    unknownKeys: {},
+  };
+}
+
+/** Execution providers that run parts of a graph as TensorRT engines. */
+const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
+
+/** A report with where ONNX Runtime runs each node. */
+export function placeNodes(report: FusionReport, model: OnnxModel, placement: Placement): FusionReport {
+  const { nodes } = builtNetworkOf(model);
+  const place = placer(nodes, placement);
+  const placed = report.nodes.map((node, at) => ({ ...node, placement: place(nodes[at]!) }));
+  return {
+    ...report,
+    nodes: placed,
+    placement: placement.providers.map(({ name, count, nodes: listed, line }) => ({
+      provider: name,
+      nodes: placed.filter((node) => node.placement.provider === name).length,
+      listed: count,
+      engines: tensorrt.test(name) ? (listed?.filter(({ op }) => op.startsWith('TRTKernel_')).length ?? count) : 0,
+      copies: listed?.filter(({ op }) => op === 'MemcpyFromHost' || op === 'MemcpyToHost').length ?? 0,
+      line,
+    })),
+  };
+}
+
+type Node = Pick<OnnxModel['nodes'][number], 'id' | 'name' | 'op'>;
+
+/** Says of each node where it runs. ONNX Runtime knows nodes by their names; it folds, fuses and renames some before. */
+function placer(
+  nodes: readonly Node[],
+  { providers, wholeGraph, reasons, parsed }: Placement,
+): (node: Node) => NodePlacement {
+  const uses = new Map<string, number>();
+  for (const { name } of nodes) uses.set(name, (uses.get(name) ?? 0) + 1);
+  const listed = new Map<string, { provider: string; op: string }[]>();
+  /** Nodes that ONNX Runtime made of others have their names in theirs: `fused /conv/Conv`, `/fc/MatMul/MatMulAddFusion`. */
+  const made = new Map<string, { provider: string; op: string }>();
+  for (const { name: provider, nodes: own } of providers)
+    for (const { op, name } of own ?? []) {
+      addTo(listed, name, { provider, op });
+      if (!uses.has(name))
+        for (const part of partsOf(name)) if (uses.get(part) === 1 && !made.has(part)) made.set(part, { provider, op });
+    }
+  const [only] = providers;
+  const alone = providers.length === 1 && only!.nodes === null ? only! : null;
+  const engine = providers.find(({ name }) => tensorrt.test(name))?.name ?? null;
+  const constants = nodes.filter(({ op }) => op === 'Constant').length;
+  return ({ name, op }) => {
+    const why = reasons.get(name);
+    if (op === 'Constant')
+      return { provider: null, exact: true, reason: 'ONNX Runtime makes a Constant an initializer.' };
+    if (name !== '' && uses.get(name) === 1) {
+      const found = listed.get(name);
+      if (found?.length === 1) {
+        const [{ provider, op: as }] = found as [{ provider: string; op: string }];
+        const replaced = as === op ? '' : `, as ${as}`;
+        return { provider, exact: as === op, reason: why ? `${why}.` : `The log lists it on ${provider}${replaced}.` };
+      }
+    }
+    if (alone !== null && !tensorrt.test(alone.name)) {
+      const all = alone.count === nodes.length - constants;
+      const reason = all
+        ? `The log says that all nodes run on ${alone.name}.`
+        : `All nodes that ONNX Runtime kept run on ${alone.name}; it may have removed this one or fused it into another.`;
+      return { provider: alone.name, exact: all, reason };
+    }
+    const other = made.get(name);
+    if (other !== undefined)
+      return {
+        provider: other.provider,
+        exact: false,
+        reason: `ONNX Runtime made a node ${other.op} of it and others.`,
+      };
+    if (engine !== null && (wholeGraph || alone !== null || (name !== '' && parsed.has(name)))) {
+      const said = parsed.has(name) ? 'TensorRT parsed it' : 'TensorRT runs the whole graph';
+      return { provider: engine, exact: false, reason: `${said}, and no other provider lists it.` };
+    }
+    const inside = engine === null ? '' : 'is inside a TensorRT engine, or ';
+    return {
+      provider: null,
+      exact: false,
+      reason: `The log does not list it: it ${inside}was folded, removed or fused.`,
+    };
+  };
+}
+
+/** Names that a longer name may contain. */
+function partsOf(name: string): string[] {
+  const words = name.split(/\s+/);
+  const paths = words.flatMap((word) => [word, word.slice(0, Math.max(0, word.lastIndexOf('/')))]);
+  return [...new Set(paths)].filter((part) => part !== '');
+}

@@ -1,7 +1,16 @@
-import type { BuildFigures } from '../engine/buildFigures.ts';
-import type { Problem } from '../text/problem.ts';
-import type { EngineTensor } from '../engine/engineLayer.ts';
-import type { MemoryOperations, TracedGpu } from '../engine/profile.ts';
+// The types of a FusionReport and of what it is made from.
+import type { Problem } from '../base/problem.ts';
+import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import type {
+  BuildFigures,
+  BuildLog,
+  EngineTensor,
+  LayerInfo,
+  MemoryOperations,
+  Profile,
+  TracedGpu,
+} from '../formats/tensorrt/buildOutput.ts';
+import type { KernelCounters } from '../formats/tensorrt/readLayerInfo.ts';
 
 /** The contract between the core, the command line, the views and every script that reads results (`docs/fusion-report.md`). Fields may be added; these keep their names and meaning. */
 export interface FusionReport {
@@ -13,6 +22,8 @@ export interface FusionReport {
   tensorrt: { product: 'tensorrt' | 'tensorrt-rtx' | null; version: string | null };
   /** The shapes for which the engine was built, of inputs with open dimensions in each optimization profile; omitted: the inputs do not say. */
   builtShapes?: ReportShape[];
+  /** The optimization profile whose layers are listed, from 0, and of how many; omitted: the layers are of one. */
+  optimizationProfile?: { shown: number; of: number };
   /**
    * Only without an ONNX file: the report is on the engine alone. `model.file` is then the file that lists the layers,
    * `nodes` and `tensors` are empty, `accounting` counts nothing: what happened to the model's nodes is unknown.
@@ -90,7 +101,7 @@ export type LayerKind =
   | 'fused'
   /** a whole ForeignNode, where TensorRT does not list its kernels */
   | 'foreign'
-  /** a kernel inside a ForeignNode */
+  /** a kernel inside a ForeignNode; a jump, a wait, a copy or a memset inside of it is `other`, a call for shapes `shape` */
   | 'kernel'
   /** copies a tensor into another type or memory layout */
   | 'reformat'
@@ -165,14 +176,16 @@ export interface TracedProfile {
   passes: number;
   /** What a pass took on the GPU; omitted where no kernel belongs to one. */
   pass?: TracedPass;
-  /** How many calls of the host launched a kernel each, and their time altogether in milliseconds; omitted: none, as where CUDA graphs run. */
-  launches?: { calls: number; ms: number };
+  /** How many calls of the host launched a kernel each, and their time altogether in milliseconds; their median and 90th percentile without the first pass, in which modules load. Omitted: none, as where CUDA graphs run. */
+  launches?: { calls: number; ms: number; p50?: number; p90?: number };
 }
 
 /** What passes through an engine took, from the start of the first kernel to the end of the last. Milliseconds. */
 export interface TracedPass {
   /** Average. */
   averageMs: number;
+  /** What 90 % of the passes reach or exceed (nearest rank); omitted by older versions. */
+  p10?: number;
   /** Median (nearest rank). */
   p50: number;
   /** What 90 % of the passes do not exceed (nearest rank). */
@@ -201,6 +214,8 @@ export interface ReportLayer {
   evidence: Evidence[];
   /** Average time in milliseconds; null: not timed. From a trace: of the passes in which it launched kernels. */
   averageMs: number | null;
+  /** The time in milliseconds that 90 % of the passes reach or exceed (nearest rank); only from a trace. */
+  p10?: number;
   /** Median time of a pass in milliseconds (nearest rank); only from a trace. */
   p50?: number;
   /** The time in milliseconds that 90 % of the passes do not exceed (nearest rank); only from a trace. */
@@ -213,6 +228,10 @@ export interface ReportLayer {
   gapMs?: number;
   /** How long the host was in a call that launched a kernel of the layer, in milliseconds on average; only from a trace, and not for kernels of CUDA graphs. */
   launchMs?: number;
+  /** Median of these calls in milliseconds (nearest rank), without those of the first pass, in which modules load. */
+  launchP50?: number;
+  /** The time in milliseconds that 90 % of these calls do not exceed (nearest rank). */
+  launchP90?: number;
   /** When it ran in the median pass of the trace, in milliseconds from the start of the first kernel to the end of the layer's last, and the CUDA stream of its longest kernel; only from a trace. */
   ran?: { startMs: number; endMs: number; stream: number };
   /** What Nsight Compute measured of its kernels, in percent of what the GPU can do; null: not measured. Only with its output. */
@@ -251,6 +270,11 @@ export interface ReportForeignNode {
   id: number;
   /** TensorRT's name, as `{ForeignNode[a...b]}`. */
   name: string;
+  /**
+   * What it is called everywhere: where its nodes are and what they compute, as `stages.2/blocks.2 · LayerNorm + MLP`.
+   * Derived from its nodes, and no other has the same. Omitted where nothing says, and by older versions.
+   */
+  title?: string;
   /** Ids of the ONNX nodes in it. */
   nodes: string[];
   /** true: TensorRT itself named every member; false: derived from the graph. */
@@ -284,6 +308,12 @@ export interface ReportNode {
   layers: number[];
   /** Id of the ForeignNode that it is in; null: in none. */
   foreignNode: number | null;
+  /** Of a member of a ForeignNode that no kernel names: ids of one to three layers one of which computes it, derived from the graph. Omitted where more are possible. */
+  within?: number[];
+  /** Line of the rules that took it out of the copy of the model that was built. Otherwise omitted. */
+  removedByLine?: number;
+  /** true for a member of a ForeignNode that no kernel names and that changes no data, only their shape. Otherwise omitted. */
+  view?: true;
   /** true: TensorRT's output or the model itself says so; false: derived from them, or not known. */
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
@@ -333,8 +363,7 @@ export interface ReportTensor {
   /** Sizes, names of symbolic dimensions, null for a dimension that is not known; null: not even the rank is known. */
   shape: readonly (number | string | null)[] | null;
   /**
-   * Ids of the engine layers that write it: several where each writes a part (what a Concat puts together) or belongs to
-   * another optimization profile; none where it stays inside a layer, or where the inputs do not name the layers' tensors.
+   * Ids of the engine layers that write it: several where each writes a part (what a Concat puts together); none where it stays inside a layer, or where the inputs do not name the layers' tensors.
    */
   layers: number[];
 }
@@ -375,7 +404,7 @@ export interface FusionSaving {
 export interface Remark {
   /** As compilers' optimization remarks: something was done, was not done, or was found out. */
   kind: 'passed' | 'missed' | 'analysis';
-  /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, … */
+  /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, `repair`, … */
   code: string;
   /** One or two sentences. */
   message: string;
@@ -386,3 +415,36 @@ export interface Remark {
   /** Ids of the layers concerned. */
   layers: number[];
 }
+
+/** What a report is made of: a model, if there is its ONNX file, and what there is of its build. */
+export interface ReportInput {
+  /** null: there is no ONNX file, so the report is on the engine alone. */
+  model: OnnxModel | null;
+  /** The name for the report: the model's file, without a model the file that lists the layers. */
+  modelFile: string;
+  modelProblems?: Problem[] | undefined;
+  layerInfo?: LayerInfo | undefined;
+  log?: BuildLog | undefined;
+  /** Which of several builds of its file the log is. */
+  build?: ReportBuild | undefined;
+  profile?: Profile | undefined;
+  /** What Nsight Compute measured, in the order of the launches. */
+  counters?: readonly KernelCounters[] | undefined;
+  /** What the readers of layer info, log and profile found. */
+  problems?: Problem[] | undefined;
+  /** The shapes for which the build says it made its engine. */
+  builtShapes?: ReportShape[] | undefined;
+  /** Which optimization profile the report is on, from 0; omitted: the first. */
+  optimizationProfile?: number | undefined;
+  /** Names of nodes that were added to the model for this build, such as the Casts of precision overrides. */
+  added?: readonly string[] | undefined;
+  /** Nodes that the copy of the model that was built does not have, by id: the line of the rules that removed each. */
+  removed?: Readonly<Record<string, number>> | undefined;
+}
+
+/** Codes of problems which say that model, log and layer info are of different builds. */
+const contradictions = new Set(['other-model', 'other-build']);
+
+/** Whether the inputs of a report can be of one build. */
+export const fitsInputs = ({ problems }: FusionReport): boolean =>
+  !problems.some(({ code }) => contradictions.has(code));

@@ -1,11 +1,12 @@
-import type { Inspection } from './inspection.ts';
-import type { BuildLog, LogEvidence } from '../engine/buildLog.ts';
-import type { Problem } from '../text/problem.ts';
-import { inspection } from './inspection.ts';
-import { readNcu } from '../engine/readNcu.ts';
-import { decodeVersion } from '../engine/log/logFrame.ts';
-import { readOverrides } from '../precision/language/readOverrides.ts';
-import { counted } from '../text/numbers.ts';
+// Identifies a text.
+import { type Inspection, inspection } from './inspection.ts';
+import type { BuildLog, LogEvidence } from '../formats/tensorrt/buildOutput.ts';
+import type { Problem } from '../base/problem.ts';
+import { readNcu } from '../formats/tensorrt/readLayerInfo.ts';
+import { decodeVersion } from '../formats/tensorrt/buildOutput.ts';
+import { readOverrides } from '../precision/readOverrides.ts';
+import { counted } from '../base/text.ts';
+import { releaseName } from '../base/text.ts';
 
 const CALIBRATION_HEADER = /^TRT-(\d+)-(\w+)$/;
 const CALIBRATION_LINE = /^(.+): ([0-9a-fA-F]{8})$/;
@@ -24,7 +25,7 @@ export function inspectCounters(text: string): Inspection {
   });
 }
 
-/** Recognises an INT8 calibration cache, with its header or without; null for other text. */
+/** Recognizes an INT8 calibration cache, with its header or without; null for other text. */
 export function inspectCalibration(text: string): Inspection | null {
   if (!MAY_BE_CALIBRATION.test(text.slice(0, 2000))) return null;
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
@@ -64,7 +65,7 @@ const MAX_OVERRIDES = 4_000_000;
 
 const MAY_BE_OVERRIDE = /^\s*(?:model|base|require)\s|[\s"](?:fp\d+|bf16|int\d+|bool|float\d*|half|bfloat16)\b/;
 
-/** Recognises precision overrides by their grammar; null for other text. */
+/** Recognizes precision overrides by their grammar; null for other text. */
 export function inspectOverrides(text: string): Inspection | null {
   if (text.length > MAX_OVERRIDES || /[<>{}]/.test(text.replace(/->|"(?:[^"\\\n]|\\.)*"|group:\S*|#.*/g, '')))
     return null;
@@ -152,7 +153,5 @@ const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unk
 
 function summaryOf(log: BuildLog): string {
   const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;
-  const product = log.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
-  const version = log.version === null ? '' : ` ${log.version}`;
-  return `Log of ${product}${version}${writer}: ${OUTCOMES[log.outcome]}, ${counted(log.lines, 'line')}`;
+  return `Log of ${releaseName(log)}${writer}: ${OUTCOMES[log.outcome]}, ${counted(log.lines, 'line')}`;
 }

@@ -1,16 +1,155 @@
-import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
-import { addTo } from '../text/addTo.ts';
-import { counted, percentText, sizeText, thousands, timeText } from '../text/numbers.ts';
-import { oneLine, shorten } from '../text/oneLine.ts';
-import { fateWords } from './fates.ts';
-import { findingHead } from './findingText.ts';
-import { engineGroups, type EngineGroup } from './groups.ts';
-import { countedLayers } from './layers.ts';
-import { headerLines } from './headerLines.ts';
-import { summarySentence } from './summary.ts';
-import { width, wrap } from './textLines.ts';
-import { shareOf, totalMs } from './times.ts';
-import { passSection, restSection, type TraceSection } from './traceText.ts';
+// A report and its nodes as text.
+import { addTo } from '../base/addTo.ts';
+import {
+  counted,
+  oneLine,
+  percentText,
+  releaseName,
+  shapeRange,
+  shapeText,
+  shorten,
+  sizeText,
+  thousands,
+  timeText,
+} from '../base/text.ts';
+import type { MemoryOperations } from '../formats/tensorrt/buildOutput.ts';
+import type {
+  Fate,
+  FusionReport,
+  LayerKind,
+  ReportForeignNode,
+  ReportLayer,
+  ReportNode,
+  ReportTensor,
+} from '../fusion/fusionReport.ts';
+import { parseMetadata } from '../network/layerName.ts';
+import { width, wrap } from './internal/textLines.ts';
+import {
+  countedLayers,
+  type EngineGroup,
+  engineGroups,
+  fateSentence,
+  fateWords,
+  findingHead,
+  isStep,
+  layerOf,
+  longestName,
+  nodeLabel,
+  oneOf,
+  shareOf,
+  summarySentence,
+  totalMs,
+} from './words.ts';
+
+/** More inputs than these are counted. */
+const mostInputs = 6;
+
+/**
+ * What was built: model, TensorRT, and the inputs with their shapes, those of the engine where the model leaves a size open:
+ * `vit_tiny.onnx · TensorRT 10.6.0`, `Inputs: input float 1×3×224×224`.
+ */
+export function headerLines(report: FusionReport): string[] {
+  const { product, version } = report.tensorrt;
+  const facts = [
+    oneLine(report.model.file),
+    product === null && version === null ? '' : releaseName(report.tensorrt),
+    report.build === undefined ? '' : `build ${report.build.number} of ${report.build.of} in the log`,
+  ].filter((fact) => fact !== '');
+  const inputs = graphInputs(report).map((input) => inputText(report, input));
+  const more = inputs.length > mostInputs ? [counted(inputs.length - mostInputs, 'other input')] : [];
+  return [
+    shorten(facts.join(' · '), width),
+    ...(inputs.length === 0 ? [] : wrap(`Inputs: ${[...inputs.slice(0, mostInputs), ...more].join(', ')}`, '', '  ')),
+  ];
+}
+
+/** The inputs of the main graph: they come first, and nothing produces them. */
+function graphInputs({ tensors }: FusionReport): ReportTensor[] {
+  const end = tensors.findIndex(({ producer }) => producer !== null);
+  return tensors.slice(0, end < 0 ? tensors.length : end);
+}
+
+function inputText(report: FusionReport, tensor: ReportTensor): string {
+  const isStatic = tensor.shape?.every((size) => typeof size === 'number') === true;
+  return `${tensorText(tensor)}${isStatic ? '' : (builtText(report, tensor.name) ?? engineText(report, tensor.name))}`;
+}
+
+/** ` (built for 1×8 to 8×256, optimum 4×64)`; null if nothing says for which shapes. */
+function builtText({ builtShapes = [] }: FusionReport, name: string): string | null {
+  const own = builtShapes.filter(({ input }) => input === name);
+  if (own.length === 0) return null;
+  const texts = own.map(shapeRange);
+  const isOne = own.length === 1 && own[0]!.min.join() === own[0]!.max.join();
+  return ` (built ${isOne ? 'as' : 'for'} ${texts.join('; ')})`;
+}
+
+/** What the layers have: TensorRT 8 writes the shapes of the run there, not those of the engine. */
+function engineText(report: FusionReport, name: string): string {
+  const dims = engineDims(report, name);
+  if (dims === null) return '';
+  return dims.includes(-1) ? ' (dynamic in the engine)' : ` (${shapeText(dims)} in the layer info)`;
+}
+
+/** Dimensions of a tensor as the engine layers have it; -1: dynamic. null if no layer has it by this name. */
+function engineDims({ layers }: FusionReport, name: string): readonly number[] | null {
+  for (const { inputs, outputs } of layers)
+    for (const tensor of [...inputs, ...outputs]) if (tensor.name === name && tensor.dims !== null) return tensor.dims;
+  return null;
+}
+
+/** `input_ids int64 batch×seq` */
+export function tensorText({ name, type, shape }: Pick<ReportTensor, 'name' | 'type' | 'shape'>): string {
+  const sizes = shape === null ? '' : shapeText(shape);
+  return [oneLine(name), type ?? '', oneLine(sizes)].filter((part) => part !== '').join(' ');
+}
+
+/** What a trace says of something: times in milliseconds, each with what took it. */
+export interface TraceSection {
+  title: string;
+  rows: { ms: number; text: string }[];
+}
+
+const memoryNouns: Readonly<Record<MemoryOperations['kind'], readonly [one: string, many: string]>> = {
+  'host-to-device': ['copy to the device', 'copies to the device'],
+  'device-to-host': ['copy to the host', 'copies to the host'],
+  'device-to-device': ['copy within the device', 'copies within the device'],
+  'other-copy': ['other copy', 'other copies'],
+  set: ['memset', 'memsets'],
+};
+
+/** Whole passes through the engine; null without a trace. */
+export function passSection({ profile }: FusionReport): TraceSection | null {
+  const { pass, launches, passes = 0 } = profile ?? {};
+  if (pass === undefined) return null;
+  const { averageMs, p50, p90, p99, gapMs } = pass;
+  const gap = `no kernel runs for ${timeText(gapMs)} of the median pass (${percentText((100 * gapMs) / p50)})`;
+  const rows = [
+    {
+      ms: averageMs,
+      text: `on average on the GPU (p50 ${timeText(p50)}, p90 ${timeText(p90)}, p99 ${timeText(p99)}); ${gap}`,
+    },
+  ];
+  if (launches !== undefined)
+    rows.push({
+      ms: launches.ms / launches.calls,
+      text: `of the host for each of ${counted(launches.calls, 'launch', 'launches')}, ${timeText(launches.ms)} altogether`,
+    });
+  return { title: `A pass through the engine, of ${thousands(passes)} in the trace`, rows };
+}
+
+/** Kernels, copies and memsets of no layer, in all passes and outside them; null if there are none. */
+export function restSection({ profile }: FusionReport): TraceSection | null {
+  if (profile === undefined) return null;
+  const others = profile.kernels - profile.attributed;
+  const rows = [
+    ...(others > 0 ? [{ ms: profile.otherMs, text: `${counted(others, 'kernel')} of no layer` }] : []),
+    ...(profile.memory ?? []).map(({ kind, count, ms, bytes }) => ({
+      ms,
+      text: `${counted(count, ...memoryNouns[kind])}, ${sizeText(bytes)}`,
+    })),
+  ];
+  return rows.length === 0 ? null : { title: 'In the whole trace, next to the layers', rows };
+}
 
 /** Groups, operators and unknown nodes beyond these are counted, not listed. */
 const mostGroups = 40;
@@ -105,7 +244,7 @@ function rowsOf(report: FusionReport): Row[] {
       if (kernels > 0) notes.unshift(counted(kernels, 'kernel'));
       if (!foreign.exact && report.subject !== 'engine') notes.push('derived');
       const what = [`ForeignNode ${foreign.id}`, ...notes].join(', ');
-      rows.push({ nodes: nodes.length, ms: foreign.averageMs, what, name: foreign.name });
+      rows.push({ nodes: nodes.length, ms: foreign.averageMs, what, name: foreign.title ?? foreign.name });
       continue;
     }
     const [layer] = layers;
@@ -142,13 +281,16 @@ function findingLines({ findings = [] }: FusionReport): string[] {
   ];
 }
 
+/** Fewer bytes than these are not worth a sentence. */
+const leastSaving = 1024;
+
 /** What fusion saved altogether. */
 function savingLines({ savings = [] }: FusionReport): string[] {
   const launches = savings.reduce((sum, one) => sum + (one.launches ?? 0), 0);
   const bytes = savings.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
   const saved = [
     ...(launches > 0 ? [counted(launches, 'launch', 'launches')] : []),
-    ...(bytes > 0 ? [`${sizeText(bytes)} that stay in kernels`] : []),
+    ...(bytes >= leastSaving ? [`${sizeText(bytes)} that stay in kernels`] : []),
   ];
   if (saved.length === 0) return [];
   const unknown = savings.filter((one) => one.bytes === null || one.unknownTensors > 0).length;
@@ -246,4 +388,209 @@ function problemLines({ problems }: FusionReport): string[] {
       ),
     ...(problems.length > mostRemarks ? [`  … and ${thousands(problems.length - mostRemarks)} more`] : []),
   ];
+}
+
+/** Neighbors and layers beyond these are counted. */
+const mostListed = 8;
+
+/** All that a report has on one node. */
+export interface NodeDetails {
+  node: ReportNode;
+  layers: ReportLayer[];
+  /** Tensors that it reads and writes, without initializers. */
+  inputs: ReportTensor[];
+  outputs: ReportTensor[];
+}
+
+/** The nodes of a name, or the node of an id; none where the model has neither. */
+export function findNodes({ nodes }: FusionReport, nameOrId: string): ReportNode[] {
+  const named = nodes.filter(({ name }) => name === nameOrId);
+  return named.length > 0 ? named : nodes.filter(({ id }) => id === nameOrId);
+}
+
+export function nodeFacts(report: FusionReport, node: ReportNode): NodeDetails {
+  return {
+    node,
+    layers: node.layers.flatMap((id) => layerOf(report, id) ?? []),
+    inputs: report.tensors.filter(({ consumers }) => consumers.includes(node.id)),
+    outputs: report.tensors.filter(({ producer }) => producer === node.id),
+  };
+}
+
+/** A node for a terminal: its fate and how that is known, its layers, and what its neighbors became. */
+export function formatNode(report: FusionReport, node: ReportNode): string {
+  const { layers, inputs, outputs } = nodeFacts(report, node);
+  const byId = new Map(report.nodes.map((one) => [one.id, one]));
+  const line = lineOf(report, node, layers);
+  const neighbors = (title: string, tensors: readonly ReportTensor[], nodesOf: (tensor: ReportTensor) => string[]) =>
+    tensors.length === 0
+      ? []
+      : [
+          title,
+          ...limited(tensors, 'tensor', (tensor) => [
+            ...wrap(tensorText(tensor), '  ', '    '),
+            ...limited(nodesOf(tensor), 'node', (id) => {
+              const other = byId.get(id);
+              return other === undefined
+                ? []
+                : wrap(`${describe(other)}: ${placeOf(report, node, other)}`, '    ', '      ');
+            }),
+          ]),
+        ];
+  return `${[
+    shorten(describe(node), 100),
+    ...(node.source === undefined ? [] : wrap(`Source: ${oneLine(node.source)}`, '  ', '    ')),
+    ...wrap(fateSentence(report, node), '  '),
+    ...wrap(
+      `${node.fate === 'unknown' ? 'Reason' : node.exact ? 'Exact' : 'Evidence'}: ${oneLine(node.reason)}`,
+      '  ',
+      '    ',
+    ),
+    ...(node.placement === undefined
+      ? []
+      : wrap(
+          `ONNX Runtime: ${node.placement.provider ?? 'not known'}. ${oneLine(node.placement.reason)}`,
+          '  ',
+          '    ',
+        )),
+    ...(line === null ? [] : [`  Log: line ${line}`]),
+    ...(layers.length === 0 ? [] : ['Layers', ...limited(layers, 'layer', (layer) => layerLines(report, layer))]),
+    ...neighbors('Inputs', inputs, ({ producer }) => (producer === null ? [] : [producer])),
+    ...neighbors('Outputs', outputs, ({ consumers }) => consumers),
+  ].join('\n')}\n`;
+}
+
+/** `/attn/Softmax (Softmax, node 63)` */
+const describe = (node: ReportNode): string =>
+  node.name === '' ? nodeLabel(node) : `${oneLine(node.name)} (${node.op}, node ${node.id})`;
+
+/** Where the log says it: the line of the layer, or that of the ForeignNode. */
+function lineOf(report: FusionReport, node: ReportNode, layers: readonly ReportLayer[]): number | null {
+  const foreign = report.foreignNodes.find(({ id }) => id === node.foreignNode);
+  return layers.find(({ line }) => line !== null)?.line ?? foreign?.line ?? null;
+}
+
+function layerLines(report: FusionReport, layer: ReportLayer): string[] {
+  const share = shareOf(report, layer.averageMs);
+  const kind = layer.foreignNode === null ? layer.type : `${layer.kind} of ForeignNode ${layer.foreignNode}`;
+  const facts = [
+    kind,
+    layer.averageMs === null ? '' : timeText(layer.averageMs),
+    share === null ? '' : `${percentText(share * 100)} of the time`,
+    counted(layer.nodes.length, 'node'),
+    layer.tactic === null ? '' : `tactic ${layer.tactic}`,
+    layer.evidence.length === 0 ? '' : `evidence: ${layer.evidence.join(', ')}`,
+  ].filter((fact) => fact !== '');
+  return [
+    ...wrap(`layer ${layer.id}: ${shorten(layer.name, longestName)}`, '  ', '    '),
+    ...wrap(oneLine(facts.join(', ')), '    '),
+  ];
+}
+
+/** What another node became, seen from this one. */
+function placeOf(report: FusionReport, node: ReportNode, other: ReportNode): string {
+  if (other.layers.some((id) => node.layers.includes(id) && layerOf(report, id)?.kind !== 'foreign'))
+    return other.foreignNode === null ? 'same layer' : 'same kernel';
+  if (other.foreignNode !== null)
+    return other.foreignNode === node.foreignNode ? 'same ForeignNode' : `ForeignNode ${other.foreignNode}`;
+  if (other.layers.length > 0) return `layer ${other.layers.slice(0, 3).join(', ')}`;
+  return other.fate === 'shape' ? 'shape on the host' : other.fate;
+}
+
+function limited<T>(all: readonly T[], noun: string, lines: (one: T) => string[]): string[] {
+  const shown = all.slice(0, mostListed).flatMap(lines);
+  return all.length > mostListed ? [...shown, `  … and ${counted(all.length - mostListed, `more ${noun}`)}`] : shown;
+}
+
+/**
+ * The members of a ForeignNode for a terminal: its kernels in order with the nodes that each computes (a node in several
+ * kernels is listed in each), then the members that no kernel names. A kernel for which the inputs name no node says so.
+ */
+export function formatMembers(report: FusionReport, foreign: ReportForeignNode): string {
+  const byId = new Map(report.nodes.map((node) => [node.id, node]));
+  const kernels = foreign.layers.flatMap((id) => layerOf(report, id) ?? []).filter(({ kind }) => kind === 'kernel');
+  const inKernels = new Set(kernels.flatMap(({ nodes }) => nodes));
+  const rest = foreign.nodes.filter((id) => !inKernels.has(id)).flatMap((id) => byId.get(id) ?? []);
+  const members = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []).map((node) => memberLine(node));
+  const sections = [
+    headLines(report, foreign, kernels),
+    ...kernels.map((kernel) => [
+      ...wrap(kernelTitle(report, kernel), '', '  '),
+      ...(report.subject === 'engine' ? namedNodes(kernel) : members(kernel.nodes)),
+    ]),
+    rest.length === 0
+      ? []
+      : [
+          kernels.length === 0
+            ? 'Members (the inputs do not list the kernels)'
+            : `Members that no kernel names: ${counted(rest.length, 'node')}`,
+          ...rest.map((node) => memberLine(node, candidateNote(node))),
+        ],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function headLines(report: FusionReport, foreign: ReportForeignNode, kernels: readonly ReportLayer[]): string[] {
+  const share = shareOf(report, foreign.averageMs);
+  const empty = kernels.filter(({ nodes }) => nodes.length === 0).length;
+  const engine = report.subject === 'engine';
+  const facts = [
+    engine ? '' : counted(foreign.nodes.length, 'node'),
+    kernels.length === 0 ? '' : counted(kernels.length, 'kernel'),
+    stepsText(report, foreign),
+    engine || empty === 0 ? '' : `${counted(empty, 'kernel')} without a known node`,
+    foreign.averageMs === null ? '' : timeText(foreign.averageMs),
+    share === null ? '' : `${percentText(share * 100)} of the time`,
+    engine ? '' : foreign.exact ? 'exact' : 'derived',
+    foreign.line === null ? '' : `log line ${foreign.line}`,
+  ].filter((fact) => fact !== '');
+  return [
+    ...(foreign.title === undefined ? [] : [foreign.title]),
+    ...wrap(`ForeignNode ${foreign.id}: ${oneLine(foreign.name)}`, '', '  '),
+    ...wrap(facts.join(', '), '  '),
+    ...wrap(`Inputs: ${foreign.inputs.map(oneLine).join(', ') || 'none'}`, '  ', '    '),
+    ...wrap(`Outputs: ${foreign.outputs.map(oneLine).join(', ') || 'none'}`, '  ', '    '),
+  ];
+}
+
+/** `14 other steps (9 memset, 3 copy, 2 jmp)`: what a ForeignNode has next to its kernels; '' for nothing. */
+function stepsText(report: FusionReport, foreign: ReportForeignNode): string {
+  const types = foreign.layers
+    .flatMap((id) => layerOf(report, id) ?? [])
+    .filter(isStep)
+    .map(({ type }) => type);
+  if (types.length === 0) return '';
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const parts = [...counts].toSorted((a, b) => b[1] - a[1]).map(([type, count]) => `${count} ${type}`);
+  return `${counted(types.length, 'other step')} (${parts.join(', ')})`;
+}
+
+function kernelTitle(report: FusionReport, kernel: ReportLayer): string {
+  const share = shareOf(report, kernel.averageMs);
+  const time = kernel.averageMs === null ? '' : `, ${timeText(kernel.averageMs)}`;
+  const part = share === null ? '' : ` (${percentText(share * 100)})`;
+  const nodes = kernel.nodes.length === 0 ? ', no known node' : `, ${counted(kernel.nodes.length, 'node')}`;
+  return `layer ${kernel.id}: ${shorten(kernel.name, longestName)}${time}${part}${report.subject === 'engine' ? '' : nodes}`;
+}
+
+/** Without a model: the names of ONNX nodes in TensorRT's metadata of a kernel. */
+const namedNodes = ({ metadata }: ReportLayer): string[] =>
+  [...new Set(parseMetadata(metadata ?? '').tokens.map(({ text }) => text))].map((name) =>
+    shorten(`  ${oneLine(name)}`, width),
+  );
+
+const memberLine = ({ id, op, name, exact, source }: ReportNode, note = ''): string =>
+  shorten(
+    `  ${op} ${oneLine(name) || `(node ${id})`}${source === undefined ? '' : ` @ ${oneLine(source)}`}${exact ? '' : ', derived'}${note}`,
+    width,
+  );
+
+/** `, in layer 4 or 7`, `, changes no data` */
+function candidateNote({ within = [], view }: ReportNode): string {
+  if (view) return ', changes no data';
+  return within.length === 0 ? '' : `, in layer ${oneOf(within.map(String))}`;
 }

@@ -1,8 +1,10 @@
-import { inDataOrder, type ModelGraph, readsOf } from '../model/modelGraph.ts';
-import type { InferredTensors } from '../model/inferTensors.ts';
-import { byteLength } from '../onnx/tensorTypes.ts';
-import { missingTensor, type Piece, pieceOf, type Unfit } from './pieceOf.ts';
-import { withSizes } from './pieceWithSizes.ts';
+// Splits a model in a chain.
+import type { ShapeRange } from '../build/buildManifest.ts';
+import { shapeArgument } from '../base/text.ts';
+import { byteLength, type OnnxValue } from '../formats/onnx/onnxModel.ts';
+import type { InferredTensors } from '../network/inferTensors.ts';
+import { inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
+import { type BorderTensor, missingTensor, type Subgraph, subgraphOf, type Unfit, withSizes } from './extractModel.ts';
 
 /** A place where a network can be cut in two. */
 export interface CutPoint {
@@ -26,7 +28,7 @@ export interface CutPoint {
  * needs it, as constants are: as inputs, sizes would have to be given by hand.
  * @param names of tensors of the main graph, in any order
  */
-export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | Unfit {
+export function splitAt(graph: ModelGraph, names: readonly string[]): Subgraph[] | Unfit {
   const order = mainNodes(graph);
   const rank = new Map(order.map((node, index) => [node, index]));
   const cuts: { name: string; producer: number }[] = [];
@@ -49,13 +51,37 @@ export function splitAt(graph: ModelGraph, names: readonly string[]): Piece[] | 
   }
   const rest = order.filter((node) => !taken.has(node));
   if (rest.length === 0) return { reason: `No node is left after "${cuts.at(-1)!.name}": cut at an earlier tensor` };
-  const plain = [...parts, rest].map((part) => pieceOf(graph, part, null));
+  const plain = [...parts, rest].map((part) => subgraphOf(graph, part, null));
   const whole = plain.map((part) => withSizes(graph, part));
   const read = new Set([...graph.graphOutputs, ...whole.flatMap(({ inputs }) => inputs)]);
   // Who cuts at a size wants it to cross.
-  if (cuts.some(({ name }) => !read.has(graph.byName.get(name)!))) return plain;
+  if (cuts.some(({ name }) => !read.has(graph.byName.get(name)!))) return withOtherOutputs(graph, plain);
   const unread = new Set(plain.flatMap(({ inputs }) => inputs).filter((tensor) => !read.has(tensor)));
-  return whole.map((part) => ({ ...part, outputs: part.outputs.filter((tensor) => !unread.has(tensor)) }));
+  const used = whole.map((part) => ({ ...part, outputs: part.outputs.filter((tensor) => !unread.has(tensor)) }));
+  return withOtherOutputs(graph, used);
+}
+
+/**
+ * The parts, the last one with the model's outputs that no part computes: initializers, constants, and inputs that the
+ * model passes on.
+ */
+function withOtherOutputs(graph: ModelGraph, parts: readonly Subgraph[]): Subgraph[] {
+  const computed = new Set(parts.flatMap(({ outputs }) => outputs));
+  const others = graph.graphOutputs.filter((tensor) => !computed.has(tensor));
+  const last = parts.at(-1)!;
+  const joined = (own: readonly number[], kind: string) => [
+    ...new Set([...own, ...others.filter((tensor) => graph.tensors[tensor]!.kind === kind)]),
+  ];
+  const constants = others.map((tensor) => graph.tensors[tensor]!.producer).filter((node) => node >= 0);
+  return [
+    ...parts.slice(0, -1),
+    {
+      nodes: [...new Set([...last.nodes, ...constants])].toSorted((a, b) => a - b),
+      inputs: joined(last.inputs, 'input'),
+      outputs: [...last.outputs, ...others],
+      initializers: joined(last.initializers, 'initializer'),
+    },
+  ];
 }
 
 /** As many cuts are looked at closely for each one that is proposed. */
@@ -89,10 +115,10 @@ export function suggestCuts(graph: ModelGraph, inferred: InferredTensors, most =
       const { name } = graph.tensors[candidate.tensor]!;
       const parts = splitAt(graph, [name]);
       if ('reason' in parts) return [];
-      const [before, behind] = parts as [Piece, Piece];
+      const [before, behind] = parts as [Subgraph, Subgraph];
       const crossing = before.outputs.filter((tensor) => behind.inputs.includes(tensor));
       const weights = crossing.map((tensor) => weightOf(inferred, tensor));
-      const count = ({ nodes }: Piece) => nodes.filter((node) => rank.has(node)).length;
+      const count = ({ nodes }: Subgraph) => nodes.filter((node) => rank.has(node)).length;
       const point: CutPoint = {
         tensor: name,
         crossing: crossing.map((tensor) => graph.tensors[tensor]!.name),
@@ -185,3 +211,48 @@ function moduleBorder(graph: ModelGraph, tensor: number): { module: string | nul
 
 /** `/layers.3/attn/MatMul` is in `/layers.3/attn`. The part before a leading slash is empty. */
 const scopeOf = (name: string): string[] => name.split('/').slice(0, -1);
+
+/**
+ * Optimization profiles for a part of a model, from those of the model: an input that it shares keeps its shapes, and
+ * symbolic dimensions of others get the sizes that the model's inputs give them. A size that no one knows is 1.
+ * @param inputs of the model
+ * @param border the inputs of the part
+ */
+export function partProfiles(
+  profiles: readonly Record<string, ShapeRange>[],
+  inputs: readonly OnnxValue[],
+  border: readonly BorderTensor[],
+): Record<string, ShapeRange>[] {
+  return profiles.map((profile) => {
+    const sizes = {
+      min: symbolSizes(profile, inputs, 'min'),
+      opt: symbolSizes(profile, inputs, 'opt'),
+      max: symbolSizes(profile, inputs, 'max'),
+    };
+    return Object.fromEntries(
+      border.flatMap(({ name, shape }) => {
+        const own = profile[name];
+        if (own) return [[name, own]];
+        if (!shape?.some((dim) => typeof dim !== 'number')) return [];
+        const text = (kind: keyof ShapeRange) =>
+          shapeArgument(shape.map((dim) => (typeof dim === 'number' ? dim : (sizes[kind].get(dim ?? '') ?? 1))));
+        return [[name, { min: text('min'), opt: text('opt'), max: text('max') }]];
+      }),
+    );
+  });
+}
+
+/** What a profile makes of the symbolic dimensions of the model's inputs. */
+function symbolSizes(
+  profile: Record<string, ShapeRange>,
+  inputs: readonly OnnxValue[],
+  kind: keyof ShapeRange,
+): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { name, shape } of inputs) {
+    const given = profile[name]?.[kind].split('x').map(Number);
+    for (const [axis, dim] of (shape ?? []).entries())
+      if (typeof dim === 'string' && given?.[axis] !== undefined) sizes.set(dim, given[axis]);
+  }
+  return sizes;
+}

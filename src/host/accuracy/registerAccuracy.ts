@@ -1,22 +1,58 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { ruleHints } from '../../core/accuracy/accuracyReport.ts';
+import { counted } from '../../core/base/text.ts';
 import type { GraphMenuContext } from '../../protocol/graphMenu.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
 import { commands } from '../ids.ts';
 import { commandTarget } from '../language/commandTarget.ts';
+import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageFeatures } from '../language/languageFeatures.ts';
 import { isPaths } from '../platform/isPaths.ts';
+import { showError } from '../platform/messages.ts';
 import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { AccuracyPages } from './accuracyPages.ts';
-import { RuleErrorHints } from './ruleErrorHints.ts';
-import type { AccuracySubject, FoundAccuracy } from './findCulprits.ts';
-import { stampOf } from './stampOf.ts';
+import type { AccuracySubject, FoundAccuracy } from './findSensitiveNodes.ts';
+import { AccuracyPages } from './internal/accuracyPages.ts';
+import { stampOf } from './internal/stampOf.ts';
+
+/** At the end of each rule of an override file that a search has found: the error with it and without it. */
+export class RuleErrorHints implements vscode.InlayHintsProvider {
+  readonly #feed: FactsFeed;
+  /** The last search of each model that found rules. Judged again with them in place, nothing is left to find. */
+  readonly #found = new Map<string, FoundAccuracy>();
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeInlayHints = this.#changed.event;
+
+  constructor(feed: FactsFeed) {
+    this.#feed = feed;
+  }
+
+  add(found: FoundAccuracy): void {
+    if ((found.report.fix?.without.length ?? 0) === 0) return;
+    this.#found.set(found.model.toString(), found);
+    this.#changed.fire();
+  }
+
+  async provideInlayHints(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.InlayHint[]> {
+    if (this.#found.size === 0) return [];
+    const model = await this.#feed.modelOf(document.uri);
+    const found = model && this.#found.get(model.toString());
+    if (!found) return [];
+    return ruleHints(document.getText(), found.report)
+      .filter(({ line }) => line >= range.start.line && line <= range.end.line)
+      .map(({ line, column, label }) => {
+        const hint = new vscode.InlayHint(new vscode.Position(line, column), label);
+        hint.paddingLeft = true;
+        hint.tooltip = `Simulated in ${found.report.low.toUpperCase()}: the error of the outputs with all rules of the fix, and without this one.`;
+        return hint;
+      });
+  }
+}
 
 /** What the feature needs of the extension. */
 interface AccuracyParts {
@@ -42,7 +78,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const model = typeof argument === 'string' ? found.get(argument)?.model : await pickModel(argument, sessions);
     if (model === undefined || !(await isOnDisk(model))) return undefined;
-    const { comparePrecisions } = await import('./comparePrecisions.ts');
+    const { comparePrecisions } = await import('./internal/comparePrecisions.ts');
     const result = await comparePrecisions(context, model, log, isPaths(inputs) ? inputs : undefined);
     if (result !== undefined) keep(result, true);
     return result;
@@ -51,18 +87,18 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
     const subject = await subjectOf(argument, parts);
     if (subject === undefined || !(await isOnDisk(subject.model))) return undefined;
-    const { findCulprits, tellFound } = await import('./findCulprits.ts');
-    const result = await findCulprits(context, subject, log, isPaths(inputs) ? inputs : undefined);
+    const { findSensitiveNodes, tellFound } = await import('./findSensitiveNodes.ts');
+    const result = await findSensitiveNodes(context, subject, log, isPaths(inputs) ? inputs : undefined);
     if (result === undefined) return undefined;
     const last = found.get(subject.model.toString());
-    // The ladder is about the model without rules, so other rules leave it as it is.
+    // The sweep is about the model without rules, so other rules leave it as it is.
     const isSame = last?.stamp === result.stamp && String(last.inputs) === String(result.inputs);
-    if (isSame) result.ladder = last.ladder;
+    if (isSame) result.sweep = last.sweep;
     keep(result, false);
     void tellFound(
       result,
       () => pages.show(result, true),
-      async () => (await import('./addFix.ts')).addFix(result),
+      async () => (await import('./internal/addFix.ts')).addFix(result),
     );
     return result;
   };
@@ -81,7 +117,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
     registerCommands({
-      [commands.findCulprits]: find,
+      [commands.findSensitiveNodes]: find,
       [commands.comparePrecisions]: compare,
       [commands.openAccuracyPage]: async (argument) => {
         const result = await known(argument);
@@ -90,12 +126,12 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
       [commands.runEngine]: async (argument) => {
         const build = buildOf(argument);
         if (build === undefined) return;
-        const { runBuildEngine } = await import('./runBuildEngine.ts');
+        const { runBuildEngine } = await import('./internal/runBuildEngine.ts');
         await runBuildEngine(context, build, log);
       },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
-        if (result !== undefined) await (await import('./addFix.ts')).addFix(result);
+        if (result !== undefined) await (await import('./internal/addFix.ts')).addFix(result);
       },
     }),
   );
@@ -120,7 +156,7 @@ async function subjectOf(
   if (model !== undefined) return { model, rules };
   const text =
     feed.paramsOf(target)?.modelProblem || 'This file has no model. Add a line such as "model ./model.onnx".';
-  await vscode.window.showErrorMessage(plainText(text));
+  await showError(text);
   return undefined;
 }
 

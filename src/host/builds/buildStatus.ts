@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { progressLine } from '../../core/build/progressLine.ts';
-import { thousands } from '../../core/text/numbers.ts';
+import { progressLine } from '../../core/build/buildManifest.ts';
+import { thousands } from '../../core/base/text.ts';
 import { fusionTreeId } from '../ids.ts';
 import type { Builds, RunningBuild } from './builds.ts';
 import { nameOf } from '../platform/nameOf.ts';

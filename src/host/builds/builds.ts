@@ -1,10 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { stageWords } from '../../core/build/buildProgress.ts';
-import type { BuildProgress, ProgressState } from '../../core/build/buildProgress.ts';
-import { quoteCommand } from '../../core/build/quoteCommand.ts';
-import { progressLine } from '../../core/build/progressLine.ts';
-import { durationText, timeText } from '../../core/text/numbers.ts';
+import { type BuildProgress, progressLine, type ProgressState, stageWords } from '../../core/build/buildManifest.ts';
+import { durationText, quoteCommand, timeText } from '../../core/base/text.ts';
 import type { BuildEvents } from '../../builder/run/runBuild.ts';
 import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
@@ -12,11 +9,12 @@ import type { Build } from '../../builder/store/buildFolder.ts';
 import { plainText } from '../platform/plainText.ts';
 import type { TaskOptions } from './taskProperties.ts';
 import type { LineKind } from './terminalText.ts';
-import { severityOf } from './severityOf.ts';
+import { severityOf } from './internal/severityOf.ts';
 import { toolsOf } from './toolsOf.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { shell } from '../../builder/tools/shell.ts';
+import { showError } from '../platform/messages.ts';
 
 /** Where a build's log goes while it runs. */
 export type LineSink = (text: string, severity: LineKind) => void;
@@ -94,8 +92,8 @@ export class Builds implements vscode.Disposable {
     this.#ended.dispose();
   }
 
-  /** Runs one build to its end, with its log to `line`. Resolves to an exit code: 0 when there is an engine. Never rejects. */
-  async run(options: TaskOptions, line: LineSink, cancel: AbortController): Promise<number> {
+  /** Runs one build to its end, with its log to `line`. Resolves to an exit code: 0 when there is an engine; none when the user cancelled it. Never rejects. */
+  async run(options: TaskOptions, line: LineSink, cancel: AbortController): Promise<number | undefined> {
     // The last of three looks at trust: nothing is started before this one.
     if (!mayRun()) {
       line(untrustedMessage(), 'error');
@@ -128,9 +126,10 @@ export class Builds implements vscode.Disposable {
       this.#running.delete(key);
       this.#changed.fire(uri);
     }
-    if (build === undefined) return 1;
-    this.#ended.fire({ uri, build });
-    return build.manifest.result === 'passed' ? 0 : 1;
+    if (build !== undefined) this.#ended.fire({ uri, build });
+    if (build?.manifest.result === 'passed') return 0;
+    // Neither an engine nor a failure: tasks that depend on it do not run, and its tab stays as it is.
+    return cancel.signal.aborted ? undefined : 1;
   }
 
   async #runShown(running: Running, options: TaskOptions, line: LineSink): Promise<Build | undefined> {
@@ -225,6 +224,6 @@ export class Builds implements vscode.Disposable {
     // No message after the user has declined.
     if (error instanceof NotConfirmed) return;
     if (!(error instanceof UserError)) this.#log.error(error instanceof Error ? error : message);
-    void vscode.window.showErrorMessage(plainText(message));
+    void showError(message);
   }
 }

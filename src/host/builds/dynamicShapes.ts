@@ -1,5 +1,6 @@
-import type { ShapeRange } from '../../core/build/optionKind.ts';
-import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
+import type { ShapeRange } from '../../core/build/buildManifest.ts';
+import type { GraphTensor } from '../../core/picture/graph/viewData.ts';
+import { shapeArgument } from '../../core/base/text.ts';
 
 /** A size that a model leaves open: one name may be in several places. */
 export interface OpenSize {
@@ -54,7 +55,7 @@ export function toProfile(
   for (const { name, shape } of inputs) {
     if (!open.has(name) || shape === null) continue;
     const text = (which: 0 | 1 | 2) =>
-      shape.map((size, axis) => chosen.get(`${axis}\n${name}`)?.[which] ?? Number(size)).join('x');
+      shapeArgument(shape.map((size, axis) => chosen.get(`${axis}\n${name}`)?.[which] ?? Number(size)));
     profile[name] = { min: text(0), opt: text(1), max: text(2) };
   }
   return profile;

@@ -1,7 +1,6 @@
-import { NodesByName } from '../../core/model/nodesByName.ts';
-import { nodesInName } from '../../core/model/nodesInName.ts';
+import { NodesByName, nodesInName } from '../../core/network/nodeNames.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { GraphData } from '../../core/scene/panel/viewData.ts';
+import type { GraphData } from '../../core/picture/graph/viewData.ts';
 
 /**
  * Ids of the nodes that belong to a layer while it is being timed: what an earlier build says of a layer or ForeignNode

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { BuildStep } from '../../core/diagnose/buildState.ts';
+import type { BuildStep } from '../../core/diagnose/diagnosis.ts';
 import { commands } from '../ids.ts';
 
 /** What was built, and where its log is open at the cause. */
@@ -46,6 +46,8 @@ export function stepCommand(
       return [commands.chooseModel, uri];
     case 'plugin':
       return [commands.replaceByPlugin, uri, nodes];
+    case 'repair':
+      return [commands.repairModel, uri, manifest];
     case 'reduce':
       return [commands.reduceModel, uri, manifest];
   }

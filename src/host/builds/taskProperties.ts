@@ -1,6 +1,5 @@
-import { optionRows } from '../../core/build/buildOptions.ts';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
-import type { OptionKind } from '../../core/build/optionKind.ts';
+import { type EngineOptions, optionRows } from '../../core/build/buildOptions.ts';
+import type { OptionKind } from '../../core/build/buildManifest.ts';
 
 /** Options of a build as a task can give them. */
 export type TaskOptions = EngineOptions & {

@@ -1,4 +1,4 @@
-const colours = {
+const colors = {
   error: '\u001b[31m',
   warning: '\u001b[33m',
   info: '',
@@ -7,7 +7,7 @@ const colours = {
 } as const;
 
 /** How a line looks: by its severity in the log, or `step`, which is not of the log but about it. */
-export type LineKind = keyof typeof colours;
+export type LineKind = keyof typeof colors;
 
 /**
  * A line of a log for a terminal. Names in it come from models: a control character could move the cursor or change
@@ -19,5 +19,5 @@ export function terminalText(line: string, severity: LineKind): string {
     .replaceAll('\r\n', '\n')
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '·')
     .replaceAll('\n', '\r\n');
-  return colours[severity] === '' ? `${safe}\r\n` : `${colours[severity]}${safe}\u001b[0m\r\n`;
+  return colors[severity] === '' ? `${safe}\r\n` : `${colors[severity]}${safe}\u001b[0m\r\n`;
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { readBuildFolder } from '../../builder/store/buildFolder.ts';
-import type { Build } from '../../builder/store/buildFolder.ts';
+import { isSamePath } from '../../builder/files/pathKey.ts';
+import { listBuilds } from '../../builder/store/buildHistory.ts';
+import { type Build, readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { adviceFor, stepsOf, stepWords } from '../../core/diagnose/buildState.ts';
+import { adviceFor, stepsOf, stepWords } from '../../core/diagnose/diagnosis.ts';
 import { stepCommand } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
-import { diagnoseBuild } from './diagnoseBuild.ts';
-import type { NamedDiagnosis } from './diagnoseBuild.ts';
+import { diagnoseBuild, type NamedDiagnosis } from './diagnoseBuild.ts';
 
 /** Names that are told of one diagnosis; the rest is counted. */
 const mostNames = 20;
@@ -40,6 +40,13 @@ export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Dispo
     return found;
   }
 
+  /** Says of a model whose newest build failed what went wrong, unless that was done since the window was opened. */
+  async recall(uri: vscode.Uri): Promise<void> {
+    if (uri.scheme !== 'file' || this.#told.has(uri.toString())) return;
+    const [newest] = await listBuilds(uri.fsPath);
+    if (newest?.manifest.result === 'failed' && !this.#told.has(uri.toString())) await this.show(uri, newest);
+  }
+
   /** Takes back what was said of builds that have been deleted since. */
   async forgetDeleted(): Promise<void> {
     const told = [...this.#told];
@@ -62,7 +69,7 @@ export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Dispo
   provideCodeActions(document: vscode.TextDocument, range: vscode.Range): vscode.CodeAction[] {
     const told = [...this.#told.values()].find(({ build }) => {
       const { log } = build.manifest.files;
-      return log !== null && join(build.folder, log) === document.uri.fsPath;
+      return log !== null && isSamePath(join(build.folder, log), document.uri.fsPath);
     });
     if (told === undefined) return [];
     const here = told.found.filter(({ line }) => line - 1 >= range.start.line && line - 1 <= range.end.line);

@@ -11,16 +11,15 @@ export interface NamedDiagnosis extends Diagnosis {
 /** What went wrong in a build, by its log, and by its model where that can be read. Never rejects: no log, no diagnoses. */
 export async function diagnoseBuild({ folder, manifest }: Build, files = new ParsedFiles()): Promise<NamedDiagnosis[]> {
   if (manifest.files.log === null) return [];
+  const isStopped = manifest.result === 'cancelled' && manifest.origin !== 'imported';
   const [{ diagnoseLog }, log, model] = await Promise.all([
     import('../../core/diagnose/diagnoseLog.ts'),
     files.log(join(folder, manifest.files.log)).catch(() => undefined),
     files.model(manifest.model.file).catch(() => undefined),
   ]);
   if (log === undefined) return [];
-  // The user who stopped a build knows why its log ends.
-  const found = diagnoseLog(log.value, model?.value).filter(
-    ({ code }) => code !== 'cut-off' || manifest.result !== 'cancelled',
-  );
+  // The user who stopped a build knows why it has no engine.
+  const found = diagnoseLog(log.value, model?.value).filter(({ severity }) => !isStopped || severity !== 'error');
   const names = new Map(model?.value.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return found.map((diagnosis) => ({ ...diagnosis, names: diagnosis.nodes.map((id) => names.get(id) ?? id) }));
 }

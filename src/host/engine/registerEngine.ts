@@ -1,19 +1,53 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { EngineFilesGiven } from '../../builder/store/loadEngine.ts';
-import { errorText } from '../../core/text/errorText.ts';
-import { openGraph } from '../graph/graphEditorProvider.ts';
-import { attachPieces, type AttachParts } from '../history/attach.ts';
+import { errorText } from '../../core/base/problem.ts';
 import type { Builds } from '../builds/builds.ts';
+import { openGraph } from '../graph/graphEditorProvider.ts';
+import { type AttachParts, attachPieces } from '../history/attach.ts';
 import { cacheViewType, commands, engineViewType } from '../ids.ts';
+import { showError } from '../platform/messages.ts';
 import { isModelFile } from '../platform/modelFile.ts';
-import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { askForModel } from '../workspace/pickModel.ts';
-import { EngineDecorations } from './engineDecorations.ts';
-import { CacheEditor } from './cacheEditor.ts';
-import { EngineEditor } from './engineEditor.ts';
-import { EngineReadings } from './engineReadings.ts';
+import { CacheEditor } from './internal/cacheEditor.ts';
+import { EngineEditor } from './internal/engineEditor.ts';
+import { EngineReadings } from './internal/engineReadings.ts';
+
+/** Marks engines in the explorer whose model or rules were changed after they were built. */
+export class EngineDecorations implements vscode.FileDecorationProvider, vscode.Disposable {
+  readonly #files: ParsedFiles;
+  readonly #changed = new vscode.EventEmitter<undefined>();
+  readonly #subscriptions: vscode.Disposable;
+  readonly onDidChangeFileDecorations = this.#changed.event;
+
+  constructor(builds: Builds, files: ParsedFiles) {
+    this.#files = files;
+    const models = vscode.workspace.createFileSystemWatcher('**/*.{onnx,trtprec}');
+    const again = () => this.#changed.fire(undefined);
+    this.#subscriptions = vscode.Disposable.from(
+      models,
+      models.onDidChange(again),
+      builds.onDidEnd(again),
+      vscode.window.registerFileDecorationProvider(this),
+    );
+  }
+
+  async provideFileDecoration(uri: vscode.Uri): Promise<vscode.FileDecoration | undefined> {
+    if (uri.scheme !== 'file' || !/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
+    const { buildOfEngine, whyStale } = await import('../../builder/store/buildOfEngine.ts');
+    const build = await buildOfEngine(uri.fsPath).catch(() => null);
+    const why = build === null ? null : await whyStale(build, this.#files);
+    return why === null
+      ? undefined
+      : { badge: '!', tooltip: why, color: new vscode.ThemeColor('list.warningForeground') };
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+    this.#changed.dispose();
+  }
+}
 
 /** The editor of engines, and the commands for logs, layer info and profiles that are opened without their model. */
 export function registerEngine(
@@ -48,7 +82,7 @@ async function withShown(viewType: string, argument: unknown, use: (uri: vscode.
   try {
     await use(uri);
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(errorText(error)));
+    await showError(errorText(error));
   }
 }
 
@@ -67,7 +101,7 @@ async function withFile(
   try {
     await use(uri);
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(errorText(error)));
+    await showError(errorText(error));
   }
 }
 
@@ -79,7 +113,7 @@ async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles)
     return;
   }
   if (isAutotuneState(uri.path)) {
-    const { showAutotune } = await import('../quantisation/showAutotune.ts');
+    const { showAutotune } = await import('../quantization/showAutotune.ts');
     return showAutotune(uri);
   }
   const { engineFilesOf, modelOfEngine } = await import('../../builder/store/engineFiles.ts');

@@ -1,19 +1,23 @@
 import * as vscode from 'vscode';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { toFusionPanel } from '../../core/scene/panel/fusionPanel.ts';
-import type { FusionPanel, PanelItem, PanelSort } from '../../core/scene/panel/fusionPanel.ts';
-import { groupColours } from '../../core/scene/panel/groupColours.ts';
-import type { Swatch } from '../../core/scene/panel/groupColours.ts';
-import type { GraphData } from '../../core/scene/panel/viewData.ts';
-import { locate } from '../../core/scene/panel/locate.ts';
+import {
+  type FusionPanel,
+  groupColors,
+  locate,
+  type PanelItem,
+  type PanelSort,
+  type Swatch,
+  toFusionPanel,
+} from '../../core/picture/page/fusionPanel.ts';
+import type { GraphData } from '../../core/picture/graph/viewData.ts';
 import type { Builds } from '../builds/builds.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
-import { contextKeys, fusionTreeId } from '../ids.ts';
-import type { PanelState } from '../ids.ts';
+import { contextKeys, fusionTreeId, type PanelState } from '../ids.ts';
 import type { Session } from '../workspace/session.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { messageOf } from '../workspace/viewConnections.ts';
-import { fusionTreeItem } from './fusionTreeItem.ts';
+import { fusionTreeItem } from './internal/fusionTreeItem.ts';
+import { releaseName } from '../../core/base/text.ts';
 
 /** Of more nodes than this a search result would be longer than anyone scrolls. */
 const mostExpanded = 500;
@@ -33,7 +37,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
   #made: { report: FusionReport; sort: PanelSort; search: string } | undefined;
   /** Lines that are being brought into view: the tree then reports them as selected, which the user did not do. */
   readonly #revealing = new Set<PanelItem>();
-  #colours: { graph: GraphData; report: FusionReport; of: (item: PanelItem) => Swatch | null } | undefined;
+  #colors: { graph: GraphData; report: FusionReport; of: (item: PanelItem) => Swatch | null } | undefined;
   #sort: PanelSort = 'time';
   #search = '';
 
@@ -67,14 +71,14 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     if (this.#view.visible) this.#catchUp();
   }
 
-  /** The graph's colours, made when the first line of a report is drawn. */
-  #colourOf(item: PanelItem): Swatch | null {
+  /** The graph's colors, made when the first line of a report is drawn. */
+  #colorOf(item: PanelItem): Swatch | null {
     const { graph = null, newest = null } = this.#sessions.current?.state ?? {};
     const report = newest?.report ?? null;
     if (graph === null || report === null) return null;
-    if (this.#colours?.graph !== graph || this.#colours.report !== report)
-      this.#colours = { graph, report, of: groupColours(graph, report) };
-    return this.#colours.of(item);
+    if (this.#colors?.graph !== graph || this.#colors.report !== report)
+      this.#colors = { graph, report, of: groupColors(graph, report) };
+    return this.#colors.of(item);
   }
 
   get sort(): PanelSort {
@@ -90,7 +94,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     return fusionTreeItem(item, {
       session: this.#sessions.current?.key ?? '',
       search: few ? this.#search : '',
-      swatch: this.#colourOf(item),
+      swatch: this.#colorOf(item),
     });
   }
 
@@ -240,11 +244,10 @@ function panelState(session: Session | undefined): PanelState {
 function describeBuild({ title, state: { newest } }: Session): string {
   if (newest === null) return title;
   const { product, version } = newest.build.tensorrt;
-  const name = product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
   const { origin } = newest.build;
   const label = { built: '', recorded: 'recorded', imported: 'imported' }[origin];
   const called = newest.build.name === undefined ? '' : `“${newest.build.name}”`;
-  return [title, called, product === null && version === null ? '' : `${name} ${version ?? ''}`.trim(), label]
+  return [title, called, product === null && version === null ? '' : releaseName({ product, version }), label]
     .filter((part) => part !== '')
     .join(' · ');
 }

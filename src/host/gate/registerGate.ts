@@ -5,7 +5,7 @@ import { commands, gateLanguage } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 
 /** Loaded with the first gate file. */
-const loadFeatures = () => import('./gateFeatures.ts');
+const loadFeatures = () => import('./internal/gateFeatures.ts');
 
 /** Gate files: diagnostics, completion, hover, and a code lens with the verdict of the newest build. */
 export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposable {
@@ -51,7 +51,7 @@ export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposa
       provideCodeLenses: async (document) => [await (await loadFeatures()).lens(document, files, failures)],
     }),
     registerCommands({
-      [commands.judgeGate]: async (argument) => {
+      [commands.evaluateGate]: async (argument) => {
         const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
         if (uri === undefined) return;
         const { showVerdict } = await loadFeatures();

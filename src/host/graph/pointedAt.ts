@@ -1,6 +1,6 @@
 import { isSelection } from '../../protocol/isViewMessage.ts';
-import type { TextSubject } from '../../core/scene/panel/selectionText.ts';
-import type { PanelItem } from '../../core/scene/panel/fusionPanel.ts';
+import type { TextSubject } from '../../core/picture/page/selectionText.ts';
+import type { PanelItem } from '../../core/picture/page/fusionPanel.ts';
 import type { GraphMenuContext } from '../../protocol/graphMenu.ts';
 import type { Session } from '../workspace/session.ts';
 

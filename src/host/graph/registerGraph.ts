@@ -4,9 +4,9 @@ import { registerCommands } from '../platform/registerCommands.ts';
 import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
-import { LogLinks } from './logLinks.ts';
-import { LogPhases } from './logPhases.ts';
-import { registerSelectionCommands } from './selectionCommands.ts';
+import { LogLinks } from './internal/logLinks.ts';
+import { LogPhases } from './internal/logPhases.ts';
+import { registerSelectionCommands } from './internal/selectionCommands.ts';
 import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
 
 /** The graph as an editor of ONNX files, and the command that opens it. */

@@ -4,9 +4,9 @@ import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { nsysToRun } from '../builds/toolsOf.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
-import { plainText } from '../platform/plainText.ts';
+import { showError, showWarning } from '../platform/messages.ts';
 import { pickModel } from '../workspace/pickModel.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
@@ -24,9 +24,7 @@ export async function pasteLog(parts: AttachParts, argument: unknown): Promise<v
   if (uri === undefined) return;
   const text = await vscode.env.clipboard.readText();
   if (text.trim() === '') {
-    await vscode.window.showWarningMessage(
-      'The clipboard contains no text. Copy a verbose build log or layer info first.',
-    );
+    await showWarning('The clipboard contains no text. Copy a verbose build log or layer info first.');
     return;
   }
   await attachPieces(parts, uri, text);
@@ -50,7 +48,7 @@ export async function attachPieces(
     const { importBuild } = await import('../../builder/run/importBuild.ts');
     build = await importBuild({ model: uri.fsPath, pieces: given, nsys: nsysToRun });
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(errorText(error)));
+    await showError(errorText(error));
     return;
   }
   await sessions.showBuild(uri, build.manifest.id);
@@ -62,9 +60,7 @@ export async function attachPieces(
 async function modelFor(sessions: Sessions, argument: unknown): Promise<vscode.Uri | undefined> {
   const uri = await pickModel(argument, sessions);
   if (uri === undefined || uri.scheme === 'file') return uri;
-  await vscode.window.showWarningMessage(
-    'Only models on this computer’s disk have builds. Copy the model there first.',
-  );
+  await showWarning('Only models on this computer’s disk have builds. Copy the model there first.');
   return undefined;
 }
 

@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import type { ViewData } from '../../core/scene/panel/viewData.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import type { ViewData } from '../../core/picture/graph/viewData.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { isViewMessage } from '../../protocol/isViewMessage.ts';
-import { receive, sender } from '../../protocol/rpc.ts';
-import type { Message } from '../../protocol/rpc.ts';
+import { type Message, receive, sender } from '../../protocol/rpc.ts';
 import type { PostedView, ViewHost } from '../../protocol/views.ts';
 import { commands, comparisonViewType } from '../ids.ts';
 import { setPage, viewFolder } from '../platform/setPage.ts';
-import { plainText } from '../platform/plainText.ts';
+import { showError, showInformation } from '../platform/messages.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
 import { postedData } from '../workspace/postedData.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
@@ -66,7 +65,7 @@ export class ComparisonPages {
       model,
       data: Promise.resolve(data),
       openLine: () =>
-        void vscode.window.showInformationMessage(
+        void showInformation(
           'The builds of a tried change are temporary, and so are their logs. Build the model with the change to keep them.',
         ),
     });
@@ -94,8 +93,7 @@ export class ComparisonPages {
         if (command === 'openFusion') void vscode.commands.executeCommand(commands.openFusionPage, model);
         if (command === 'openGraph') void vscode.commands.executeCommand(commands.openGraph, model);
       },
-      failed: (message) =>
-        void vscode.window.showErrorMessage(plainText(`The comparison failed: ${message.slice(0, 300)}`)),
+      failed: (message) => void showError(`The comparison failed: ${message.slice(0, 300)}`),
     };
     const listening = panel.webview.onDidReceiveMessage((message: unknown) => {
       if (isViewMessage(message)) receive({ ...handlers }, message, () => {});
@@ -111,7 +109,7 @@ export class ComparisonPages {
   async #read(older: Build, newer: Build): Promise<ViewData> {
     const [{ readBuildSide }, { toComparison }, { withWeights }] = await Promise.all([
       import('../../builder/store/buildSide.ts'),
-      import('../../builder/store/comparison.ts'),
+      import('../../builder/store/toComparison.ts'),
       import('../../builder/store/weightDigests.ts'),
     ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));

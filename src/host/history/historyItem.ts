@@ -1,13 +1,9 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import { adviceFor } from '../../core/diagnose/buildState.ts';
-import { shapesText } from '../../core/build/builtShapes.ts';
+import { adviceFor } from '../../core/diagnose/diagnosis.ts';
+import { type BuildManifest, type ProgressState, shapesText, stageWords } from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import { stageWords } from '../../core/build/buildProgress.ts';
-import type { ProgressState } from '../../core/build/buildProgress.ts';
-import { durationText, thousands, timeText } from '../../core/text/numbers.ts';
-import { shorten } from '../../core/text/oneLine.ts';
+import { durationText, releaseName, shorten, thousands, timeText } from '../../core/base/text.ts';
 import { optionWords } from '../builds/optionWords.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
@@ -84,8 +80,7 @@ const icons = {
 /** A build that has ended: when, with what, how long; below it what is known of it. */
 export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<NamedDiagnosis[]>): HistoryItem {
   const { manifest } = build;
-  const product = manifest.tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT';
-  const version = `${product} ${manifest.tensorrt.version ?? ''}`.trim();
+  const version = releaseName(manifest.tensorrt);
   const cancelled = manifest.origin === 'imported' ? 'incomplete log' : 'cancelled';
   const results = { passed: '', failed: 'failed', cancelled, running: 'running' };
   const origins = { built: '', recorded: 'recorded', imported: 'imported' };

@@ -2,14 +2,13 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import type { Builds } from '../builds/builds.ts';
-import { diagnoseBuild } from '../diagnostics/diagnoseBuild.ts';
-import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { diagnoseBuild, type NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { contextKeys, historyTreeId } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import type { Sessions } from '../workspace/sessions.ts';
-import { droppedTypes, takeDropped } from './droppedFiles.ts';
-import { buildItem, runningItem, toTreeItem } from './historyItem.ts';
-import type { HistoryItem } from './historyItem.ts';
+import { droppedTypes, takeDropped } from './internal/droppedFiles.ts';
+import { buildItem, type HistoryItem, runningItem, toTreeItem } from './historyItem.ts';
+import { showWarning } from '../platform/messages.ts';
 
 /** Opens what a build elsewhere left as a build of a model. */
 type Attach = (model: vscode.Uri, pieces: vscode.Uri[] | string) => Promise<void>;
@@ -110,7 +109,7 @@ export class HistoryTree
   async handleDrop(_: HistoryItem | undefined, data: vscode.DataTransfer): Promise<void> {
     const model = this.#sessions.current?.uri;
     if (model === undefined) {
-      await vscode.window.showWarningMessage('Open the model first, then drop its log here.');
+      await showWarning('Open the model first, then drop its log here.');
       return;
     }
     await takeDropped(data, (pieces) => this.#attach(model, pieces));

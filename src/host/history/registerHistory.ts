@@ -1,14 +1,15 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
+import { diagnosePastedLog } from '../diagnostics/pastedLog.ts';
 import { commands } from '../ids.ts';
 import { pickItem } from '../platform/askUser.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
 import { attach, pasteLog } from './attach.ts';
 import type { ComparisonPages } from './comparisonPages.ts';
-import { registerComparison } from './comparison.ts';
-import { buildOf, historyCommands } from './historyCommands.ts';
+import { registerComparison } from './internal/textComparison.ts';
+import { buildOf, historyCommands } from './internal/historyCommands.ts';
 import type { HistoryTree } from './historyTree.ts';
 
 /** The commands of the builds' history, and the texts in which two builds are compared. */
@@ -30,11 +31,12 @@ export function registerHistory(
       [commands.profileBuild]: async (argument) => {
         const build = buildOf(argument) ?? tree.selected[0];
         if (build === undefined) return;
-        const { profileBuildOf } = await import('./profileBuild.ts');
+        const { profileBuildOf } = await import('./internal/profileBuild.ts');
         await profileBuildOf({ ...parts, log }, build);
       },
       [commands.attach]: (uri, chosen) => attach(attaching, uri, chosen),
       [commands.pasteLog]: (uri) => pasteLog(attaching, uri),
+      [commands.diagnosePastedLog]: () => diagnosePastedLog(),
     }),
   );
 }

@@ -1,11 +1,11 @@
 import { listBuilds, trimBuilds } from '../../builder/store/buildHistory.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
-import { keepToLimit } from './tidyBuilds.ts';
+import { keepToLimit } from './internal/tidyBuilds.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { Ended } from '../builds/builds.ts';
-import { tellOutcome } from './tellOutcome.ts';
+import { tellOutcome } from './internal/tellOutcome.ts';
 
 /** After a build: shows its groups where the model is on view, tells how it ended, and lets the oldest builds go. */
 export async function showResult(

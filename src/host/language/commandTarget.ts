@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CommandArguments } from '../../protocol/language.ts';
-import { plainText } from '../platform/plainText.ts';
+import { showError } from '../platform/messages.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 
 /**
@@ -44,7 +44,7 @@ export async function savedDocument(uri: vscode.Uri): Promise<vscode.TextDocumen
     // oxlint-disable-next-line no-await-in-loop -- as above
     await otherSave(document);
   }
-  await vscode.window.showErrorMessage(plainText(`${uri.path} cannot be saved.`));
+  await showError(`${uri.path} cannot be saved.`);
   return undefined;
 }
 

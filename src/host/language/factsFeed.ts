@@ -1,20 +1,51 @@
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { choicesOfLog } from '../../core/replay/readChoices.ts';
-import type { Choices } from '../../core/replay/readChoices.ts';
-import { choicesOfMismatches } from '../../core/replay/readMismatches.ts';
-import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
+import { knownScales } from '../../builder/quantization/namedScales.ts';
 import { packageSets } from '../../builder/tools/packageSets.ts';
+import { errorText } from '../../core/base/problem.ts';
+import { type Choices, choicesOfLog } from '../../core/tactics/readChoices.ts';
+import { choicesOfMismatches } from '../../core/tactics/readReplay.ts';
+import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
 import { settingsSection } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { findModel, findModelOfReplay } from './internal/findModel.ts';
+import type { FactsReader, KnownFacts } from './internal/knownFacts.ts';
+import { readSidecars } from './internal/readSidecars.ts';
+import type { ServedKind } from './internal/servedDocuments.ts';
 import { buildOfReplay } from './replayBuild.ts';
-import { findModel, findModelOfReplay } from './findModel.ts';
-import type { FactsReader, KnownFacts } from './knownFacts.ts';
-import { modelsNear } from './modelsNear.ts';
-import { readScalesLine } from './readScalesLine.ts';
-import { readSidecars } from './readSidecars.ts';
-import type { ServedKind } from './servedDocuments.ts';
+
+/** As many models as the user looks through. */
+const most = 100;
+
+/** The models of a document's workspace folder as its `model` line would name them, the nearest first. */
+export async function modelsNear(document: vscode.Uri): Promise<string[]> {
+  const folder = vscode.workspace.getWorkspaceFolder(document);
+  const root = folder?.uri ?? vscode.Uri.joinPath(document, '..');
+  const pattern = new vscode.RelativePattern(root, folder === undefined ? '*.onnx' : '**/*.onnx');
+  const found = await vscode.workspace.findFiles(pattern, undefined, most).then(
+    (uris) => uris,
+    () => [],
+  );
+  const from = posix.dirname(document.path);
+  const paths = found.map(({ path }) => posix.relative(from, path));
+  const steps = (path: string) => path.split('/').length;
+  return paths
+    .map((path) => (path.startsWith('../') ? path : `./${path}`))
+    .toSorted((a, b) => steps(a) - steps(b) || (a < b ? -1 : 1));
+}
+
+/** What the `scales` line of an override file leads to, for the language server. Never rejects. */
+export async function readScalesLine(rules: vscode.Uri, path: string): Promise<NonNullable<FactsParams['scales']>> {
+  if (rules.scheme !== 'file') return { tensors: null, problem: '' };
+  try {
+    const known = await knownScales(rules.fsPath, path);
+    return { tensors: known?.tensors ? [...known.tensors] : null, problem: '' };
+  } catch (error) {
+    return { tensors: null, problem: errorText(error) };
+  }
+}
 
 interface Served {
   uri: vscode.Uri;

@@ -1,12 +1,20 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
-import { languageMessages, overrideLanguageId, replayLanguageIds } from '../../protocol/language.ts';
-import type { KeepInfo, ModelPathParams, ReplayEntryInfo, RuleVerdictInfo } from '../../protocol/language.ts';
+import {
+  type KeepInfo,
+  languageMessages,
+  type ModelPathParams,
+  overrideLanguageId,
+  type ReplayEntryInfo,
+  replayLanguageIds,
+  type RuleVerdictInfo,
+} from '../../protocol/language.ts';
 import { FactsFeed } from './factsFeed.ts';
-import { nodeListUri } from './nodeList.ts';
-import { servedKind } from './servedDocuments.ts';
+import { nodeListUri } from './internal/nodeList.ts';
+import { servedKind } from './internal/servedDocuments.ts';
+import { showError } from '../platform/messages.ts';
 
-const loadLibrary = () => import('./clientLibrary.ts');
+const loadLibrary = () => import('./internal/clientLibrary.ts');
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 /**
@@ -146,7 +154,7 @@ export class LanguageService implements vscode.Disposable {
     } catch (error) {
       if (this.#disposed) return;
       this.#log.error(`The language server failed to start: ${String(error)}`);
-      void vscode.window.showErrorMessage(
+      void showError(
         'Override files and replays are not checked, because the language server failed to start. See the output for the reason.',
       );
     }

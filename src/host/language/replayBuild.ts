@@ -1,8 +1,9 @@
 import type * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
-import type { ReplayFile } from '../../core/replay/replayFile.ts';
-import type { EngineOptions } from '../../core/build/engineOptions.ts';
+import type { ReplayFile } from '../../core/tactics/replayFile.ts';
+import type { EngineOptions } from '../../core/build/buildOptions.ts';
+import { isSamePath } from '../../builder/files/pathKey.ts';
 
 /** Options that must be the same when a replay is loaded as when it was recorded: they decide what TensorRT offers. */
 const decisive = [
@@ -33,16 +34,19 @@ export const buildOfReplay = (
   flag: '--save-tactics' | '--load-tactics',
   { fsPath }: vscode.Uri,
 ): Build | undefined =>
-  builds.find(({ manifest: { command } }) => command.includes(flag) && command[command.indexOf(flag) + 1] === fsPath);
+  builds.find(({ manifest: { command } }) => {
+    const path = command.includes(flag) ? command[command.indexOf(flag) + 1] : undefined;
+    return path !== undefined && isSamePath(path, fsPath);
+  });
 
 /** The least precision that allows every type of a replay, if no one knows how it was recorded. */
-export function precisionOf({ entries }: ReplayFile): NonNullable<EngineOptions['precision']> {
+export function precisionOf({ entries }: ReplayFile): Pick<EngineOptions, 'precision' | 'extraArguments'> {
   const types = new Set(
     entries.flatMap(({ algorithm: { inputs, outputs } }) => [...inputs, ...outputs].map(({ dtype }) => dtype)),
   );
-  const half = types.has('HALF');
-  if (types.has('INT8')) return 'int8';
-  if (types.has('FP8')) return 'fp8';
-  if (types.has('BF16')) return half ? 'best' : 'bf16';
-  return half ? 'fp16' : 'fp32';
+  const half = types.has('HALF') ? 'fp16' : 'fp32';
+  const precision = types.has('INT8') ? 'int8' : types.has('FP8') ? 'fp8' : half;
+  if (!types.has('BF16')) return { precision };
+  // No mode allows BF16 together with another type; its switch has the same name in every program.
+  return precision === 'fp32' ? { precision: 'bf16' } : { precision, extraArguments: ['--bf16'] };
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { UserError } from '../../builder/userError.ts';
 import type { FileOrigin } from '../../builder/files/parsedFiles.ts';
-import { sizeText } from '../../core/text/numbers.ts';
-import { bytesOf } from '../../core/text/byteSource.ts';
+import { sizeText } from '../../core/base/text.ts';
+import { bytesOf } from '../../core/base/problem.ts';
 
 /** A file of a file system without random access is read whole: beyond this it is rejected. */
 const largestWhole = 512 * 2 ** 20;

@@ -59,7 +59,10 @@ export async function runSteps<T>(
   return answers;
 }
 
-/** A list to pick one line from, or several with `many`. `chosen`: the lines that are picked already. */
+/**
+ * A list to pick one line from, or several with `many`. `chosen`: the lines that are picked already. Without `many` the
+ * answer has one line: Enter takes the active one, the first at the beginning, and nothing where the filter matches none.
+ */
 export function askPick<I extends vscode.QuickPickItem>(
   place: StepPlace,
   items: readonly I[],
@@ -71,8 +74,12 @@ export function askPick<I extends vscode.QuickPickItem>(
   picker.placeholder = placeholder;
   picker.matchOnDetail = true;
   if (many) picker.selectedItems = chosen;
-  else picker.activeItems = chosen;
-  return shown(picker, place, () => [...picker.selectedItems]);
+  else picker.activeItems = chosen.length > 0 ? chosen : items.slice(0, 1);
+  return shown(picker, place, () => {
+    if (many) return [...picker.selectedItems];
+    const [one] = picker.selectedItems.length > 0 ? picker.selectedItems : picker.activeItems;
+    return one && [one];
+  });
 }
 
 export interface TextQuestion {

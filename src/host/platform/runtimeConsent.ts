@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { ensurePackages, type Installed } from '../../builder/tools/ensurePackages.ts';
 import { packageSets } from '../../builder/tools/packageSets.ts';
 import { readSettings } from './settings.ts';
+import { showInformation } from './messages.ts';
 
 /** ONNX Runtime, set up after consent. */
 export const runtimeOf = (
@@ -25,7 +26,7 @@ async function mayDownloadRuntime(text: string, memory: vscode.Memento): Promise
   if (memory.get(key) === version) return true;
   const yes = 'Download';
   const detail = `${text}\n\nNothing else is sent or downloaded. You are asked only once.`;
-  const answer = await vscode.window.showInformationMessage('Download ONNX Runtime?', { modal: true, detail }, yes);
+  const answer = await showInformation('Download ONNX Runtime?', { modal: true, detail }, yes);
   if (answer !== yes) return false;
   await memory.update(key, version);
   return true;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { Retry } from './retry.ts';
+import { Retry } from './internal/retry.ts';
+import { showError } from './messages.ts';
 
 /** The folder that a view's page may load from, and nothing else. */
 export const viewFolder = (extensionUri: vscode.Uri): vscode.Uri =>
@@ -20,9 +21,7 @@ export function setPage(
     panel.webview.html = webviewPage(panel.webview, extensionUri, view);
   };
   const giveUp = () =>
-    void vscode.window.showErrorMessage(
-      'This view did not load. Close it and open it again. If it stays empty, reload the window.',
-    );
+    void showError('This view did not load. Close it and open it again. If it stays empty, reload the window.');
   const retry = new Retry(set, giveUp);
   let shown = panel.visible;
   const follow = () => {

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { buildOptions } from '../../core/build/buildOptions.ts';
-import type { Backend } from '../../core/build/engineOptions.ts';
+import { type Backend, buildOptions } from '../../core/build/buildOptions.ts';
 import { settingsSection } from '../ids.ts';
 
 /** The settings in use for one resource. No one else reads the configuration. */

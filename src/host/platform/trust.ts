@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from './plainText.ts';
+import { showWarning } from './messages.ts';
 
 /**
  * Whether programs may run here. Asked when a command starts, when a task is resolved and again before a process is
@@ -16,6 +16,6 @@ export const untrustedMessage = (what = 'Building'): string =>
 /** Says so, with the way to change it. `what` begins the sentence. */
 export async function tellUntrusted(what?: string): Promise<void> {
   const manage = 'Manage Workspace Trust';
-  const answer = await vscode.window.showWarningMessage(plainText(untrustedMessage(what)), manage);
+  const answer = await showWarning(untrustedMessage(what), manage);
   if (answer === manage) await vscode.commands.executeCommand('workbench.trust.manage');
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { Cancelled, UserError } from '../../builder/userError.ts';
 import { plainText } from './plainText.ts';
+import { showError } from './messages.ts';
 
 /**
  * Runs a piece of work with a notification that shows its progress and can cancel it. undefined: it was cancelled, or
@@ -22,7 +23,7 @@ export function withProgress<Result>(
       if (error instanceof Cancelled || error instanceof NotConfirmed) return undefined;
       if (!(error instanceof UserError)) log.error(error instanceof Error ? error : String(error));
       const text = error instanceof UserError ? error.message : `Internal error: ${String(error)}`;
-      void vscode.window.showErrorMessage(plainText(text));
+      void showError(text);
       return undefined;
     } finally {
       stop.dispose();

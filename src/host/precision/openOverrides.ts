@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { writeName } from '../../core/precision/language/quoteName.ts';
+import { writeName } from '../../core/precision/overrideFile.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { overridesOf } from '../platform/overridesOf.ts';
 

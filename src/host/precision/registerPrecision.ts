@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { commands } from '../ids.ts';
 import { registerLater } from '../platform/registerCommands.ts';
-import type { PrecisionParts } from './precisionCommands.ts';
-import { RuleDecorations } from './ruleDecorations.ts';
+import type { PrecisionParts } from './internal/precisionCommands.ts';
+import { RuleDecorations } from './internal/ruleDecorations.ts';
 
 /** Override files: their commands and decorations. */
 export function registerPrecision(parts: PrecisionParts): vscode.Disposable {
@@ -19,7 +19,7 @@ export function registerPrecision(parts: PrecisionParts): vscode.Disposable {
         commands.copyPrecisionFlags,
         commands.keepFp32,
       ],
-      async () => (await import('./precisionCommands.ts')).precisionCommands(parts),
+      async () => (await import('./internal/precisionCommands.ts')).precisionCommands(parts),
     ),
   );
 }

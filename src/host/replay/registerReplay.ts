@@ -3,8 +3,8 @@ import { commands } from '../ids.ts';
 import type { LanguageFeatures } from '../language/languageFeatures.ts';
 import { registerLater } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
-import { registerReplayComparison } from './compareReplays.ts';
-import { EntryDecorations } from './entryDecorations.ts';
+import { registerReplayComparison } from './internal/compareReplays.ts';
+import { EntryDecorations } from './internal/entryDecorations.ts';
 
 /** Tactic replays: their commands and decorations. */
 export function registerReplay(
@@ -15,8 +15,14 @@ export function registerReplay(
     registerReplayComparison(),
     new EntryDecorations(features.feed, features.language),
     registerLater(
-      [commands.buildWithReplay, commands.recordReplay, commands.pinLayer, commands.freeLayer, commands.compareReplays],
-      async () => (await import('./replayCommands.ts')).replayCommands(features, building),
+      [
+        commands.buildWithReplay,
+        commands.recordReplay,
+        commands.pinLayer,
+        commands.unpinLayer,
+        commands.compareReplays,
+      ],
+      async () => (await import('./internal/replayCommands.ts')).replayCommands(features, building),
     ),
   );
 }

@@ -1,11 +1,18 @@
+import type { SurgeryParts } from './internal/chosenNodes.ts';
 import type * as vscode from 'vscode';
 import { commands } from '../ids.ts';
 import { registerLater } from '../platform/registerCommands.ts';
-import type { SurgeryParts } from './surgeryCommands.ts';
 
 /** The commands that change models: most sessions use none of them. */
 export const registerSurgery = (parts: SurgeryParts): vscode.Disposable =>
   registerLater(
-    [commands.extractNodes, commands.splitHere, commands.whatIf, commands.replaceByPlugin, commands.reduceModel],
-    async () => (await import('./surgeryCommands.ts')).surgeryCommands(parts),
+    [
+      commands.extractNodes,
+      commands.splitHere,
+      commands.whatIf,
+      commands.replaceByPlugin,
+      commands.repairModel,
+      commands.reduceModel,
+    ],
+    async () => (await import('./internal/surgeryCommands.ts')).surgeryCommands(parts),
   );

@@ -1,14 +1,10 @@
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { builtShapes, shapesText } from '../../core/build/builtShapes.ts';
-import type { ShapeRange } from '../../core/build/optionKind.ts';
-import { suggestedShapes, suggestSizes } from '../../core/build/suggestSizes.ts';
-import { toGraphData } from '../../core/scene/graph/graphData.ts';
-import type { GraphTensor } from '../../core/scene/panel/viewData.ts';
-import { openSizes, readSizeRange, toProfile } from '../builds/dynamicShapes.ts';
-import type { OpenSize, SizeRange } from '../builds/dynamicShapes.ts';
-import { askPick, askText, back, runSteps } from '../platform/quickSteps.ts';
-import type { Back, StepPlace, QuickStep } from '../platform/quickSteps.ts';
+import { builtShapes, type ShapeRange, shapesText } from '../../core/build/buildManifest.ts';
+import { suggestedShapes, suggestSizes } from '../../core/build/buildCommand.ts';
+import { type GraphTensor, toGraphData } from '../../core/picture/graph/viewData.ts';
+import { type OpenSize, openSizes, readSizeRange, type SizeRange, toProfile } from '../builds/dynamicShapes.ts';
+import { askPick, askText, back, type Back, type QuickStep, runSteps, type StepPlace } from '../platform/quickSteps.ts';
 
 /** Optimization profiles: the shapes of each input. [] for none. */
 export type Profiles = Record<string, ShapeRange>[];

@@ -3,7 +3,7 @@ import type { Builds } from '../builds/builds.ts';
 import { taskType } from '../ids.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { mayRun } from '../platform/trust.ts';
-import { BuildTerminal } from './buildTerminal.ts';
+import { BuildTerminal } from './internal/buildTerminal.ts';
 import { toEngineOptions } from './taskDefinition.ts';
 
 /** Offering a task for every file of a folder of a thousand models helps no one. */

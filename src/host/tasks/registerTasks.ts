@@ -10,8 +10,8 @@ export function registerTasks(parts: BuildParts): vscode.Disposable {
     vscode.tasks.registerTaskProvider(taskType, tasks),
     registerLater([commands.build, commands.buildAs, commands.copyBuildCommand], async () => {
       const [{ buildModel }, { buildAs, copyUsualCommand }] = await Promise.all([
-        import('./buildModel.ts'),
-        import('./buildAs.ts'),
+        import('./internal/buildModel.ts'),
+        import('./internal/buildAs.ts'),
       ]);
       return {
         [commands.build]: (uri, more) => buildModel(parts, uri, more),

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
-import { plainText } from '../platform/plainText.ts';
+import { showWarning } from '../platform/messages.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from './buildTaskProvider.ts';
 import type { RememberedOptions } from './rememberedOptions.ts';
@@ -26,15 +26,15 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
   // Two builds of one model would share its GPU's times, caches and engine.
   const cancel = 'Cancel Build';
   const text = `A build of ${uri.fsPath} is already running. Wait for it to finish, or cancel it.`;
-  if ((await vscode.window.showWarningMessage(plainText(text), cancel)) === cancel) builds.cancel(uri);
+  if ((await showWarning(text, cancel)) === cancel) builds.cancel(uri);
   return false;
 }
 
 /** Whether a file is where a build can read it; if not, the user is told. */
 export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
   if (uri.scheme === 'file') return true;
-  await vscode.window.showWarningMessage(
-    plainText(`TensorRT cannot read ${uri.path}, because it is not on this computer’s disk. Copy it there first.`),
+  await showWarning(
+    `TensorRT cannot read ${uri.path}, because it is not on this computer’s disk. Copy it there first.`,
   );
   return false;
 }

@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { fitsKind, kindText } from '../../core/build/optionKind.ts';
-import { taskOptions } from '../builds/taskProperties.ts';
-import type { TaskOptions } from '../builds/taskProperties.ts';
+import { fitsKind, kindText } from '../../core/build/buildManifest.ts';
+import { taskOptions, type TaskOptions } from '../builds/taskProperties.ts';
 
 /**
  * Reads a definition that the user wrote, which may hold anything: known properties of the right type go on, with

@@ -1,28 +1,27 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { askedPrecisions } from '../../builder/store/buildFactsOf.ts';
+import { requestedPrecisions } from '../../builder/store/buildFactsOf.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
-import { realisedPrecision } from '../../builder/store/realisedPrecision.ts';
+import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
 import { hintsOf } from '../../builder/store/viewData.ts';
 import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
-import { quantisationOf } from '../../builder/store/readQuantisation.ts';
-import { buildState, engineState, withButtonAdvice } from '../../core/diagnose/buildState.ts';
-import type { Quantisation } from '../../core/quantisation/quantisation.ts';
-import { toGraphData } from '../../core/scene/graph/graphData.ts';
-import { typedGraph } from '../../core/scene/panel/typedGraph.ts';
-import type { GraphData } from '../../core/scene/panel/viewData.ts';
-import type { Problem } from '../../core/text/problem.ts';
+import { quantizationOf } from '../../builder/store/readQuantization.ts';
+import { buildState, engineState, failureReason } from '../../core/diagnose/diagnosis.ts';
+import type { Quantization } from '../../core/quantization/quantization.ts';
+import { type GraphData, toGraphData } from '../../core/picture/graph/viewData.ts';
+import { typedGraph } from '../../core/picture/page/selectionText.ts';
+import { errorText, type Problem } from '../../core/base/problem.ts';
 import { diagnoseBuild, failureIn } from '../diagnostics/diagnoseBuild.ts';
 import { isModelFile } from '../platform/modelFile.ts';
 import { originOf } from '../platform/modelSource.ts';
-import type { ShownBuild, LoadedModel } from './session.ts';
+import type { LoadedModel, ShownBuild } from './session.ts';
 import type { SessionSource } from './sessions.ts';
-import { errorText } from '../../core/text/errorText.ts';
+import { isSamePath } from '../../builder/files/pathKey.ts';
 
 /** Reads models from any file system of the editor, and their builds from this computer's disk. */
 export class DiskSource implements SessionSource {
@@ -69,7 +68,7 @@ export class DiskSource implements SessionSource {
           report?.problems.find(({ severity }) => severity === 'error')?.message ?? 'it lists no layers',
         );
       const others = Object.values(given).flatMap((path) =>
-        typeof path === 'string' && path !== uri.fsPath ? [basename(path)] : [],
+        typeof path === 'string' && !isSamePath(path, uri.fsPath) ? [basename(path)] : [],
       );
       const news = report.problems.filter(({ code }) => code !== 'no-model' && !(failure && code === 'no-layers'));
       const engine = { report, state: engineState(others, failure) };
@@ -99,15 +98,15 @@ export class DiskSource implements SessionSource {
     }
   }
 
-  async readQuantisation(
+  async readQuantization(
     uri: vscode.Uri,
-    { graph, report, cache }: Parameters<SessionSource['readQuantisation']>[1],
-  ): Promise<Quantisation | null> {
-    const quantised = graph?.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear') ?? false;
-    if (uri.scheme !== 'file' || !isModelFile(uri) || graph === null || !(quantised || cache !== null)) return null;
+    { graph, report, cache }: Parameters<SessionSource['readQuantization']>[1],
+  ): Promise<Quantization | null> {
+    const quantized = graph?.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear') ?? false;
+    if (uri.scheme !== 'file' || !isModelFile(uri) || graph === null || !(quantized || cache !== null)) return null;
     try {
       const { value: model } = await this.#files.model(originOf(uri));
-      return await quantisationOf(uri.fsPath, model, { cache, report });
+      return await quantizationOf(uri.fsPath, model, { cache, report });
     } catch (error) {
       this.#log.error(`The quantization of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
@@ -133,7 +132,6 @@ export class DiskSource implements SessionSource {
     return {
       ...shown,
       state: buildState({ unsuccessful, pictured, changed }),
-      problem: withButtonAdvice(shown.problem, unsuccessful?.found ?? []),
       unsuccessful: passed ? null : last,
     };
   }
@@ -145,8 +143,8 @@ export class DiskSource implements SessionSource {
       const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
       const hints = [...hintsOf(read, build.manifest), ...report.problems.map(describe)];
-      const precision = realisedPrecision(read);
-      return { ...withoutReport(build, later), report, hints, asked: askedPrecisions(read), precision };
+      const precision = realizedPrecision(read);
+      return { ...withoutReport(build, later), report, hints, asked: requestedPrecisions(read), precision };
     } catch (error) {
       // The model itself says why it cannot be read; here it is the build's files that may be gone.
       return withoutReport(build, `The newest build cannot be shown: ${errorText(error)}`);
@@ -168,10 +166,11 @@ const withoutReport = ({ folder, manifest }: Build, problem: string): ShownBuild
   unsuccessful: null,
 });
 
-function outcome({ manifest: { result, error, origin } }: Build, newest = true): string {
+function outcome({ manifest }: Build, newest = true): string {
+  const { result, origin } = manifest;
   const build = newest ? 'newest build' : 'build';
   const one = newest ? `The ${build}` : 'This build';
-  if (result !== 'cancelled') return `${one} failed: ${error ?? 'see the log for the reason.'}`;
+  if (result !== 'cancelled') return `${one} failed: ${failureReason(manifest) ?? 'see the log for the reason.'}`;
   return origin === 'imported' ? `The log of the ${build} is incomplete.` : `${one} was cancelled.`;
 }
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
-import { plainText } from '../platform/plainText.ts';
+import { showError } from '../platform/messages.ts';
 
 /** Saves a picture that a view of a model made, where the user says. */
 export async function exportPicture(
@@ -20,6 +20,6 @@ export async function exportPicture(
   try {
     await vscode.workspace.fs.writeFile(target, Buffer.from(content, kind === 'svg' ? 'utf8' : 'base64'));
   } catch (error) {
-    await vscode.window.showErrorMessage(plainText(`The picture cannot be saved to ${target.path}: ${String(error)}`));
+    await showError(`The picture cannot be saved to ${target.path}: ${String(error)}`);
   }
 }

@@ -17,6 +17,6 @@ export function laterSource(load: () => Promise<SessionSource>): SessionSource {
   return {
     readModel: async (uri) => (await source()).readModel(uri),
     readNewestBuild: async (uri, id) => (await source()).readNewestBuild(uri, id),
-    readQuantisation: async (uri, known) => (await source()).readQuantisation(uri, known),
+    readQuantization: async (uri, known) => (await source()).readQuantization(uri, known),
   };
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from '../platform/plainText.ts';
+import { showError, showInformation } from '../platform/messages.ts';
 import type { Session } from './session.ts';
 
 /** Shows the log of the session's newest build, at a line counted from 1. */
@@ -7,7 +7,7 @@ export async function openLogLine(session: Session, line: number): Promise<void>
   // What a file of an engine says has lines only in a log, which is then the file itself.
   const log = session.state.newest?.log ?? (session.state.engine === null ? null : session.uri.fsPath);
   if (log === null) {
-    await vscode.window.showInformationMessage(plainText(`No build of ${session.title} has a log.`));
+    await showInformation(`No build of ${session.title} has a log.`);
     return;
   }
   await openTextAt(vscode.Uri.file(log), line);
@@ -27,7 +27,7 @@ export async function openFailedLog(session: Session, line: number): Promise<voi
 export async function openRuleLine(session: Session, line: number): Promise<void> {
   const path = session.state.newest?.build.options.overrides;
   if (typeof path !== 'string') {
-    await vscode.window.showInformationMessage(plainText(`${session.title} has no override file.`));
+    await showInformation(`${session.title} has no override file.`);
     return;
   }
   await openTextAt(vscode.Uri.file(path), line);
@@ -42,6 +42,6 @@ export async function openTextAt(uri: vscode.Uri, line: number): Promise<void> {
     await vscode.window.showTextDocument(document, { selection, preview: true });
   } catch (error) {
     // Among the reasons: the file is gone, or larger than an editor shows.
-    await vscode.window.showErrorMessage(plainText(`${uri.fsPath} cannot be opened: ${String(error)}`));
+    await showError(`${uri.fsPath} cannot be opened: ${String(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib';
-import type { ViewData } from '../../core/scene/panel/viewData.ts';
+import type { ViewData } from '../../core/picture/graph/viewData.ts';
 import type { PostedData } from '../../protocol/views.ts';
 
 /** Characters of JSON up to which data are posted as they are. */

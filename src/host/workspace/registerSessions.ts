@@ -1,12 +1,51 @@
-import type * as vscode from 'vscode';
+import { dirname } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../builder/store/buildFolder.ts';
 import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { openLogLine } from './openLogLine.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The commands about the model that the side bar shows. */
-export const registerSessions = (sessions: Sessions): vscode.Disposable =>
-  registerCommands({
-    [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
-    [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
-  });
+/** The commands about the model that the side bar shows; the engine or log of a build on view makes it that of the build. */
+export const registerSessions = (sessions: Sessions): vscode.Disposable => {
+  const follow = () => void followTab(sessions);
+  return vscode.Disposable.from(
+    registerCommands({
+      [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
+      [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
+    }),
+    vscode.window.tabGroups.onDidChangeTabs(follow),
+    vscode.window.tabGroups.onDidChangeTabGroups(follow),
+  );
+};
+
+async function followTab(sessions: Sessions): Promise<void> {
+  const uri = activeFile();
+  if (uri === undefined) return;
+  const file = (await buildAt(uri))?.manifest.model.file;
+  // Another tab came up meanwhile, or the model is gone.
+  if (file === undefined || activeFile()?.toString() !== uri.toString()) return;
+  const model = vscode.Uri.file(file);
+  const isThere = await Promise.resolve(vscode.workspace.fs.stat(model)).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) sessions.setCurrent(model);
+}
+
+function activeFile(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const known = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom;
+  return known && input.uri.scheme === 'file' ? input.uri : undefined;
+}
+
+/** The build that an engine came from, or whose log a file is. */
+async function buildAt(uri: vscode.Uri): Promise<Build | null | undefined> {
+  if (uri.path.endsWith('/build.log')) {
+    const { readBuildFolder } = await import('../../builder/store/buildFolder.ts');
+    return readBuildFolder(dirname(uri.fsPath));
+  }
+  if (!/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
+  const { buildOfEngine } = await import('../../builder/store/buildOfEngine.ts');
+  return buildOfEngine(uri.fsPath).catch(() => null);
+}

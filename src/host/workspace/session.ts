@@ -2,11 +2,11 @@ import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import type { BuildState } from '../../core/diagnose/buildState.ts';
-import type { PrecisionShare } from '../../core/report/precisionShare.ts';
+import type { BuildState } from '../../core/diagnose/diagnosis.ts';
+import type { PrecisionShare } from '../../core/report/words.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { Quantisation } from '../../core/quantisation/quantisation.ts';
-import type { AskedPrecision, GraphData, ViewData } from '../../core/scene/panel/viewData.ts';
+import type { Quantization } from '../../core/quantization/quantization.ts';
+import type { RequestedPrecision, GraphData, ViewData } from '../../core/picture/graph/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
@@ -36,7 +36,7 @@ export interface ShownBuild {
   problem: string;
   hints: string[];
   /** What its override rules asked for, node by node. */
-  asked: AskedPrecision[];
+  asked: RequestedPrecision[];
   /** How much of the requested precision it has; null: nothing shows types. */
   precision: PrecisionShare | null;
   /** Path of the build's log on disk. */
@@ -62,7 +62,7 @@ export interface SessionState {
   /** null for a model. */
   engine: LoadedEngine | null;
   /** null: the model has no Q/DQ nodes, and no calibration cache is in use. */
-  quantisation: Quantisation | null;
+  quantization: Quantization | null;
 }
 
 /** One model that is shown somewhere: its state, and what is selected in it. `Sessions` makes and updates it. */
@@ -75,7 +75,7 @@ export class Session {
     newest: null,
     hints: [],
     engine: null,
-    quantisation: null,
+    quantization: null,
   };
   selection: Selection = { kind: 'none' };
   /** What a search for culprits in low precision found last; null: none was made of this file. */
@@ -85,7 +85,7 @@ export class Session {
   /** Path of the calibration cache whose scales are shown; null: none. */
   calibrationCache: string | null = null;
   /** The scales of this file with what samples hold; null: nothing was measured. */
-  measured: Quantisation | null = null;
+  measured: Quantization | null = null;
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
   #data: { of: SessionState; judged: AccuracyReport | null; data: ViewData | null } | undefined;
@@ -116,7 +116,7 @@ export class Session {
   }
 
   #viewData(): ViewData | null {
-    const { newest, hints, engine, quantisation, typed } = this.state;
+    const { newest, hints, engine, quantization, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes;
@@ -128,7 +128,7 @@ export class Session {
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
       ...(judged && { accuracy: judged }),
-      ...(quantisation && { quantisation }),
+      ...(quantization && { quantization }),
       ...(newest && { state: newest.state }),
       ...(engine && { state: engine.state }),
     };

@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { type Quantisation, withMeasured } from '../../core/quantisation/quantisation.ts';
-import type { GraphData } from '../../core/scene/panel/viewData.ts';
+import { type Quantization, withMeasured } from '../../core/quantization/quantization.ts';
+import type { GraphData } from '../../core/picture/graph/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
-import { Session } from './session.ts';
-import type { ShownBuild, LoadedModel, Origin } from './session.ts';
+import { type LoadedModel, type Origin, Session, type ShownBuild } from './session.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Where sessions get their data from. None of the functions rejects: a failure is a `problem` in the result. */
@@ -14,10 +13,10 @@ export interface SessionSource {
   /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
   readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null>;
   /** @param cache path of a calibration cache */
-  readQuantisation(
+  readQuantization(
     uri: vscode.Uri,
     known: { graph: GraphData | null; report: FusionReport | null; cache: string | null },
-  ): Promise<Quantisation | null>;
+  ): Promise<Quantization | null>;
 }
 
 /** Writes come in bursts; one reload after the last of them is enough. */
@@ -31,7 +30,7 @@ export interface Timers {
 
 const clock: Timers = { start: setTimeout, stop: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>) };
 
-interface Held {
+interface OpenModel {
   session: Session;
   holders: number;
   watcher: vscode.Disposable;
@@ -49,7 +48,7 @@ interface Held {
  * the side bar shows.
  */
 export class Sessions implements vscode.Disposable {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, OpenModel>();
   readonly #source: SessionSource;
   readonly #timers: Timers;
   readonly #changed = new vscode.EventEmitter<Session>();
@@ -131,7 +130,7 @@ export class Sessions implements vscode.Disposable {
   }
 
   /** Shows what samples hold of the tensors that a model quantizes, in all its views; it becomes the current one. */
-  async setMeasured(uri: vscode.Uri, measured: Quantisation): Promise<void> {
+  async setMeasured(uri: vscode.Uri, measured: Quantization): Promise<void> {
     this.setCurrent(uri).measured = measured;
     await this.reloadBuild(uri);
   }
@@ -187,7 +186,7 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
-  async #read(held: Held): Promise<void> {
+  async #read(held: OpenModel): Promise<void> {
     const { session } = held;
     session.generation += 1;
     const { generation } = session;
@@ -196,12 +195,12 @@ export class Sessions implements vscode.Disposable {
       this.#source.readNewestBuild(session.uri, session.chosenBuild),
     ]);
     const graph = model === undefined ? session.state.graph : model.graph;
-    const read = await this.#source.readQuantisation(session.uri, {
+    const read = await this.#source.readQuantization(session.uri, {
       graph,
       report: newest?.report ?? null,
       cache: session.calibrationCache,
     });
-    const quantisation = read && withMeasured(read, session.measured);
+    const quantization = read && withMeasured(read, session.measured);
     // Read before the editor has told that the file is gone.
     const gone = model?.graph === null && session.state.graph !== null && !(await isThere(session.uri));
     if (generation !== session.generation || this.find(session.uri) !== session) return;
@@ -212,7 +211,7 @@ export class Sessions implements vscode.Disposable {
     if (model !== undefined) held.stale = false;
     session.state =
       model === undefined
-        ? { ...session.state, newest, quantisation }
+        ? { ...session.state, newest, quantization }
         : {
             model: model.problem === '' ? 'ready' : 'unreadable',
             graph: model.graph,
@@ -221,7 +220,7 @@ export class Sessions implements vscode.Disposable {
             hints: model.hints,
             engine: model.engine ?? null,
             newest,
-            quantisation,
+            quantization,
           };
     this.#changed.fire(session);
   }
@@ -251,7 +250,7 @@ export class Sessions implements vscode.Disposable {
   }
 
   /** A model's file is gone, and with it what was about to be read: what was read before stays on view. */
-  #lose(held: Held): void {
+  #lose(held: OpenModel): void {
     const { session } = held;
     this.#timers.stop(held.settle);
     held.stale = false;

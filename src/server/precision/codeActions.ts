@@ -1,12 +1,10 @@
-import { CodeActionKind } from 'vscode-languageserver';
-import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
-import { closestWords } from '../../core/precision/language/closestWords.ts';
-import { writeName, writePath } from '../../core/precision/language/quoteName.ts';
+import { type CodeAction, CodeActionKind, type Diagnostic, type Range } from 'vscode-languageserver';
+import { closestWords } from '../../core/base/text.ts';
+import { writeName, writePath } from '../../core/precision/overrideFile.ts';
 import { languageCommands } from '../../protocol/language.ts';
 import { overlaps, toEdit, toRange } from '../places.ts';
 import { command } from './codeLens.ts';
-import { nodesAt, ruleAt } from './overrideAnalysis.ts';
-import type { OverrideAnalysis } from './overrideAnalysis.ts';
+import { nodesAt, type OverrideAnalysis, ruleAt } from './overrideAnalysis.ts';
 
 /** Longest list of names that a pattern is replaced with. */
 const mostNames = 50;

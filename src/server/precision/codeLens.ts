@@ -1,9 +1,8 @@
 import type { CodeLens, Command } from 'vscode-languageserver';
-import { languageCommands } from '../../protocol/language.ts';
-import type { CommandArguments } from '../../protocol/language.ts';
+import { type CommandArguments, languageCommands } from '../../protocol/language.ts';
 import { toRange } from '../places.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { counted } from '../../core/base/text.ts';
 
 /** Nodes that one lens takes along; the graph cannot show more at once in a way that says something. */
 const mostNodes = 20_000;

@@ -1,20 +1,26 @@
-import { CompletionItemKind } from 'vscode-languageserver';
-import type { CompletionItem, CompletionList, Position, Range } from 'vscode-languageserver';
-import { lexOverrideLine } from '../../core/precision/language/lexOverrideLine.ts';
-import type { OverrideToken, WordToken } from '../../core/precision/language/lexOverrideLine.ts';
-import { precisionType } from '../../core/precision/language/precisionType.ts';
+import {
+  type CompletionItem,
+  CompletionItemKind,
+  type CompletionList,
+  type Position,
+  type Range,
+} from 'vscode-languageserver';
 import {
   directiveNames,
   isBareName,
+  lexOverrideLine,
+  type OverrideToken,
+  precisionType,
   quoteName,
+  type WordToken,
   writeName,
   writePath,
-} from '../../core/precision/language/quoteName.ts';
-import { hasLayerFlags, typeSince } from '../../core/precision/plan/tensorrtTarget.ts';
-import type { NodeIndex } from '../../core/precision/language/nodeIndex.ts';
+} from '../../core/precision/overrideFile.ts';
+import { hasLayerFlags, typeSince } from '../../core/precision/buildFacts.ts';
+import type { NodeIndex } from '../../core/precision/resolveOverrides.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
-import { counted } from '../../core/text/numbers.ts';
-import { isStandardDomain } from '../../core/model/opset.ts';
+import { counted } from '../../core/base/text.ts';
+import { isStandardDomain } from '../../core/network/modelGraph.ts';
 
 /** Longest list that is sent at once; the editor asks again while the user types. */
 const most = 200;

@@ -1,16 +1,12 @@
-import { MarkupKind } from 'vscode-languageserver';
-import { verdictWords } from '../../core/precision/verify/precisionVerdict.ts';
-import type { Hover, Position } from 'vscode-languageserver';
-import type { SeenTensor, BuiltLayer } from '../../core/precision/check/buildFacts.ts';
-import type { Directive } from '../../core/precision/language/overrideFile.ts';
-import { typeOfEngineTensor } from '../../core/precision/language/precisionType.ts';
-import type { PrecisionType } from '../../core/precision/language/precisionType.ts';
-import { code, codeList, escapeMarkdown } from '../markdown.ts';
+import { fateWords, totalMs } from '../../core/report/words.ts';
+import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
+import { verdictWords } from '../../core/precision/precisionPlan.ts';
+import type { BuiltLayer, SeenTensor } from '../../core/precision/buildFacts.ts';
+import { type Directive, type PrecisionType, typeOfEngineTensor } from '../../core/precision/overrideFile.ts';
+import { code, codeList, escapeHover } from '../markdown.ts';
 import { isInside, toRange } from '../places.ts';
-import { nodesAt, ruleAt, verdictOf } from './overrideAnalysis.ts';
-import type { OverrideAnalysis, RulePlace } from './overrideAnalysis.ts';
-import { fateWords } from '../../core/report/fates.ts';
-import { counted, thousands, timeText } from '../../core/text/numbers.ts';
+import { nodesAt, type OverrideAnalysis, ruleAt, type RulePlace, verdictOf } from './overrideAnalysis.ts';
+import { counted, thousands, timeText } from '../../core/base/text.ts';
 
 /** The hover at a place of an override file: its nodes, their fates, the requested precision and the verdict. */
 export function overrideHover(analysis: OverrideAnalysis, place: Position): Hover | null {
@@ -75,8 +71,7 @@ function groupsText({ build }: OverrideAnalysis, nodes: Int32Array): string {
 function timeOf({ build }: OverrideAnalysis, nodes: Int32Array): number | null {
   const layers = new Set<number>();
   for (const node of nodes) for (const layer of build?.nodes[node]?.layers ?? []) layers.add(layer);
-  const times = [...layers].map((layer) => build?.layers[layer]?.averageMs ?? null).filter((ms) => ms !== null);
-  return times.length > 0 ? times.reduce((sum, ms) => sum + ms, 0) : null;
+  return totalMs([...layers].flatMap((layer) => build?.layers[layer] ?? []));
 }
 
 /** One node: its operator, fate, group and time, the precision requested for it and the verdict. */
@@ -85,7 +80,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   const node = index?.nodes[position];
   if (!index || !node) return '';
   const types = node.types.map((type) => type ?? 'unknown').join(', ');
-  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Outputs ${escapeMarkdown(types)}.`];
+  const lines = [`**${code(node.op)}** ${code(index.names[position] ?? '')}`, `Outputs ${escapeHover(types)}.`];
   const built = analysis.build?.nodes[position];
   if (built && analysis.build) {
     lines.push(`Last build: it ${fateWords[built.fate].predicate}.`);
@@ -128,9 +123,9 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   const asked = `Requested: ${rule.rule.type.type}${outputs ? `, outputs ${outputs}` : ''} (line ${rule.line}).`;
   const verdict = verdictOf(analysis, position);
   if (!verdict) return asked;
-  if (verdict.verdict === 'unbuilt') return `${asked} ${escapeMarkdown(verdict.reason)}`;
+  if (verdict.verdict === 'unbuilt') return `${asked} ${escapeHover(verdict.reason)}`;
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
-  return `${asked} Last build: ${sure}${verdictWords[verdict.verdict]}. ${escapeMarkdown(verdict.reason)}`;
+  return `${asked} Last build: ${sure}${verdictWords[verdict.verdict]}. ${escapeHover(verdict.reason)}`;
 }
 
 const typeTexts: Readonly<Record<PrecisionType, string>> = {
@@ -155,6 +150,6 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);
-  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${escapeMarkdown(verdict.message)}`);
+  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${escapeHover(verdict.message)}`);
   return lines.join('\n\n');
 }

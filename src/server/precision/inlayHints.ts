@@ -1,7 +1,7 @@
 import { InlayHintKind } from 'vscode-languageserver';
 import type { InlayHint, Range } from 'vscode-languageserver';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
-import { counted, thousands } from '../../core/text/numbers.ts';
+import { counted, thousands } from '../../core/base/text.ts';
 
 /** At each rule's end: how many nodes it selects, and how many of them are inside which ForeignNode. */
 export function overrideInlayHints(analysis: OverrideAnalysis, range: Range): InlayHint[] {

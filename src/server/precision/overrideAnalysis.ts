@@ -1,14 +1,15 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { checkOverrides } from '../../core/precision/check/checkOverrides.ts';
-import type { PrecisionCheck } from '../../core/precision/check/checkOverrides.ts';
-import type { OverrideFile, Selector } from '../../core/precision/language/overrideFile.ts';
-import { problemAt } from '../../core/precision/language/precisionProblem.ts';
-import { planPrecision } from '../../core/precision/plan/precisionPlan.ts';
-import type { NodeVerdict, RuleVerdict } from '../../core/precision/verify/precisionVerdict.ts';
-import { readOverrides } from '../../core/precision/language/readOverrides.ts';
-import type { RuleFacts } from '../../core/precision/check/ruleFacts.ts';
-import { verifyPrecision } from '../../core/precision/verify/verifyPrecision.ts';
+import { checkOverrides, type PrecisionCheck } from '../../core/precision/checkOverrides.ts';
+import { type OverrideFile, problemAt, type Selector } from '../../core/precision/overrideFile.ts';
+import { readOverrides } from '../../core/precision/readOverrides.ts';
+import {
+  type NodeVerdict,
+  planPrecision,
+  type RuleFacts,
+  type RuleVerdict,
+} from '../../core/precision/precisionPlan.ts';
+import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import type { DocumentFacts } from '../facts.ts';
 import { isInside } from '../places.ts';
 
@@ -25,7 +26,7 @@ export interface OverrideAnalysis {
 }
 
 /** `before`: the file as it was read last, of which unchanged lines are taken over. */
-export function analyseOverrides(
+export function analyzeOverrides(
   document: TextDocument,
   facts: DocumentFacts,
   before: OverrideFile | null = null,

@@ -1,9 +1,7 @@
 import type { Position, Range, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
-import type { Selector } from '../../core/precision/language/overrideFile.ts';
-import { quoteName, writeName } from '../../core/precision/language/quoteName.ts';
+import { quoteName, type Selector, writeName } from '../../core/precision/overrideFile.ts';
 import { toRange } from '../places.ts';
-import { ruleAt } from './overrideAnalysis.ts';
-import type { OverrideAnalysis } from './overrideAnalysis.ts';
+import { type OverrideAnalysis, ruleAt } from './overrideAnalysis.ts';
 
 /** The selector to rename at a place, with its text; null if there is none. */
 export function prepareOverrideRename(

@@ -1,12 +1,9 @@
-import { CodeActionKind } from 'vscode-languageserver';
-import type { CodeAction, Diagnostic, Range } from 'vscode-languageserver';
-import { alternatives, bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
-import { titlesOf } from '../../core/replay/describeChoice.ts';
-import { removeEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
-import type { SpanEdit } from '../../core/replay/replayFile.ts';
+import { type CodeAction, CodeActionKind, type Diagnostic, type Range } from 'vscode-languageserver';
+import { alternatives, bestOfEachType, offerFor, titlesOf } from '../../core/tactics/readChoices.ts';
+import { removeEntry, replaceAlgorithm } from '../../core/tactics/editReplay.ts';
+import type { SpanEdit } from '../../core/tactics/replayFile.ts';
 import { overlaps, spanEdit, spanRange } from '../places.ts';
-import { entryAt } from './replayAnalysis.ts';
-import type { ReplayAnalysis } from './replayAnalysis.ts';
+import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';
 
 /** Fixes for the problems in a range, other choices for the entry there, and removing the entry. */
 export function replayActions(

@@ -2,9 +2,8 @@ import type { CodeLens } from 'vscode-languageserver';
 import { languageCommands } from '../../protocol/language.ts';
 import { spanRange } from '../places.ts';
 import { command } from '../precision/codeLens.ts';
-import { idsOf } from './replayAnalysis.ts';
-import type { ReplayAnalysis } from './replayAnalysis.ts';
-import { counted } from '../../core/text/numbers.ts';
+import { idsOf, type ReplayAnalysis } from './replayAnalysis.ts';
+import { counted } from '../../core/base/text.ts';
 
 /** Above the file: build with it. Above each entry: its nodes in the graph, and the log line where it failed or was timed. */
 export function replayLenses(analysis: ReplayAnalysis): CodeLens[] {

@@ -1,13 +1,15 @@
-import { CompletionItemKind } from 'vscode-languageserver';
-import type { CompletionItem, CompletionList, Position } from 'vscode-languageserver';
-import { alternatives, freeLayers, offerFor } from '../../core/replay/alternatives.ts';
-import { typeSignature } from '../../core/replay/algorithm.ts';
-import { formatWords, titleOf, titlesOf } from '../../core/replay/describeChoice.ts';
-import { addEntry, replaceAlgorithm } from '../../core/replay/editReplay.ts';
-import type { EntryPlaces, ReplayEntry, Span, SpanEdit } from '../../core/replay/replayFile.ts';
+import { type CompletionItem, CompletionItemKind, type CompletionList, type Position } from 'vscode-languageserver';
+import { alternatives, formatWords, freeLayers, offerFor, titleOf, titlesOf } from '../../core/tactics/readChoices.ts';
+import {
+  type EntryPlaces,
+  type ReplayEntry,
+  type Span,
+  type SpanEdit,
+  typeSignature,
+} from '../../core/tactics/replayFile.ts';
+import { addEntry, replaceAlgorithm } from '../../core/tactics/editReplay.ts';
 import { spanEdit, spanRange } from '../places.ts';
-import { entryAt } from './replayAnalysis.ts';
-import type { ReplayAnalysis } from './replayAnalysis.ts';
+import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';
 
 const most = 60;
 

@@ -1,13 +1,10 @@
-import { MarkupKind } from 'vscode-languageserver';
-import type { Hover, Position } from 'vscode-languageserver';
-import { sameAlgorithm } from '../../core/replay/algorithm.ts';
-import { bestOfEachType, offerFor } from '../../core/replay/alternatives.ts';
-import { describeAlgorithm, titleOf } from '../../core/replay/describeChoice.ts';
-import { code, codeList, escapeMarkdown } from '../markdown.ts';
+import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
+import { sameAlgorithm } from '../../core/tactics/replayFile.ts';
+import { bestOfEachType, describeAlgorithm, offerFor, titleOf } from '../../core/tactics/readChoices.ts';
+import { code, codeList, escapeHover } from '../markdown.ts';
 import { spanRange } from '../places.ts';
-import { entryAt } from './replayAnalysis.ts';
-import type { ReplayAnalysis } from './replayAnalysis.ts';
-import { counted, thousands, timeText } from '../../core/text/numbers.ts';
+import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';
+import { counted, thousands, timeText } from '../../core/base/text.ts';
 
 /** An entry as text: its choice, the nodes of the layer, and what TensorRT offered instead. */
 export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | null {
@@ -20,7 +17,7 @@ export function replayHover(analysis: ReplayAnalysis, place: Position): Hover | 
     (span) => span && span.start <= offset && offset <= span.end,
   );
   if (!onKey && !member) return null;
-  const lines = [code(entry.layer), ...describeAlgorithm(entry.algorithm).map(escapeMarkdown)];
+  const lines = [code(entry.layer), ...describeAlgorithm(entry.algorithm).map(escapeHover)];
   lines.push(...nodesText(analysis, entry.layer), ...offerText(analysis, entry.layer));
   const span = onKey ? entry.key : (member ?? entry.key);
   return {
@@ -53,7 +50,7 @@ function offerText({ facts, read }: ReplayAnalysis, layer: string): string[] {
   lines.push(
     bestOfEachType(offer.choices)
       .slice(0, 6)
-      .map((choice) => `- ${escapeMarkdown(titleOf(choice))}`)
+      .map((choice) => `- ${escapeHover(titleOf(choice))}`)
       .join('\n'),
   );
   return lines;

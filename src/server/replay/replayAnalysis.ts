@@ -1,13 +1,10 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { checkReplay } from '../../core/replay/checkReplay.ts';
-import { readReplay, sniffReplay } from '../../core/replay/readReplay.ts';
-import type { ReplayRead } from '../../core/replay/readReplay.ts';
-import type { ReplayEntry, ReplayProblem } from '../../core/replay/replayFile.ts';
-import { replayHints } from '../../core/replay/replayHints.ts';
-import type { ReplayHint } from '../../core/replay/replayHints.ts';
+import { checkReplay, type ReplayHint, replayHints } from '../../core/tactics/checkReplay.ts';
+import { readReplay, type ReplayRead, sniffReplay } from '../../core/tactics/readReplay.ts';
+import type { ReplayEntry, ReplayProblem } from '../../core/tactics/replayFile.ts';
 import type { DocumentFacts } from '../facts.ts';
-import { counted, timeText } from '../../core/text/numbers.ts';
+import { counted, timeText } from '../../core/base/text.ts';
 
 /** A replay in its current state, checked against what is known. Every feature starts from it. */
 export interface ReplayAnalysis {
@@ -23,7 +20,7 @@ export interface ReplayAnalysis {
 const largest = 64 * 1024 * 1024;
 
 /** Analyses a JSON document that is a replay; null for any other JSON. */
-export function analyseReplay(document: TextDocument, facts: DocumentFacts): ReplayAnalysis | null {
+export function analyzeReplay(document: TextDocument, facts: DocumentFacts): ReplayAnalysis | null {
   const text = document.getText();
   if (text.length > largest || sniffReplay(text) === null) return null;
   const read = readReplay(text);

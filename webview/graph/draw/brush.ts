@@ -1,8 +1,14 @@
-import type { Outline } from '../../../src/core/scene/graph/outline.ts';
-import type { Camera } from './drawView.ts';
-import { visibleRuns } from './visibleRuns.ts';
+import type { Outline } from '../../../src/core/picture/graph/fusionGroups.ts';
+import { visibleRuns, type Corner } from './internal/visibleRuns.ts';
 
-/** A fill: a colour, or stripes of a colour over another. */
+/** How much of the graph is seen: screen = graph × k + (x, y), in CSS pixels. */
+export interface Camera {
+  k: number;
+  x: number;
+  y: number;
+}
+
+/** A fill: a color, or stripes of a color over another. */
 export type Fill = string | { stripes: string; over: string };
 
 export interface BoxStyle {
@@ -15,7 +21,7 @@ export interface BoxStyle {
 
 export interface TextStyle {
   size: number;
-  colour: string;
+  color: string;
   bold?: boolean;
   align?: 'left' | 'center' | 'right';
 }
@@ -28,22 +34,12 @@ export interface Brush {
   /** A curve from x0, y0 to x1, y1 with its control points at the height c, then straight to x1, y2. */
   line(x0: number, y0: number, x1: number, y1: number, y2: number, c: number): void;
   /** Every line belongs between these two. */
-  beginLines(colour: string, lineWidth: number, dashed: boolean): void;
+  beginLines(color: string, lineWidth: number, dashed: boolean): void;
   endLines(): void;
   /** `y` is the middle of the letters. The text is drawn whole: fit it before. */
   text(text: string, x: number, y: number, style: TextStyle): void;
   /** A small filled triangle that points down (an arrow's head), its tip at x, y. */
-  tip(x: number, y: number, size: number, colour: string): void;
-}
-
-/** A rounded corner: the sides end at x0, y0 and x1, y1, between them a curve with its control point at x, y. */
-export interface Corner {
-  x0: number;
-  y0: number;
-  x: number;
-  y: number;
-  x1: number;
-  y1: number;
+  tip(x: number, y: number, size: number, color: string): void;
 }
 
 /** The corners of a loop on the screen; no rounder than half of the shorter side allows. */
@@ -155,9 +151,9 @@ export class CanvasBrush implements Brush {
     if (dashed === true) context.setLineDash([]);
   }
 
-  beginLines(colour: string, lineWidth: number, dashed: boolean): void {
+  beginLines(color: string, lineWidth: number, dashed: boolean): void {
     const context = this.#context;
-    context.strokeStyle = context.fillStyle = colour;
+    context.strokeStyle = context.fillStyle = color;
     context.lineWidth = this.#lineWidth = lineWidth;
     this.#dashed = dashed;
     if (dashed) context.setLineDash([5, 4]);
@@ -193,7 +189,7 @@ export class CanvasBrush implements Brush {
     if (this.#dashed) this.#context.setLineDash([]);
   }
 
-  text(text: string, x: number, y: number, { size, colour, bold, align }: TextStyle): void {
+  text(text: string, x: number, y: number, { size, color, bold, align }: TextStyle): void {
     const context = this.#context;
     const font = `${bold === true ? '600 ' : ''}${size}px ${this.#family}`;
     if (font !== this.#font) {
@@ -201,13 +197,13 @@ export class CanvasBrush implements Brush {
       this.#font = font;
     }
     context.textAlign = align ?? 'left';
-    context.fillStyle = colour;
+    context.fillStyle = color;
     context.fillText(text, x, y + size * 0.06);
   }
 
-  tip(x: number, y: number, size: number, colour: string): void {
+  tip(x: number, y: number, size: number, color: string): void {
     const context = this.#context;
-    context.fillStyle = colour;
+    context.fillStyle = color;
     context.beginPath();
     context.moveTo(x, y);
     context.lineTo(x - size * 0.6, y - size);

@@ -1,16 +1,12 @@
-import { paints } from '../../../src/core/scene/graph/overlay.ts';
-import type { Overlay } from '../../../src/core/scene/graph/overlay.ts';
-import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
+import { type Overlay, paints, type Stretch } from '../../../src/core/picture/graph/overlay.ts';
+import { itemTitle, letters, shortTitle } from '../../../src/core/picture/graph/scene.ts';
 import type { Brush } from './brush.ts';
-import { letters } from '../../../src/core/scene/graph/itemSizes.ts';
-import { letterSize, onScreen, scaledSize } from './drawView.ts';
-import type { Frame, LabelSpace } from './drawView.ts';
-import type { IsOnLine } from './lineFinder.ts';
+import { type Frame, type LabelSpace, letterSize, onScreen, scaledSize } from './drawView.ts';
+import type { IsOnLine } from './internal/lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
-import type { Stretch } from '../../../src/core/scene/graph/composition.ts';
 import { isDashed } from './palette.ts';
-import { timeText } from '../../../src/core/text/numbers.ts';
+import { timeText } from '../../../src/core/base/text.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;
@@ -122,8 +118,8 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     return;
   }
   if (height < plainBox) {
-    // Without text and corners an outline alone tells only colours and grey apart.
-    const whole = paint >= paints.derived && paint !== paints.grey;
+    // Without text and corners an outline alone tells only colors and gray apart.
+    const whole = paint >= paints.derived && paint !== paints.gray;
     brush.box(x, y, width, height, { fill: whole ? palette.solid(paint) : palette.strong(paint) });
     if (!whole) brush.box(x + 1, y + 1, width - 2, height - 2, { fill: palette.soft(paint) });
     return;
@@ -132,7 +128,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
   const dashed = isDashed(paint);
   const radius = 5 * scale;
   brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
-  const hasBand = paint < paints.grey || paint === paints.unknown;
+  const hasBand = paint < paints.gray || paint === paints.unknown;
   if (hasBand) {
     // Stripes need room to be seen, but the name begins next to them.
     const band = (dashed ? 6 : 4) * scale;
@@ -145,7 +141,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     { x: x + (hasBand ? 1 : 0.65) * band, y, width: width - 1.3 * band, height },
     signed(model.overlay, point, model.graph.data.nodes[point]!.op),
     height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point),
-    paint === paints.off || paint === paints.grey ? palette.theme.muted : textOn(frame, paint),
+    paint === paints.off || paint === paints.gray ? palette.theme.muted : textOn(frame, paint),
   );
 }
 
@@ -157,7 +153,7 @@ function signed({ categories, categoryOf }: Overlay, point: number, op: string):
 
 /** Filled boxes of the time scale may be darker than the letters. */
 function textOn({ palette, model }: Frame, paint: number): string {
-  const hot = model.overlay.kind === 'time' && paint >= paints.time + 4 && paint < paints.grey;
+  const hot = model.overlay.kind === 'time' && paint >= paints.time + 4 && paint < paints.gray;
   return hot && !palette.theme.contrast ? (palette.theme.dark ? '#1b1e24' : '#ffffff') : palette.theme.foreground;
 }
 
@@ -179,7 +175,7 @@ function drawTerminal(brush: Brush, frame: Frame, item: number, box: Box): void 
   const room = (box.width - box.height * 0.8) / camera.k;
   brush.text(frame.fit(title, room, letters.terminal, false, 'end'), box.x + box.width / 2, box.y + box.height / 2, {
     size,
-    colour: palette.theme.foreground,
+    color: palette.theme.foreground,
     align: 'center',
   });
 }
@@ -210,12 +206,12 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
   const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, letters.module, true) + 8;
   const title = `▸ ${frame.fit(module.label, width / camera.k - 34 - badgeWidth, letters.module, true, 'end')}`;
-  const colour = palette.theme.foreground;
-  brush.text(title, x + inset, y + room * 0.34, { size, bold: true, colour });
-  if (badge !== '') brush.text(badge, x + width - inset, y + room * 0.34, { size, bold: true, align: 'right', colour });
+  const color = palette.theme.foreground;
+  brush.text(title, x + inset, y + room * 0.34, { size, bold: true, color });
+  if (badge !== '') brush.text(badge, x + width - inset, y + room * 0.34, { size, bold: true, align: 'right', color });
   const note = moduleNote(frame, item, width / camera.k - 16);
   const small = scaledSize(letters.note, camera.k);
-  if (small > 0) brush.text(note, x + inset, y + room * 0.76, { size: small, colour: palette.theme.muted });
+  if (small > 0) brush.text(note, x + inset, y + room * 0.76, { size: small, color: palette.theme.muted });
 }
 
 /** `all fused alike · 51 nodes · 0.35 ms`, or as many whole parts of it as fit: the number of nodes goes first. */
@@ -245,7 +241,7 @@ export function barOf(picture: Frame['picture'], camera: Frame['camera'], item: 
 }
 
 /**
- * What is in a module, as a bar: its groups or colours, grey for what is not computed, stripes for what is unknown.
+ * What is in a module, as a bar: its groups or colors, gray for what is not computed, stripes for what is unknown.
  * Groups next to each other are apart.
  */
 function bar(
@@ -273,7 +269,7 @@ function twoLines(
   { x, y, width, height }: Box,
   title: string,
   note: string,
-  colour: string,
+  color: string,
 ): void {
   const { camera, palette } = frame;
   const write = (text: string, size: number, at: number, bold: boolean, tint: string) => {
@@ -283,20 +279,20 @@ function twoLines(
     const letter = scaledSize(own, camera.k);
     if (letter === 0) return;
     const fitted = fitIn(own);
-    brush.text(fitted, x + width / 2, y + height * at, { size: letter, bold, colour: tint, align: 'center' });
+    brush.text(fitted, x + width / 2, y + height * at, { size: letter, bold, color: tint, align: 'center' });
   };
-  write(title, letters.title, note === '' ? 0.5 : 0.32, true, colour);
+  write(title, letters.title, note === '' ? 0.5 : 0.32, true, color);
   if (note === '') return;
-  // On the full colours of the time scale grey letters cannot be read.
-  const muted = colour === palette.theme.foreground && frame.model.overlay.kind !== 'time';
-  write(note, letters.note, 0.72, false, muted ? palette.theme.muted : colour);
+  // On the full colors of the time scale gray letters cannot be read.
+  const muted = color === palette.theme.foreground && frame.model.overlay.kind !== 'time';
+  write(note, letters.note, 0.72, false, muted ? palette.theme.muted : color);
 }
 
 function drawRings(brush: Brush, frame: Frame, item: number, { x, y, width, height }: Box): void {
   const { palette, picture, camera } = frame;
-  const ring = (distance: number, colour: string, lineWidth: number, dashed: boolean) =>
+  const ring = (distance: number, color: string, lineWidth: number, dashed: boolean) =>
     brush.box(x - distance, y - distance, width + 2 * distance, height + 2 * distance, {
-      stroke: colour,
+      stroke: color,
       lineWidth,
       dashed,
       radius: 7 * Math.min(1, camera.k),
@@ -343,7 +339,7 @@ export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace,
         brush.box(label.x, at, label.width, label.height, { fill, stroke: palette.theme.strong, radius: 3 });
       else if (isOnLine(letters, 0))
         brush.box(letters.x, letters.y, letters.width, letters.height, { fill, radius: 3 });
-      brush.text(text, left, at + label.height / 2, { size, bold: true, colour: palette.theme.foreground });
+      brush.text(text, left, at + label.height / 2, { size, bold: true, color: palette.theme.foreground });
       return;
     }
   });

@@ -1,12 +1,6 @@
+import type { Camera } from './brush.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
 import type { Palette } from './palette.ts';
-
-/** How much of the graph is seen: screen = graph × k + (x, y), in CSS pixels. */
-export interface Camera {
-  k: number;
-  x: number;
-  y: number;
-}
 
 /** Everything that one frame shows. */
 export interface Frame {

@@ -1,7 +1,7 @@
-import { pieceSize } from '../../../src/core/layout/layoutTypes.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
+import type { Camera } from './brush.ts';
+import { pieceSize } from '../../../src/core/picture/layout/layoutTypes.ts';
+import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
-import type { Camera } from './drawView.ts';
 
 /** How far from a line the pointer may be, in CSS pixels. */
 const reach = 5;

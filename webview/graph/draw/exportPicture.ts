@@ -1,9 +1,8 @@
-import { CanvasBrush } from './brush.ts';
-import type { Brush } from './brush.ts';
-import { drawFrame } from './drawFrame.ts';
-import { drawLegend, legendSize } from './drawLegend.ts';
+import { type Brush, CanvasBrush } from './brush.ts';
+import { drawFrame } from './internal/drawFrame.ts';
+import { drawLegend, legendSize } from './internal/drawLegend.ts';
 import type { Frame } from './drawView.ts';
-import { SvgBrush } from './svgBrush.ts';
+import { SvgBrush } from './internal/svgBrush.ts';
 
 /** Browsers give up on canvases beyond this. */
 const longestSide = 8192;

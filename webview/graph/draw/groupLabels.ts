@@ -1,15 +1,14 @@
-import { layerOf } from '../../../src/core/report/layers.ts';
-import type { BarSegment } from '../../../src/core/scene/graph/composition.ts';
-import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
-import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
-import { timeText } from '../../../src/core/text/numbers.ts';
+import { foreignTitle, layerOf } from '../../../src/core/report/words.ts';
+import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
+import type { FusionGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
+import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
+import { timeText } from '../../../src/core/base/text.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
-import { hasBoundary, margins } from './drawRegions.ts';
-import { onScreen } from './drawView.ts';
-import type { Frame, LabelSpace, PlacedBox } from './drawView.ts';
-import type { IsOnLine } from './lineFinder.ts';
+import { hasBoundary, margins } from './internal/drawRegions.ts';
+import { type Frame, type LabelSpace, onScreen, type PlacedBox } from './drawView.ts';
+import type { IsOnLine } from './internal/lineFinder.ts';
 
 const size = 12;
 /** A frame has one label for so many pixels, within bounds; besides those of the selected group and of the one under the pointer. */
@@ -123,7 +122,7 @@ function withLines(
   return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12, wanted };
 }
 
-function anchorOf(frame: Frame, group: number, region: GroupShape | undefined, wanted: boolean): Anchor | null {
+function anchorOf(frame: Frame, group: number, region: GroupOutline | undefined, wanted: boolean): Anchor | null {
   const own = frame.model.fusion.groups[group]!;
   const single = wanted || (region !== undefined && hasBoundary(own, region));
   if (region !== undefined && single && onScreen(frame, region.left, region.top, region.right, region.bottom, 0))
@@ -152,7 +151,7 @@ function barPart({ picture: { layout }, camera: { k, x, y } }: Frame, { item, fr
 /** Of a region's boxes the one of which most is on the screen, with the boundary around it. */
 function largestVisible(
   { camera: { k, x, y }, width, height }: Frame,
-  { boxes }: GroupShape,
+  { boxes }: GroupOutline,
   margin: number,
 ): PlacedBox {
   let best: PlacedBox = { x: 0, y: 0, width: -1, height: -1 };
@@ -286,8 +285,8 @@ function range(from: number, to: number, length: number): [number, number] {
 
 function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, group: number): void {
   const { palette, model } = frame;
-  const { colour, exact } = model.fusion.groups[group]!;
-  const stroke = palette.strong(colour);
+  const { color, exact } = model.fusion.groups[group]!;
+  const stroke = palette.strong(color);
   for (const { x, y, width, height } of line) brush.box(x, y, width, height, { fill: stroke });
   brush.box(box.x, box.y, box.width, box.height, {
     fill: palette.theme.background,
@@ -298,7 +297,7 @@ function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, gro
   });
   label.lines.forEach((text, i) => {
     const y = box.y + 6 + size * (i + 0.5) + i;
-    brush.text(text, box.x + 8, y, { size: size - i, bold: i === 0, colour: palette.theme.foreground });
+    brush.text(text, box.x + 8, y, { size: size - i, bold: i === 0, color: palette.theme.foreground });
   });
 }
 
@@ -312,7 +311,7 @@ function textsOf(model: Frame['model'], group: FusionGroup): [title: string, not
   return known;
 }
 
-/** `ForeignNode 3 · 0.352 ms`, `453 nodes (12 derived) · 90 kernels · fp16` */
+/** `stages.2/blocks.2 · LayerNorm + MLP · 0.352 ms`, `ForeignNode 3 · 14 nodes (2 derived) · 6 kernels · fp16` */
 function foreignTexts(model: Frame['model'], group: FusionGroup): [string, string] {
   const { report } = model.data;
   const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
@@ -324,7 +323,10 @@ function foreignTexts(model: Frame['model'], group: FusionGroup): [string, strin
   const precision = model.groupPrecision(group);
   if (precision !== '') parts.push(precision);
   const time = model.groupTime(group);
-  return [`ForeignNode ${group.ref}${time === null ? '' : ` · ${timeText(time)}`}`, parts.join(' · ')];
+  const number = `ForeignNode ${group.ref}`;
+  const title = report === null ? number : foreignTitle(report, group.ref);
+  if (title !== number) parts.unshift(number);
+  return [`${title}${time === null ? '' : ` · ${timeText(time)}`}`, parts.join(' · ')];
 }
 
 function layerTexts(model: Frame['model'], group: FusionGroup): [string, string] {
@@ -341,5 +343,5 @@ export const legendGroups = (model: Frame['model']): LegendGroup[] =>
     .filter(({ own }) => own.kind !== 'single')
     .map(({ group, own }) => {
       const [label, note] = textsOf(model, own);
-      return { group, label, note, paint: own.colour };
+      return { group, label, note, paint: own.color };
     });

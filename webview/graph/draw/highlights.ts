@@ -1,9 +1,19 @@
 import type { Selection } from '../../../src/protocol/views.ts';
+import type { Subject } from '../panels/inspector.ts';
 import type { CarryOver } from '../view/carryOver.ts';
 import type { GraphModel } from '../view/graphModel.ts';
-import type { Subject } from '../panels/inspector.ts';
 import { edgesOf } from './edgeHit.ts';
-import { markItems } from './marks.ts';
+
+/** Per item of the picture: 2 where all of it is selected, 1 where some of it is. null: nothing is selected. */
+export function markItems(model: GraphModel, points: readonly number[]): Uint8Array | null {
+  if (points.length === 0 || model.picture === null) return null;
+  const { scene } = model.picture;
+  const counts = new Uint32Array(scene.kind.length);
+  for (const point of points) {
+    for (let item = scene.itemOfPoint[point]!; item >= 0; item = scene.parent[item]!) counts[item]! += 1;
+  }
+  return Uint8Array.from(counts, (count, item) => (count === 0 ? 0 : count >= model.pointsOf(item).length ? 2 : 1));
+}
 
 /** What is selected, found and filtered out, as marks on the items of the picture. Call `refresh` when that changes. */
 export class Highlights {

@@ -1,8 +1,8 @@
 import { CanvasBrush } from './brush.ts';
-import { drawGround, drawOver, isHeavy } from './drawFrame.ts';
+import { drawGround, drawOver, isHeavy } from './internal/drawFrame.ts';
 import type { Frame, LabelBox } from './drawView.ts';
 import type { GraphParts } from '../panels/graphParts.ts';
-import { TileLayer } from './tileLayer.ts';
+import { TileLayer } from './internal/tileLayer.ts';
 
 /** This long after the last change of scale the picture is made sharp again. */
 const zoomPause = 140;

@@ -1,20 +1,20 @@
 import { scaleSequential } from 'd3-scale';
-import { paints } from '../../../src/core/scene/graph/overlay.ts';
+import { paints } from '../../../src/core/picture/graph/overlay.ts';
 import type { Theme } from '../../shared/theme.ts';
 import type { Fill } from './brush.ts';
 
 type Rgb = [red: number, green: number, blue: number];
 
-/** Colours of a theme by the paints of core/scene, opaque, so that shapes may overlap. */
+/** Colors of a theme by the paints of core/scene, opaque, so that shapes may overlap. */
 export interface Palette {
   theme: Theme;
   /** Outline of what is painted so, and its fill. */
   strong(paint: number): string;
   soft(paint: number): string;
-  /** A box without an outline: too small for one, or a part of a bar. What is not painted is paler than grey. */
+  /** A box without an outline: too small for one, or a part of a bar. What is not painted is paler than gray. */
   solid(paint: number): Fill;
-  /** Fill of a boundary around a group of that colour; `level` 1 is a boundary within a boundary. */
-  area(colour: number, level: 0 | 1): string;
+  /** Fill of a boundary around a group of that color; `level` 1 is a boundary within a boundary. */
+  area(color: number, level: 0 | 1): string;
   /** The background, so opaque that what is below is seen only by the rest. */
   veil(share: number): string;
   /** A box that is painted with nothing. */
@@ -36,18 +36,18 @@ export function makePalette(theme: Theme): Palette {
     if (paint < 2 * hues) return text(mix(parse(theme.categorical[paint - hues]!), foreground, 0.4));
     if (isTime(paint)) return warm(paint - paints.time);
     if (isDerived(paint)) return theme.categorical[paint - paints.derived]!;
-    if (paint === paints.grey) return theme.grey;
+    if (paint === paints.gray) return theme.gray;
     return paint === paints.off ? theme.border : theme.strong;
   };
   const softs = new Map<string, string>();
   const softer = (paint: number, share: number): string => {
     const key = `${paint}/${share}`;
-    let colour = softs.get(key);
-    if (colour === undefined) {
-      colour = text(mix(background, parse(strong(paint)), share));
-      softs.set(key, colour);
+    let color = softs.get(key);
+    if (color === undefined) {
+      color = text(mix(background, parse(strong(paint)), share));
+      softs.set(key, color);
     }
-    return colour;
+    return color;
   };
   const card = text(mix(background, foreground, theme.contrast ? 0 : 0.05));
   const fill = theme.contrast ? 0 : theme.dark ? 0.3 : 0.2;
@@ -63,12 +63,12 @@ export function makePalette(theme: Theme): Palette {
     theme,
     strong,
     soft: (paint) => {
-      if (paint === paints.grey || paint === paints.unknown || paint === paints.off) return theme.background;
+      if (paint === paints.gray || paint === paints.unknown || paint === paints.off) return theme.background;
       if (paint === paints.plain) return softer(paint, theme.contrast ? 0 : 0.12);
       return isTime(paint) ? softer(paint, theme.contrast ? 0 : 0.85) : softer(paint, fill);
     },
     solid: (paint) => (solids[paint] ??= solid(paint)),
-    area: (colour, level) => softer(colour, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
+    area: (color, level) => softer(color, level === 0 ? area : area + (theme.contrast ? 0 : 0.09)),
     veil: (share) => text(background).replace('rgb(', 'rgba(').replace(')', `, ${share})`),
     card,
   };
@@ -77,16 +77,16 @@ export function makePalette(theme: Theme): Palette {
 const isTime = (paint: number): boolean => paint >= paints.time && paint < paints.time + paints.timeSteps;
 
 /** Whether a paint stands for what is derived or only probable, which is drawn in stripes. */
-export const isDerived = (paint: number): boolean => paint >= paints.derived && paint < paints.grey;
+export const isDerived = (paint: number): boolean => paint >= paints.derived && paint < paints.gray;
 
 /** Whether the outline of a node of that paint is broken: it is not computed, unknown or derived. */
 export const isDashed = (paint: number): boolean =>
-  paint === paints.grey || paint === paints.unknown || isDerived(paint);
+  paint === paints.gray || paint === paints.unknown || isDerived(paint);
 
-function parse(colour: string): Rgb {
-  const found = colour.match(/[\d.]+/g)?.map(Number) ?? [];
+function parse(color: string): Rgb {
+  const found = color.match(/[\d.]+/g)?.map(Number) ?? [];
   // `color(srgb 0.1 0.2 0.3)` counts from 0 to 1.
-  const scale = colour.startsWith('color(') ? 255 : 1;
+  const scale = color.startsWith('color(') ? 255 : 1;
   return [(found[0] ?? 128) * scale, (found[1] ?? 128) * scale, (found[2] ?? 128) * scale];
 }
 

@@ -1,9 +1,9 @@
+import type { Camera } from './brush.ts';
 import { select } from 'd3-selection';
 // Adds `transition` to selections.
 import 'd3-transition';
 import { zoom, zoomIdentity } from 'd3-zoom';
 import type { ZoomBehavior } from 'd3-zoom';
-import type { Camera } from './drawView.ts';
 
 /** How far one can zoom in. */
 const closest = 3;
@@ -54,7 +54,7 @@ export class Stage {
   }
 
   /** Puts a point of the graph in the middle of the screen. */
-  centre(x: number, y: number): void {
+  center(x: number, y: number): void {
     const { width, height } = this.size;
     const { k } = this.camera;
     this.set({ k, x: width / 2 - x * k, y: height / 2 - y * k });

@@ -1,14 +1,14 @@
-import { errorFigure, evidence } from '../../../src/core/accuracy/accuracyText.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
-import type { NodeAccuracy } from '../../../src/core/scene/panel/viewData.ts';
+import { errorFigure, evidence } from '../../../src/core/accuracy/accuracyReport.ts';
+import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import type { NodeAccuracy } from '../../../src/core/picture/graph/viewData.ts';
 import type { GraphModel } from '../view/graphModel.ts';
-import { facts, section } from './details.ts';
+import { factList, detailSection } from './details.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 const words = graphStrings.facts;
 
-/** What is known of the error of a point's results; null: not judged, or no judgement at all. */
+/** What is known of the error of a point's results; null: not judged, or no judgment at all. */
 export function judgedPoint({ graph, judged }: GraphModel, point: number): NodeAccuracy | null {
   const node = judged.get(graph.data.nodes[point]?.id ?? '');
   return node === undefined || node.notJudged !== undefined ? null : node;
@@ -37,6 +37,6 @@ export function nodeAccuracy({ judged }: GraphModel, id: string): Node[] {
   const isFine = node.role === 'fine' && !node.overflow && !node.underflow && node.notJudged === undefined;
   const role = node.role === 'fine' ? '' : `${words.roles[node.role]}: `;
   const sentence = isFine ? null : element('p', { class: 'wrap' }, `${role}${evidence(node)}.`);
-  const known = node.notJudged === undefined ? facts(rows) : null;
-  return [section(words.accuracy, element('div', {}, sentence, known))];
+  const known = node.notJudged === undefined ? factList(rows) : null;
+  return [detailSection(words.accuracy, element('div', {}, sentence, known))];
 }

@@ -1,8 +1,7 @@
-import { longestName } from '../../../src/core/report/labels.ts';
-import { layerOf } from '../../../src/core/report/layers.ts';
-import type { FusionGroup } from '../../../src/core/scene/graph/fusionGroups.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
-import { shorten } from '../../../src/core/text/oneLine.ts';
+import { foreignTitle, layerOf, longestName } from '../../../src/core/report/words.ts';
+import type { FusionGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
+import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import { shorten } from '../../../src/core/base/text.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { button, element } from './element.ts';
@@ -20,9 +19,9 @@ export function pointName({ graph }: GraphModel, point: number): string {
   );
 }
 
-/** `ForeignNode 0`, or a layer by its name. */
+/** What a ForeignNode is called, or a layer by its name. */
 export function groupName(model: GraphModel, group: FusionGroup): string {
-  if (group.kind === 'foreign') return `ForeignNode ${group.ref}`;
+  if (group.kind === 'foreign') return foreignTitle(model.data.report!, group.ref);
   const layer = layerOf(model.data.report!, group.ref);
   return layer === undefined || layer.name === ''
     ? `layer ${group.ref}`
@@ -33,10 +32,10 @@ export function heading(text: string, note: string | null = null): Node {
   return element('h2', {}, text, note === null ? null : element('span', { class: 'muted note' }, ` ${note}`));
 }
 
-export const section = (title: string, content: Node): Node =>
+export const detailSection = (title: string, content: Node): Node =>
   element('section', {}, element('h3', {}, title), content);
 
-export function facts(rows: [string, string | Node][]): Node {
+export function factList(rows: [string, string | Node][]): Node {
   const list = element('dl', { class: 'facts' });
   for (const [name, value] of rows) list.append(element('dt', {}, name), element('dd', { class: 'wrap' }, value));
   return list;

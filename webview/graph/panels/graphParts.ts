@@ -1,20 +1,42 @@
+import type { OverlayKind } from '../../../src/core/picture/graph/overlay.ts';
+import { graphKeys, keyText } from '../../../src/protocol/graphActions.ts';
 import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
-import { element } from './element.ts';
 import { GraphTree } from '../view/graphTree.ts';
+import { button, element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
-import { iconButton } from './icons.ts';
-import { HelpDialog } from './helpDialog.ts';
 import { HoverCard } from './hoverCard.ts';
-import { Inspector } from './inspector.ts';
-import type { InspectorActions } from './inspector.ts';
+import { Inspector, type InspectorActions } from './inspector.ts';
+import { iconButton } from './internal/icons.ts';
+import { StateBanner } from './internal/stateBanner.ts';
 import { Legend } from './legend.ts';
 import { Minimap } from './minimap.ts';
-import { StateBanner } from './stateBanner.ts';
-import { PlaceBar } from './placeBar.ts';
-import type { PlaceActions } from './placeBar.ts';
-import { SearchBox } from './searchBox.ts';
-import type { SearchEntry } from './searchBox.ts';
-import type { OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
+import { type PlaceActions, PlaceBar } from './placeBar.ts';
+import { SearchBox, type SearchEntry } from './searchBox.ts';
+
+/** The list of keys, over the page. */
+export class HelpDialog {
+  readonly root: HTMLDialogElement;
+
+  constructor() {
+    const list = element('dl', { class: 'facts' });
+    const contributed = graphKeys.map(({ key, meaning }) => [keyText(key), meaning] as const);
+    for (const [key, meaning] of [...contributed, ...graphStrings.helpKeys]) {
+      list.append(element('dt', { class: 'mono' }, key), element('dd', {}, meaning));
+    }
+    this.root = element(
+      'dialog',
+      { class: 'graph-help', 'aria-label': graphStrings.helpTitle },
+      element('h2', {}, graphStrings.helpTitle),
+      list,
+      element('p', { class: 'muted' }, graphStrings.helpMouse),
+      button(graphStrings.close, () => this.root.close()),
+    );
+  }
+
+  open(): void {
+    if (!this.root.open) this.root.showModal();
+  }
+}
 
 /** What the parts of the page ask the view to do. */
 export interface GraphCommands {
@@ -25,7 +47,7 @@ export interface GraphCommands {
     follow(selection: Selection): void;
   };
   readonly part: PlaceActions;
-  readonly stage: { centre(x: number, y: number): void };
+  readonly stage: { center(x: number, y: number): void };
   setOverlay(kind: OverlayKind): void;
   filter(): void;
   find(text: string): { hits: number; problem: string };
@@ -77,7 +99,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     go: (at) => commands.selecting.goToHit(at),
     leave: () => tree.focus(),
   });
-  const minimap = new Minimap((x, y) => commands.stage.centre(x, y));
+  const minimap = new Minimap((x, y) => commands.stage.center(x, y));
   const state = new StateBanner({
     run: (step) => host.run(step, []),
     showNodes: (ids) => {

@@ -1,4 +1,4 @@
-import { counted, thousands, timeText } from '../../../src/core/text/numbers.ts';
+import { counted, thousands, timeText, typeName } from '../../../src/core/base/text.ts';
 
 /** The texts of the graph view; words and numbers of results come from `core/report`. */
 export const graphStrings = {
@@ -105,8 +105,7 @@ export const graphStrings = {
     accuracy: 'Accuracy',
     error: 'error',
     localError: 'Local error',
-    propagatedError: (type: string) =>
-      `Error in ${{ float16: 'FP16', bfloat16: 'BF16', int8: 'INT8', float8: 'FP8' }[type] ?? type}`,
+    propagatedError: (type: string) => `Error in ${typeName(type)}`,
     roles: { root: 'To blame', victim: 'Spoiled' },
     quantization: 'Quantization',
     scale: 'Scale',

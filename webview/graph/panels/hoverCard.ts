@@ -1,5 +1,5 @@
 import type { GraphModel } from '../view/graphModel.ts';
-import { facts } from './details.ts';
+import { factList } from './details.ts';
 import { element } from './element.ts';
 import { hoverText } from './hoverText.ts';
 import type { HoverTarget } from './hoverText.ts';
@@ -11,7 +11,7 @@ const apart = 14;
 
 /** A rectangle of the stage that a card must leave free, in CSS pixels. */
 export interface Spot {
-  /** Of a box, whose neighbours above and below are where the reader goes next. */
+  /** Of a box, whose neighbors above and below are where the reader goes next. */
   isBox: boolean;
   x: number;
   y: number;
@@ -45,7 +45,7 @@ export class HoverCard {
       element('div', { class: 'hover-title' }, text.title),
       ...(text.name === '' ? [] : [element('div', { class: 'mono wrap' }, text.name)]),
       ...text.sentences.map((sentence) => element('p', {}, sentence)),
-      ...(text.facts.length === 0 ? [] : [facts(text.facts)]),
+      ...(text.facts.length === 0 ? [] : [factList(text.facts)]),
     );
     this.#about = JSON.stringify(target);
     this.root.hidden = false;

@@ -1,16 +1,13 @@
 import type { FusionReport, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
-import { fateSentence } from '../../../src/core/report/fateSentence.ts';
-import { layerOf } from '../../../src/core/report/layers.ts';
-import { longestName } from '../../../src/core/report/labels.ts';
-import { itemTitle } from '../../../src/core/scene/graph/scene.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
-import { counted, thousands, timeText } from '../../../src/core/text/numbers.ts';
-import { shorten } from '../../../src/core/text/oneLine.ts';
+import { fateSentence, layerOf, longestName } from '../../../src/core/report/words.ts';
+import { itemTitle } from '../../../src/core/picture/graph/scene.ts';
+import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import { counted, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';
 import { errorFacts } from './accuracyDetails.ts';
-import { scaleFacts } from './quantisationDetails.ts';
+import { scaleFacts } from './internal/quantizationDetails.ts';
 import { portCard, tensorCard } from './tensorDetails.ts';
 
 const words = graphStrings.facts;

@@ -1,23 +1,26 @@
 import type { Remark, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
-import { builtPrecision } from '../../../src/core/scene/graph/builtPrecision.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
-import type { AskedPrecision } from '../../../src/core/scene/panel/viewData.ts';
+import { builtPrecision } from '../../../src/core/picture/graph/overlay.ts';
+import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import type { RequestedPrecision } from '../../../src/core/picture/graph/viewData.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
-import { shorten } from '../../../src/core/text/oneLine.ts';
-import { DetailLinks, facts, groupName, heading, section } from './details.ts';
-import type { DetailTargets } from './details.ts';
+import { shapeText, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
+import { DetailLinks, type DetailTargets, factList, groupName, heading, detailSection } from './details.ts';
 import { button, element } from './element.ts';
 import { nodeAccuracy } from './accuracyDetails.ts';
-import { nodeQuantisation } from './quantisationDetails.ts';
+import { nodeQuantization } from './internal/quantizationDetails.ts';
 import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
-import { iconButton } from './icons.ts';
-import { thousands, timeText } from '../../../src/core/text/numbers.ts';
-import { findingHead, savingOf, savingText } from '../../../src/core/report/findingText.ts';
-import { fateSentence } from '../../../src/core/report/fateSentence.ts';
-import { layerOf } from '../../../src/core/report/layers.ts';
-import { longestName, phrase } from '../../../src/core/report/labels.ts';
+import { iconButton } from './internal/icons.ts';
+import {
+  fateSentence,
+  findingHead,
+  layerOf,
+  longestName,
+  phrase,
+  savingOf,
+  savingText,
+} from '../../../src/core/report/words.ts';
 
 const words = graphStrings.facts;
 
@@ -37,7 +40,7 @@ export interface InspectorActions extends DetailTargets {
 function placementOf({ placement }: ReportNode): Node[] {
   if (placement === undefined) return [];
   const text = `${placement.provider ?? words.placementUnknown}. ${placement.reason}`;
-  return [section(words.placement, element('p', {}, text))];
+  return [detailSection(words.placement, element('p', {}, text))];
 }
 
 /** The panel next to the graph: everything that is known about what is selected. */
@@ -108,13 +111,13 @@ export class Inspector {
     }
     if (report !== null && said !== undefined) {
       parts.push(element('p', { class: `fate${said.exact ? '' : ' derived'}` }, fateSentence(report, said)));
-      parts.push(this.#facts(model, point, said));
+      parts.push(this.#factList(model, point, said));
       const group = model.fusion.groupOf[point]!;
       if (group >= 0 && model.fusion.groups[group]!.points.length > 1) {
         parts.push(button(words.showGroup, () => this.#actions.selectGroup(group)));
       }
       parts.push(...this.#layers(model, said.layers));
-      if (said.reason !== '') parts.push(section(words.reason, element('p', {}, said.reason)));
+      if (said.reason !== '') parts.push(detailSection(words.reason, element('p', {}, said.reason)));
       parts.push(...placementOf(said));
       const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
       parts.push(...this.#remarks(words.remarks, remarks));
@@ -122,16 +125,16 @@ export class Inspector {
         parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
       }
     }
-    parts.push(...nodeAccuracy(model, node.id), ...nodeQuantisation(model, node.id));
+    parts.push(...nodeAccuracy(model, node.id), ...nodeQuantization(model, node.id));
     parts.push(nodeTensors(model, words.inputs, point, node.inputs, false, this.#links));
     parts.push(nodeTensors(model, words.outputs, point, node.outputs, true, this.#links));
     if (node.attributes.length > 0) {
-      parts.push(section(words.attributes, facts(node.attributes.map(({ name, value }) => [name, value]))));
+      parts.push(detailSection(words.attributes, factList(node.attributes.map(({ name, value }) => [name, value]))));
     }
     return parts;
   }
 
-  #facts(model: GraphModel, point: number, said: ReportNode): Node {
+  #factList(model: GraphModel, point: number, said: ReportNode): Node {
     const report = model.data.report!;
     const rows: [string, string | Node][] = [];
     const computed = said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single';
@@ -146,11 +149,11 @@ export class Inspector {
       if (!Number.isNaN(ms)) rows.push([words.time, shared ? words.share(timeText(ms)) : timeText(ms)]);
       rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
     }
-    return facts(rows);
+    return factList(rows);
   }
 
   /** `FP32, rule: line 3` */
-  #asked({ type, line }: AskedPrecision): Node {
+  #asked({ type, line }: RequestedPrecision): Node {
     const rule = button(words.rule(line), () => this.#host.openLine('overrides', line), { class: 'link' });
     return element('span', {}, `${type.toUpperCase()} `, rule);
   }
@@ -168,7 +171,7 @@ export class Inspector {
         model.noun === 'node' && [layer.nodes.length, 'node'],
       ]);
       const outputs = layer.outputs.map(({ name, dims, type, format }) =>
-        `${name} ${dims?.join('×') ?? ''} ${type ?? format ?? ''}`.trim(),
+        `${name} ${dims ? shapeText(dims) : ''} ${type ?? format ?? ''}`.trim(),
       );
       list.append(
         element(
@@ -183,14 +186,14 @@ export class Inspector {
         ),
       );
     }
-    return list.childElementCount === 0 ? [] : [section(words.layers, list)];
+    return list.childElementCount === 0 ? [] : [detailSection(words.layers, list)];
   }
 
   #remarks(title: string, remarks: readonly Remark[]): Node[] {
     const items = remarks
       .slice(0, 12)
       .map(({ kind, message, evidence }) => element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
-    return items.length === 0 ? [] : [section(title, element('ul', {}, ...items))];
+    return items.length === 0 ? [] : [detailSection(title, element('ul', {}, ...items))];
   }
 
   #terminal(model: GraphModel, point: number): Node[] {
@@ -199,15 +202,15 @@ export class Inspector {
     const tensor = isInput
       ? graph.data.inputs[point - graph.nodes]!
       : graph.data.outputs[point - graph.nodes - graph.data.inputs.length]!;
-    const neighbours = new Set<number>();
+    const neighbors = new Set<number>();
     const [start, edges, ends] = isInput
       ? [graph.outStart, graph.outEdges, graph.to]
       : [graph.inStart, graph.inEdges, graph.from];
-    for (let i = start[point]!; i < start[point + 1]!; i++) neighbours.add(ends[edges[i]!]!);
+    for (let i = start[point]!; i < start[point + 1]!; i++) neighbors.add(ends[edges[i]!]!);
     return [
       heading(tensor.name, isInput ? graphStrings.input : graphStrings.output),
       element('p', {}, portCard(model, point) || words.unknownType),
-      this.#links.points(model, [...neighbours]),
+      this.#links.points(model, [...neighbors]),
     ];
   }
 
@@ -242,9 +245,9 @@ export class Inspector {
     }
     return [
       heading(module.label, module.id === '' ? null : module.id),
-      facts(rows),
+      factList(rows),
       button(open ? words.shut : words.open, () => this.#toggle(index)),
-      ...(groups.size > 0 ? [section(words.group, list)] : []),
+      ...(groups.size > 0 ? [detailSection(words.group, list)] : []),
     ];
   }
 
@@ -260,12 +263,12 @@ export class Inspector {
     const saving = savingOf(report, group.kind === 'foreign' ? { foreignNode: group.ref } : { layer: group.ref });
     const saved = saving === undefined ? '' : savingText(saving);
     if (saved !== '') rows.push([words.saved, saved]);
-    const parts: Node[] = [heading(groupName(model, group)), facts(rows)];
+    const parts: Node[] = [heading(groupName(model, group)), factList(rows)];
     const findings = (report.findings ?? []).filter((one) => one.layers.some((id) => group.layers.includes(id)));
     if (findings.length > 0) {
       const list = element('ul', {});
       for (const one of findings) list.append(element('li', {}, `${findingHead(one)}: ${one.message}`));
-      parts.push(section(words.findings, list));
+      parts.push(detailSection(words.findings, list));
     }
     const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
     if (foreign !== undefined) {
@@ -279,7 +282,10 @@ export class Inspector {
       (remark) => !atBorder.includes(remark) && remark.layers.some((layer) => group.layers.includes(layer)),
     );
     parts.push(...this.#remarks(words.border, atBorder), ...this.#remarks(words.remarks, inside));
-    parts.push(...this.#layers(model, group.layers), section(words.contents, this.#links.points(model, group.points)));
+    parts.push(
+      ...this.#layers(model, group.layers),
+      detailSection(words.contents, this.#links.points(model, group.points)),
+    );
     return parts;
   }
 }

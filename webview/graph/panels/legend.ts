@@ -1,11 +1,9 @@
-import { overlayKinds, paints } from '../../../src/core/scene/graph/overlay.ts';
-import type { Overlay, OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
+import { type Overlay, type OverlayKind, overlayKinds, paints } from '../../../src/core/picture/graph/overlay.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
-import { iconButton } from './icons.ts';
-import { isDerived } from '../draw/palette.ts';
-import type { Palette } from '../draw/palette.ts';
-import { thousands } from '../../../src/core/text/numbers.ts';
+import { iconButton } from './internal/icons.ts';
+import { isDerived, type Palette } from '../draw/palette.ts';
+import { thousands } from '../../../src/core/base/text.ts';
 
 /** A group in the legend's list: its position in the report's groups, its name, what it takes or has, its paint. */
 export interface LegendGroup {
@@ -156,11 +154,11 @@ function swatchOf(palette: Palette, paint: number): HTMLElement {
   return made;
 }
 
-/** As many colours of one line of the legend as there is room for. */
+/** As many colors of one line of the legend as there is room for. */
 export const swatchPaints = (all: readonly number[]): readonly number[] => all.slice(0, 4);
 
 function swatchClass(paint: number): string {
-  if (paint === paints.grey) return 'gone';
+  if (paint === paints.gray) return 'gone';
   if (paint === paints.unknown) return 'unknown';
   return isDerived(paint) ? 'derived' : 'painted';
 }

@@ -1,5 +1,5 @@
-import { CanvasBrush } from '../draw/brush.ts';
-import type { Camera, Frame } from '../draw/drawView.ts';
+import { CanvasBrush, type Camera } from '../draw/brush.ts';
+import type { Frame } from '../draw/drawView.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 
@@ -85,9 +85,9 @@ export class Minimap {
     context.fillStyle = palette.theme.background;
     context.fillRect(0, 0, this.#picture.width, this.#picture.height);
     const brush = new CanvasBrush(context, '');
-    // Where colours say something else, boundaries have none.
+    // Where colors say something else, boundaries have none.
     for (const { group, boxes } of model.overlay.kind === 'fusion' ? model.regions : []) {
-      const fill = palette.area(model.fusion.groups[group]!.colour, 1);
+      const fill = palette.area(model.fusion.groups[group]!.color, 1);
       for (let i = 0; i < boxes.length; i += 4) {
         const width = boxes[i + 2]! * scale + 2;
         const height = boxes[i + 3]! * scale + 2;

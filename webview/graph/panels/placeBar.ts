@@ -1,4 +1,4 @@
-import { counted, thousands } from '../../../src/core/text/numbers.ts';
+import { counted, thousands } from '../../../src/core/base/text.ts';
 import { button, element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
 

@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
-import { iconButton } from './icons.ts';
+import { iconButton } from './internal/icons.ts';
 
 /** As many results as a list shows; the count next to the field is of all. */
 const most = 200;

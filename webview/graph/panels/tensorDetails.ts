@@ -1,15 +1,20 @@
-import { layerOf } from '../../../src/core/report/layers.ts';
-import type { EngineTensor } from '../../../src/core/engine/engineLayer.ts';
-import type { TensorOrigin } from '../../../src/core/scene/graph/tensorIndex.ts';
-import { counted } from '../../../src/core/text/numbers.ts';
+import { counted, shapeText } from '../../../src/core/base/text.ts';
+import type { EngineTensor } from '../../../src/core/formats/tensorrt/buildOutput.ts';
+import type { TensorFacts, TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import { layerOf } from '../../../src/core/report/words.ts';
 import type { GraphModel } from '../view/graphModel.ts';
-import { facts, heading, section } from './details.ts';
-import type { DetailLinks } from './details.ts';
+import { errorFacts } from './accuracyDetails.ts';
+import { type DetailLinks, factList, heading, detailSection } from './details.ts';
 import { element } from './element.ts';
 import { graphStrings } from './graphStrings.ts';
-import { graphTensorText } from './graphTensorText.ts';
-import { errorFacts } from './accuracyDetails.ts';
-import { scaleFacts } from './quantisationDetails.ts';
+import { scaleFacts } from './internal/quantizationDetails.ts';
+
+/** `float 1×197×192`, with the format of an engine's tensor; a dimension of unknown size is `?`. '' where nothing is known. */
+export function graphTensorText(tensor: Pick<TensorFacts, 'type' | 'shape' | 'format'> | undefined): string {
+  if (tensor === undefined) return '';
+  const shape = tensor.shape === null ? '' : shapeText(tensor.shape);
+  return [tensor.type ?? '', shape, tensor.format ?? ''].filter((part) => part !== '').join(' ');
+}
 
 const words = graphStrings.facts;
 /** An edge between two modules may carry more tensors than anyone reads. */
@@ -33,7 +38,7 @@ export function portCard(model: GraphModel, point: number): string {
 
 /** `Half 1×197×192, Row major linear FP16`: as the engine has it. */
 export function engineText({ type, dims, format }: EngineTensor): string {
-  const shape = dims === null ? '' : dims.length === 0 ? 'scalar' : dims.map((d) => (d < 0 ? '?' : d)).join('×');
+  const shape = dims === null ? '' : shapeText(dims);
   return [[type ?? '', shape].filter((part) => part !== '').join(' '), format === type ? '' : (format ?? '')]
     .filter((part) => part !== '')
     .join(', ');
@@ -66,9 +71,9 @@ function oneTensor(model: GraphModel, origin: TensorOrigin, links: DetailLinks):
   const parts = [
     heading(words.tensor),
     element('p', { class: 'mono wrap' }, origin.name),
-    facts(rows),
-    section(words.producer, links.points(model, [origin.producer])),
-    section(
+    factList(rows),
+    detailSection(words.producer, links.points(model, [origin.producer])),
+    detailSection(
       counted(consumers.length, words.consumer),
       consumers.length === 0 ? element('p', { class: 'muted' }, words.noConsumer) : links.points(model, consumers),
     ),
@@ -81,7 +86,7 @@ function oneTensor(model: GraphModel, origin: TensorOrigin, links: DetailLinks):
       const note = element('div', { class: 'muted' }, `${layer.type} `, links.line(layer.line));
       list.append(element('li', {}, links.layer(id, layer.name), note));
     }
-    parts.push(section(words.writtenBy, list));
+    parts.push(detailSection(words.writtenBy, list));
   }
   return parts;
 }
@@ -121,5 +126,5 @@ export function nodeTensors(
     for (const end of ends) item.append(element('div', {}, end));
     list.append(item);
   }
-  return section(title, list);
+  return detailSection(title, list);
 }

@@ -1,8 +1,8 @@
+import type { Camera } from '../draw/brush.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
-import type { Camera } from '../draw/drawView.ts';
 import type { GraphModel } from './graphModel.ts';
 import type { Subject } from '../panels/inspector.ts';
-import { subjectOf } from './subjectOf.ts';
+import { subjectOf } from './internal/subjectOf.ts';
 
 /** A box and where its upper left corner is on the screen. */
 interface Place {

@@ -1,6 +1,6 @@
-import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
-import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
-import { addTo } from '../../../src/core/text/addTo.ts';
+import type { NodeFault } from '../../../src/core/diagnose/diagnosis.ts';
+import type { GraphIndex } from '../../../src/core/picture/graph/graphIndex.ts';
+import { addTo } from '../../../src/core/base/addTo.ts';
 
 /** What a build that did not pass says about nodes, by their points. */
 export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = []): Map<number, NodeFault[]> {

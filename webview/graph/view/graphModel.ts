@@ -1,35 +1,57 @@
-import { rowsBy } from '../../../src/core/layout/compressedRows.ts';
-import type { LayoutInput, LayoutResult } from '../../../src/core/layout/layoutTypes.ts';
-import { defaultLayout, pieceSize } from '../../../src/core/layout/layoutTypes.ts';
-import { composeItems, segmentsOf } from '../../../src/core/scene/graph/composition.ts';
-import type { BarSegment, Stretch } from '../../../src/core/scene/graph/composition.ts';
-import { tensorPrecision } from '../../../src/core/engine/tensorPrecision.ts';
-import { findOutliers } from '../../../src/core/scene/graph/fusionPattern.ts';
-import type { Outliers } from '../../../src/core/scene/graph/fusionPattern.ts';
-import { fusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
-import type { FusionGroup, FusionGroups } from '../../../src/core/scene/graph/fusionGroups.ts';
-import { QuantisationIndex } from '../../../src/core/scene/graph/quantisationIndex.ts';
-import { TensorIndex } from '../../../src/core/scene/graph/tensorIndex.ts';
-import { indexGraph } from '../../../src/core/scene/graph/graphIndex.ts';
-import type { GraphIndex } from '../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy, flatHierarchy } from '../../../src/core/scene/graph/hierarchy.ts';
-import type { Hierarchy } from '../../../src/core/scene/graph/hierarchy.ts';
-import { itemSizes } from '../../../src/core/scene/graph/itemSizes.ts';
-import { buildOverlay, nodeTimes } from '../../../src/core/scene/graph/overlay.ts';
-import type { Overlay, OverlayKind } from '../../../src/core/scene/graph/overlay.ts';
-import { buildRegions, idlePoints } from '../../../src/core/scene/graph/regions.ts';
-import type { GroupShape } from '../../../src/core/scene/graph/regions.ts';
-import { buildScene, itemKey } from '../../../src/core/scene/graph/scene.ts';
-import type { Scene } from '../../../src/core/scene/graph/scene.ts';
-import type { AskedPrecision, NodeAccuracy, GraphData, ViewData } from '../../../src/core/scene/panel/viewData.ts';
-import { graphStates } from '../../../src/core/scene/comparison/olderNodes.ts';
-import type { ChangeState } from '../../../src/core/diff/comparison.ts';
-import type { NodeFault } from '../../../src/core/diagnose/buildState.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+  pieceSize,
+  rowsBy,
+} from '../../../src/core/picture/layout/layoutTypes.ts';
+import {
+  type BarSegment,
+  buildOverlay,
+  composeItems,
+  type Overlay,
+  type OverlayKind,
+  pointTimes,
+  segmentsOf,
+  type Stretch,
+} from '../../../src/core/picture/graph/overlay.ts';
+import { tensorPrecision } from '../../../src/core/formats/tensorrt/buildOutput.ts';
+import {
+  findOutliers,
+  type FusionGroup,
+  fusionGroups,
+  type FusionGroups,
+  type Outliers,
+} from '../../../src/core/picture/graph/fusionGroups.ts';
+import {
+  type GraphIndex,
+  indexGraph,
+  QuantizationIndex,
+  TensorIndex,
+} from '../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../src/core/picture/graph/hierarchy.ts';
+import {
+  buildRegions,
+  buildScene,
+  type GroupOutline,
+  idlePoints,
+  itemKey,
+  itemSizes,
+  type Scene,
+} from '../../../src/core/picture/graph/scene.ts';
+import type {
+  RequestedPrecision,
+  GraphData,
+  NodeAccuracy,
+  ViewData,
+} from '../../../src/core/picture/graph/viewData.ts';
+import { graphStates } from '../../../src/core/picture/page/changeRows.ts';
+import type { ChangeState } from '../../../src/core/diff/compareBuilds.ts';
+import type { NodeFault } from '../../../src/core/diagnose/diagnosis.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
-import { nounOf } from '../../../src/core/report/fates.ts';
-import { layerOf } from '../../../src/core/report/layers.ts';
-import { addTo } from '../../../src/core/text/addTo.ts';
+import { layerOf, nounOf, totalMs } from '../../../src/core/report/words.ts';
+import { addTo } from '../../../src/core/base/addTo.ts';
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
 export interface Picture {
@@ -62,7 +84,7 @@ export class GraphModel {
   readonly nested: Hierarchy;
   readonly fusion: FusionGroups;
   readonly tensors: TensorIndex;
-  readonly quantisation: QuantisationIndex;
+  readonly quantization: QuantizationIndex;
   readonly idle: Uint8Array;
   readonly times: Float64Array | null;
   readonly kernelOf: Int32Array;
@@ -70,7 +92,7 @@ export class GraphModel {
   #found: Outliers | null = null;
   #bySize: number[] | null = null;
   /** What override rules asked of nodes, by the node's id. */
-  readonly asked: ReadonlyMap<string, AskedPrecision>;
+  readonly asked: ReadonlyMap<string, RequestedPrecision>;
   readonly judged: ReadonlyMap<string, NodeAccuracy>;
   /** What happened to nodes since the build that this one is compared with, by the node's id. */
   readonly changed: ReadonlyMap<string, ChangeState>;
@@ -82,8 +104,8 @@ export class GraphModel {
   #next: Hierarchy;
   overlay: Overlay;
   picture: Picture | null = null;
-  regions: GroupShape[] = [];
-  kernelRegions: GroupShape[] = [];
+  regions: GroupOutline[] = [];
+  kernelRegions: GroupOutline[] = [];
   stretches = new Map<number, Stretch[]>();
   /** Where each group is in the bars of closed modules. */
   segments = new Map<number, BarSegment[]>();
@@ -98,9 +120,9 @@ export class GraphModel {
     this.hierarchy = this.#next = this.nested;
     this.fusion = fusionGroups(this.graph, data.report);
     this.tensors = new TensorIndex(this.graph, data.report);
-    this.quantisation = new QuantisationIndex(data.graph, data.quantisation);
+    this.quantization = new QuantizationIndex(data.graph, data.quantization);
     this.idle = idlePoints(this.graph, this.fusion);
-    this.times = data.report === null ? null : nodeTimes(this.graph, data.report, this.fusion);
+    this.times = data.report === null ? null : pointTimes(this.graph, data.report, this.fusion);
     this.asked = new Map((data.asked ?? []).map((one) => [one.node, one]));
     this.judged = new Map((data.accuracy ?? []).map((one) => [one.id, one]));
     this.changed = data.comparison === undefined ? new Map() : graphStates(data.graph, data.comparison.diff);
@@ -247,8 +269,7 @@ export class GraphModel {
   groupTime({ averageMs, layers }: FusionGroup): number | null {
     const { report } = this.data;
     if (averageMs !== null || report === null) return averageMs;
-    const times = layers.map((id) => layerOf(report, id)?.averageMs ?? null).filter((ms) => ms !== null);
-    return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0);
+    return totalMs(layers.flatMap((id) => layerOf(report, id) ?? []));
   }
 
   /** All groups, those that take longest first, then those with most nodes. */

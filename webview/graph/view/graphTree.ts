@@ -1,4 +1,5 @@
-import { itemTitle, shortTitle } from '../../../src/core/scene/graph/scene.ts';
+import { foreignTitle } from '../../../src/core/report/words.ts';
+import { itemTitle, shortTitle } from '../../../src/core/picture/graph/scene.ts';
 import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
 import { element } from '../panels/element.ts';
@@ -116,7 +117,7 @@ export function describeItem(model: GraphModel, item: number): string {
         group === undefined
           ? (fate ?? '')
           : group.kind === 'foreign'
-            ? `ForeignNode ${group.ref}`
+            ? foreignTitle(model.data.report!, group.ref)
             : `${group.kind}, layer ${group.ref}`;
       const faults = (model.faults.get(ref) ?? []).map(({ severity, message }) => `${severity}: ${message}`);
       return [title, shortTitle(graph, hierarchy, ref), where, ...faults].filter((part) => part !== '').join(', ');

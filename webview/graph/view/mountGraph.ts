@@ -1,8 +1,8 @@
 import '../../shared/base.css';
-import './graph.css';
+import './internal/graph.css';
 import { actionOfKey } from '../../../src/protocol/graphActions.ts';
 import type { View, ViewHost } from '../../../src/protocol/views.ts';
-import { GraphView } from './graphView.ts';
+import { GraphView } from './internal/graphView.ts';
 
 /**
  * The graph of a model with TensorRT's fusion drawn on it, in `root`. Sends the host what the user selects, asks it to

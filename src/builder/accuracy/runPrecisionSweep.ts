@@ -1,0 +1,187 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import {
+  type PrecisionSweep,
+  type SweepPrecision,
+  type MeasuredStep,
+  type SweepStep,
+  stepOf,
+} from '../../core/accuracy/precisionSweep.ts';
+import { type AccuracyReport, isWithin, worstError } from '../../core/accuracy/accuracyReport.ts';
+import { readModel } from '../../core/formats/onnx/readModel.ts';
+import { externalPath } from '../files/externalFile.ts';
+import { withFile } from '../files/fileSource.ts';
+import { externalLocations } from '../files/writeModel.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
+import type { Calibrator } from '../quantization/calibrate.ts';
+import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
+import { Cancelled, UserError } from '../userError.ts';
+import { type AccuracyRequest, judgeAccuracy, NothingLow, type OtherRun, withReference } from './judgeAccuracy.ts';
+import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
+import { removeTree } from '../files/persist.ts';
+
+export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
+  precisions: readonly SweepPrecision[];
+  /** A Q/DQ model for INT8; default: one made with `calibration`. */
+  quantized?: string | undefined;
+  /** Files with calibration data. */
+  calibration: string[];
+  /** Stored outputs of engines, by precision. */
+  measured: ReadonlyMap<SweepPrecision, string>;
+  /** The interpreter that makes the Q/DQ model; default: that of the simulation, if it has what is needed. */
+  calibrator?: Calibrator | undefined;
+  /** Takes each report that a step is made of. */
+  judged?: ((report: AccuracyReport) => void) | undefined;
+  /** Builds and runs an engine of each precision that has no stored outputs; undefined: none. */
+  engines?: EngineRequest | undefined;
+}
+
+/**
+ * Judges a model in one precision after the other, each compared with FP32.
+ * @throws {UserError} if the model cannot be read or run; a precision that cannot be run has the reason in its step
+ */
+export async function runPrecisionSweep(request: SweepRequest): Promise<PrecisionSweep> {
+  const rungs: SweepStep[] = [];
+  let samples = 0;
+  await withReference(request, async (run) => {
+    samples = run.samples;
+    const measure = new Measurement(request, run);
+    for (const precision of request.precisions) {
+      const measured = await measure.step(precision);
+      if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, ...measured });
+      else if (precision === 'int8') rungs.push({ ...(await quantizedStep(request, run)), ...measured });
+      else rungs.push({ ...(await judgedStep(request, precision)), ...measured });
+    }
+  });
+  return { tolerance: request.tolerance, samples, rungs };
+}
+
+const notAsked: MeasuredStep = { measured: null, milliseconds: null, notMeasured: null };
+
+/** What engines give, stored or run here. */
+class Measurement {
+  readonly #request: SweepRequest;
+  readonly #run: OtherRun;
+  /** Why no engine runs here: the same holds for the other precisions. */
+  #stopped: string | null = null;
+
+  constructor(request: SweepRequest, run: OtherRun) {
+    this.#request = request;
+    this.#run = run;
+  }
+
+  async step(precision: SweepPrecision): Promise<MeasuredStep> {
+    const { measured, engines, quantized, inputs, signal } = this.#request;
+    const path = measured.get(precision);
+    if (path !== undefined) return { ...notAsked, measured: await this.#run.measured(path) };
+    if (engines === undefined) return notAsked;
+    const model = precision === 'int8' ? quantized : this.#request.model;
+    if (model === undefined) return { ...notAsked, notMeasured: 'pass a Q/DQ model (--int8 MODEL)' };
+    if (this.#stopped !== null) return { ...notAsked, notMeasured: this.#stopped };
+    try {
+      return await measureEngine(
+        precision,
+        { model, inputs, engines, signal },
+        async ({ path: out, milliseconds }) => ({
+          ...notAsked,
+          measured: await this.#run.measured(out),
+          milliseconds,
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+      if (error instanceof CannotRun) this.#stopped = error.message;
+      return { ...notAsked, notMeasured: error.message };
+    }
+  }
+}
+
+const blank = (precision: SweepPrecision): SweepStep => ({
+  precision,
+  predicted: null,
+  ...notAsked,
+  lowNodes: precision === 'fp32' ? 0 : null,
+  culprits: [],
+  fix: null,
+  reason: null,
+});
+
+/** FP16 and BF16; where the model cannot be simulated in one of them, why. */
+async function judgedStep(request: SweepRequest, precision: 'fp16' | 'bf16'): Promise<SweepStep> {
+  try {
+    const report = await judgeAccuracy({ ...request, low: precision });
+    request.judged?.(report);
+    return { ...notAsked, ...stepOf(precision, report) };
+  } catch (error) {
+    if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+    return { ...blank(precision), reason: `not run: ${error.message}` };
+  }
+}
+
+/** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
+async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<SweepStep> {
+  const { quantized, calibration } = request;
+  if (quantized !== undefined)
+    return compareQuantized(quantized, { ...request, modelLine: `./${basename(quantized)}` }, run);
+  if (calibration.length === 0)
+    return {
+      ...blank('int8'),
+      reason: 'not run: pass a Q/DQ model (--int8 MODEL) or calibration data (--calibration)',
+    };
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-int8-'));
+  const out = join(folder, 'model.onnx');
+  try {
+    const { model, runtime, calibrator, signal } = request;
+    const script = join(dirname(request.script), 'quantize.py');
+    const job = {
+      model,
+      out,
+      files: calibration,
+      inputs: run.inputs,
+      tool: calibrator?.tool ?? 'onnxruntime',
+      pairs: true,
+    };
+    await runPythonJob({ ...(calibrator ?? runtime), script, request: job, signal });
+    return await compareQuantized(out, request, run);
+  } catch (error) {
+    if (!(error instanceof JobFailed)) throw error;
+    return { ...blank('int8'), reason: `not run: ${error.message}` };
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+/** Q/DQ nodes of another type, or on weights alone: no node can be judged. */
+function nothingLow(error: unknown): null {
+  if (error instanceof NothingLow) return null;
+  throw error;
+}
+
+/**
+ * The outputs of a Q/DQ model against the FP32 model, and which of its nodes are to blame. What repairs it is known only
+ * where all weights are in floating point: weights that are stored quantized keep their error.
+ */
+async function compareQuantized(path: string, request: SweepRequest, run: OtherRun): Promise<SweepStep> {
+  return withFile(path, async (source) => {
+    const { value: model, problems } = await readModel(source);
+    refuseErrors(path, problems);
+    if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
+    for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+    const made = new Set(model.nodes.filter(({ op }) => op === 'DequantizeLinear').flatMap(({ outputs }) => outputs));
+    const low = model.nodes.filter(
+      ({ op, inputs }) => op !== 'QuantizeLinear' && inputs.some((name) => made.has(name)),
+    );
+    if (made.size === 0)
+      throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
+    const predicted = await run.other(path);
+    const step = { ...blank('int8'), predicted, lowNodes: low.length };
+    if (isWithin(worstError(predicted), request.tolerance)) return step;
+    const report = await judgeAccuracy({ ...request, model: path, low: 'int8' }).catch(nothingLow);
+    if (report === null) return step;
+    const { culprits, fix } = stepOf('int8', report);
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const stored = model.nodes.some(({ op, inputs }) => op === 'DequantizeLinear' && constants.has(inputs[0]!));
+    return { ...step, culprits, fix: stored ? null : fix };
+  });
+}

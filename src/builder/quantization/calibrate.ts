@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { inputsOf } from '../simulation/openSamples.ts';
+import type { PythonWithRuntime } from '../simulation/simulation.ts';
+import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { moveAtomically } from '../files/moveAtomically.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
+import { refuseOldOpset } from './migrateCalibration.ts';
+import { findPython, type Python } from '../tools/findPython.ts';
+import { runPythonJob } from '../tools/runPythonJob.ts';
+import { fileTrouble, UserError } from '../userError.ts';
+import { removeTree } from '../files/persist.ts';
+
+/** NVIDIA's ModelOpt, or ONNX Runtime's quantize_static. */
+export const calibrationTools = ['modelopt', 'onnxruntime'] as const;
+export type CalibrationTool = (typeof calibrationTools)[number];
+
+/** An interpreter with what a tool needs. */
+export interface Calibrator extends PythonWithRuntime {
+  tool: CalibrationTool;
+}
+
+/** What has to be importable for a tool. */
+const needed: Readonly<Record<CalibrationTool, readonly string[]>> = {
+  modelopt: ['modelopt', 'onnx'],
+  onnxruntime: ['onnxruntime', 'onnx'],
+};
+
+/**
+ * The first interpreter that has a tool: the chosen one, otherwise one on the PATH. Of both tools, ModelOpt.
+ * @throws {UserError} if there is none, with what to install
+ */
+export async function findCalibrator(chosen?: string, wanted?: CalibrationTool): Promise<Calibrator> {
+  const tools = wanted === undefined ? calibrationTools : [wanted];
+  const toolOf = ({ modules }: Python): CalibrationTool | undefined =>
+    tools.find((tool) => needed[tool].every((name) => modules.includes(name)));
+  const python = await findPython({
+    chosen,
+    reject: (found) =>
+      toolOf(found) === undefined
+        ? `it has none of ${tools.map((tool) => needed[tool].join(' and ')).join(', ')}`
+        : undefined,
+    advice:
+      'Install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.python.path).',
+  });
+  // A wrapper that sets an environment up is to be run itself.
+  return { tool: toolOf(python)!, python: python.args.length === 0 ? python.program : python.path };
+}
+
+export interface CalibrateRequest {
+  /** Path of the model. */
+  model: string;
+  /** Files or folders with samples. */
+  inputs: string[];
+  /** Path of the Q/DQ model to write; a file of this name is replaced. */
+  out: string;
+  calibrator: Calibrator;
+  /** Path of `quantize.py`. */
+  script: string;
+  /** Called with each line that the tool prints. */
+  output?: ((line: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes an INT8 model with Q/DQ nodes whose scales are from samples.
+ * @returns the tool with its version
+ * @throws {UserError} if the model is quantized already, the samples do not fit it, or the tool fails
+ */
+export async function calibrate(request: CalibrateRequest): Promise<{ by: string; model: string }> {
+  const { model: path, inputs, out, calibrator, script, output, signal } = request;
+  if (inputs.length === 0) throw new UserError('no samples: calibration needs real inputs of the model');
+  await checkOutput(out, [...(await filesOfModel(path)), ...inputs]);
+  const { value: model, problems } = await new ParsedFiles().model(path);
+  refuseErrors(path, problems);
+  if (model.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear'))
+    throw new UserError(`${basename(path)} has Q/DQ nodes already. Pass the model in floating point`);
+  refuseOldOpset(path, model);
+  const folder = await temporaryIn(dirname(out), out);
+  try {
+    const made = join(folder, basename(out));
+    const job = { model: path, out: made, files: inputs, inputs: inputsOf(model), tool: calibrator.tool };
+    const { by } = await runPythonJob<{ by: string }>({
+      ...calibrator,
+      script,
+      request: job,
+      ...(output && { output }),
+      signal,
+    });
+    await moveAtomically(made, out);
+    return { by, model: out };
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+/** On the same disk as the result, which is then moved there whole. */
+async function temporaryIn(folder: string, out: string): Promise<string> {
+  try {
+    await mkdir(folder, { recursive: true });
+    return await mkdtemp(join(folder, '.calibrating-'));
+  } catch (error) {
+    throw fileTrouble(out, error);
+  }
+}

@@ -1,0 +1,39 @@
+import { editedSource, type OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { type EditedModel, type ModelEdits, planEdit } from '../../core/formats/onnx/editModel.ts';
+import { readModel } from '../../core/formats/onnx/readModel.ts';
+import type { RepairStep } from '../../core/network/repairMap.ts';
+import type { RepairTrial } from '../../core/repair/planRepair.ts';
+import type { ByteSource } from '../../core/base/problem.ts';
+import { UserError } from '../userError.ts';
+
+/** A model on its way: the original with some repairs. */
+export interface RepairState {
+  source: ByteSource;
+  model: OnnxModel;
+  steps: RepairStep[];
+  /** The failure that each step answers. */
+  trials: readonly RepairTrial[];
+  /** Outputs with other names, or gone. */
+  outputs: ReadonlyMap<string, string | null>;
+}
+
+/**
+ * The model after more edits; nothing is written.
+ * @throws {UserError} if the edits are not possible, such as a model of 2 GiB or more
+ */
+export async function editState(state: RepairState, edits: ModelEdits): Promise<RepairState> {
+  const { value, problems } = await planEdit(state.model, state.source, edits);
+  if (!value) throw new UserError(problems[0]?.message ?? 'the model cannot be edited');
+  const source = editedSource(value.segments, state.source);
+  const read = await readModel(source, { spans: true });
+  const error = read.problems.find(({ severity }) => severity === 'error');
+  if (!read.value || error) throw new Error(`the repaired model cannot be read: ${error?.message}`);
+  return { ...state, source, model: read.value };
+}
+
+/** A state as `writeModel` takes it. */
+export const wholeOf = ({ source: { size } }: RepairState): EditedModel => ({
+  segments: [{ copy: { offset: 0, length: size } }],
+  size,
+  external: null,
+});

@@ -1,0 +1,131 @@
+import { basename } from 'node:path';
+import { runPrecisionSweep } from '../../builder/accuracy/runPrecisionSweep.ts';
+import { findCalibrator } from '../../builder/quantization/calibrate.ts';
+import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
+import {
+  type PrecisionSweep,
+  ladderDocument,
+  type SweepPrecision,
+  sweepPrecisions,
+} from '../../core/accuracy/precisionSweep.ts';
+import { renderText } from '../../core/document/render.ts';
+import { isWithin, randomWarning, worstError } from '../../core/accuracy/accuracyReport.ts';
+import { readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { readBuildOptions } from '../build/buildOptions.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { readLauncherFile } from '../launcherFile.ts';
+import { modelLine } from './accuracy.ts';
+import { simulationOptions, simulationRequest } from './simulationOptions.ts';
+import { driverFolder, driverScript } from '../driverScript.ts';
+
+const options = {
+  ...simulationOptions,
+  precisions: { type: 'string' },
+  int8: { type: 'string' },
+  calibration: { type: 'string', multiple: true },
+  measured: { type: 'string', multiple: true },
+  build: { type: 'boolean' },
+  backend: { type: 'string' },
+  launcher: { type: 'string' },
+} as const;
+
+export const sweep: Command = {
+  help: `trtlens sweep MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ | --calibration F] [--json]
+
+Simulates a model in each precision as trtlens accuracy does and compares with FP32: error, nodes to blame, what repairs
+it. Exit status 1: a precision misses the tolerance.
+
+  --inputs FILE         input values, as for trtlens accuracy; may be repeated
+  --shapes INPUT:1x128[,…]   shapes of random inputs
+  --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
+  --int8 MODEL          a Q/DQ model for INT8
+  --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
+                        Python interpreter has (quantize_static also needs onnx)
+  --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
+  --build               build an engine in each precision, run it on the GPU, and give its error and time; needs --inputs.
+                        Without a GPU, the table says so
+  --backend NAME        what builds: auto, trtexec, polygraphy, python or rtx, as for trtlens build
+  --launcher FILE       build and run in a container, over ssh or on a cluster, as for trtlens build
+  --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --max-runs N          stop each search after N runs (default 1000)
+  --max-seconds N       stop each search after N seconds (default 300)
+  --json                the result as one JSON document
+  --python PROGRAM      the Python interpreter to use
+  -y, --yes             download ONNX Runtime without asking
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const model = positionals[0]!;
+    const engines = await enginesOf(values, terminal);
+    const result = await runPrecisionSweep({
+      engines,
+      precisions: precisionsOf(values.precisions),
+      quantized: values.int8,
+      calibration: values.calibration ?? [],
+      calibrator: values.calibration && (await findCalibrator(values.python).catch(() => undefined)),
+      measured: measuredOf(values.measured ?? []),
+      modelLine: modelLine(model, undefined),
+      ...(await simulationRequest(model, values, terminal)),
+      progress: ({ stage, done }) => terminal.status(`${stage}: ${done}`),
+    }).finally(() => terminal.status(null));
+    if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
+    if (values.json) await printJson(terminal, result);
+    else await terminal.out(renderText(ladderDocument(result, basename(model))));
+    return passes(result) ? exitCodes.done : exitCodes.checkFailed;
+  },
+};
+
+/** How to build and run engines; undefined: not asked for. */
+async function enginesOf(
+  values: { build?: boolean; backend?: string; launcher?: string; inputs?: string[]; python?: string; yes?: boolean },
+  terminal: Terminal,
+): Promise<EngineRequest | undefined> {
+  const { build, backend, launcher: file, inputs, python, yes } = values;
+  if (!build) {
+    if (backend !== undefined || file !== undefined) throw new Usage('--backend and --launcher need --build');
+    return undefined;
+  }
+  if (!inputs?.length) throw new Usage('--build needs --inputs FILE: engine and simulation must get the same values');
+  const launcher = file === undefined ? undefined : await readLauncherFile(file);
+  return {
+    build: {
+      backend: 'auto',
+      ...readBuildOptions({ backend }),
+      driver: driverScript('build_engine.py'),
+      ...(python !== undefined && { python }),
+      ...(launcher && { launcher }),
+      confirm: (text) => confirmDownload(terminal, yes ?? false, text),
+      setUpProgress: (line) => terminal.note(line),
+    },
+    run: { scripts: driverFolder, python, launcher },
+  };
+}
+
+function passes({ rungs, tolerance }: PrecisionSweep): boolean {
+  return rungs.every(({ predicted }) => predicted === null || isWithin(worstError(predicted), tolerance));
+}
+
+function precisionsOf(text: string | undefined): SweepPrecision[] {
+  if (text === undefined) return [...sweepPrecisions];
+  return text.split(',').map((word) => precisionOf('--precisions', word));
+}
+
+function precisionOf(option: string, word: string): SweepPrecision {
+  const found = sweepPrecisions.find((one) => one === word);
+  if (found === undefined)
+    throw new Usage(`${option}: unknown value '${word}'; expected ${sweepPrecisions.join(', ')}`);
+  return found;
+}
+
+/** `fp16:out.npz`, one each. */
+function measuredOf(texts: string[]): Map<SweepPrecision, string> {
+  return new Map(
+    texts.map((text) => {
+      const [word, path] = [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)];
+      if (!text.includes(':') || path === '') throw new Usage(`--measured: '${text}' does not have the form fp16:FILE`);
+      return [precisionOf('--measured', word), path];
+    }),
+  );
+}

@@ -1,0 +1,174 @@
+import type { Command } from './command.ts';
+
+/** What people come for, in the order of the help. */
+export const commandGroups = [
+  'See what TensorRT did',
+  'Build and run',
+  'Fix',
+  'Compare',
+  'Change the network',
+  'Connect',
+] as const;
+
+interface CommandRow {
+  /** Where the help lists it. */
+  group: (typeof commandGroups)[number];
+  /** One line for the help. */
+  summary: string;
+  /** What a terminal shows while it runs, until it says more itself; absent: it asks, or says so at once. */
+  doing?: string;
+  load: () => Promise<Command>;
+}
+
+/** Every command. A process loads only the one that it runs. */
+export const commandTable: Record<string, CommandRow> = {
+  fusion: {
+    group: 'See what TensorRT did',
+    summary: 'show which nodes TensorRT fused into which layers',
+    doing: 'Reading the build',
+    load: async () => (await import('./fusion.ts')).fusion,
+  },
+  inspect: {
+    group: 'See what TensorRT did',
+    summary: 'identify a file by its content',
+    doing: 'Reading the file',
+    load: async () => (await import('./inspect/inspect.ts')).inspect,
+  },
+  'timing-cache': {
+    group: 'Build and run',
+    summary: 'merge timing caches, or remove entries that builds no longer use',
+    load: async () => (await import('./timingCache.ts')).timingCache,
+  },
+  build: {
+    group: 'Build and run',
+    summary: 'build an engine and report on it',
+    load: async () => (await import('./build/build.ts')).build,
+  },
+  matrix: {
+    group: 'Build and run',
+    summary: 'build models × precisions × GPUs and versions',
+    load: async () => (await import('./matrix.ts')).matrix,
+  },
+  extract: {
+    group: 'Change the network',
+    summary: 'write a part of a model as a separate model',
+    doing: 'Reading the model',
+    load: async () => (await import('./surgery/extract.ts')).extract,
+  },
+  'what-if': {
+    group: 'Change the network',
+    summary: 'try a change and see what it does to fusion',
+    load: async () => (await import('./surgery/whatIf.ts')).whatIfCommand,
+  },
+  reduce: {
+    group: 'Change the network',
+    summary: 'make a failing model the smallest one that fails alike',
+    load: async () => (await import('./surgery/reduce.ts')).reduce,
+  },
+  repair: {
+    group: 'Change the network',
+    summary: 'make a rejected model one that builds, and prove that it computes the same',
+    doing: 'Reading the model',
+    load: async () => (await import('./surgery/repair.ts')).repair,
+  },
+  plugin: {
+    group: 'Change the network',
+    summary: 'replace nodes by one custom node, and write a TensorRT plugin for it',
+    doing: 'Reading the model',
+    load: async () => (await import('./surgery/plugin.ts')).plugin,
+  },
+  split: {
+    group: 'Change the network',
+    summary: 'cut a model at tensors into models that run one after the other',
+    load: async () => (await import('./surgery/split.ts')).split,
+  },
+  quantization: {
+    group: 'See what TensorRT did',
+    summary: 'show scales and what became of Q/DQ nodes; make Q/DQ nodes of a calibration cache or samples',
+    load: async () => (await import('./quantization.ts')).quantization,
+  },
+  diff: {
+    group: 'Compare',
+    summary: 'compare two builds node by node',
+    doing: 'Comparing the builds',
+    load: async () => (await import('./diff/diff.ts')).diff,
+  },
+  gate: {
+    group: 'Compare',
+    summary: 'check a build against the rules of a gate file, for CI',
+    doing: 'Checking the build',
+    load: async () => (await import('./diff/gate.ts')).gate,
+  },
+  check: {
+    group: 'See what TensorRT did',
+    summary: 'say what a version of TensorRT will refuse, before a build',
+    doing: 'Reading the model',
+    load: async () => (await import('./inspect/check.ts')).check,
+  },
+  diagnose: {
+    group: 'Fix',
+    summary: 'explain why a build failed and what to do',
+    doing: 'Reading the log',
+    load: async () => (await import('./diagnose.ts')).diagnose,
+  },
+  accuracy: {
+    group: 'Fix',
+    summary: 'find the nodes that lose accuracy in low precision, and the smallest fix, without a GPU',
+    load: async () => (await import('./accuracy/accuracy.ts')).accuracy,
+  },
+  sweep: {
+    group: 'Fix',
+    summary: 'compare the accuracy of FP32, FP16, BF16 and INT8 in one table, without a GPU',
+    load: async () => (await import('./accuracy/sweep.ts')).sweep,
+  },
+  compare: {
+    group: 'Compare',
+    summary: 'compare the tensors that two engines or tools computed',
+    doing: 'Comparing the tensors',
+    load: async () => (await import('./accuracy/compare.ts')).compare,
+  },
+  run: {
+    group: 'Build and run',
+    summary: 'run the engine of a build on a GPU and store its outputs',
+    load: async () => (await import('./accuracy/run.ts')).run,
+  },
+  profile: {
+    group: 'See what TensorRT did',
+    summary: 'record a trace of a build with Nsight Systems',
+    load: async () => (await import('./profile.ts')).profile,
+  },
+  precision: {
+    group: 'Fix',
+    summary: 'check precision overrides, convert them to flags or a typed model, verify a build',
+    doing: 'Reading rules and model',
+    load: async () => (await import('./precision/precision.ts')).precision,
+  },
+  replay: {
+    group: 'Fix',
+    summary: 'compare a tactic replay with what TensorRT offers, or with another replay',
+    doing: 'Reading the replay',
+    load: async () => (await import('./replay.ts')).replay,
+  },
+  report: {
+    group: 'See what TensorRT did',
+    summary: 'write the views of a build as one HTML page',
+    doing: 'Writing the report',
+    load: async () => (await import('./report.ts')).report,
+  },
+  triton: {
+    group: 'Connect',
+    summary: 'write or check the config.pbtxt of an engine for Triton',
+    doing: 'Reading the build',
+    load: async () => (await import('./triton.ts')).triton,
+  },
+  'torch-hook': {
+    group: 'Connect',
+    summary: 'write a Python file that names PyTorch modules in the layers of TensorRT',
+    load: async () => (await import('./torchHook.ts')).torchHook,
+  },
+  setup: {
+    group: 'Build and run',
+    summary: 'install TensorRT-RTX, which builds engines without a GPU',
+    load: async () => (await import('./setup.ts')).setup,
+  },
+};

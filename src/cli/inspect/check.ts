@@ -1,0 +1,135 @@
+import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { askOnnxParser, type ParserAnswer } from '../../builder/run/askOnnxParser.ts';
+import { findPackages } from '../../builder/tools/ensurePackages.ts';
+import { UserError } from '../../builder/userError.ts';
+import { checkModel } from '../../core/check/checkModel.ts';
+import { type CheckFinding, type CheckTarget } from '../../core/check/checkShapes.ts';
+import type { GivenShape } from '../../core/check/checkShapes.ts';
+import { computeCapability } from '../../core/diagnose/gpuSupport.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { namedShapes, readArguments } from '../arguments.ts';
+import { type Command, exitCodes, Usage } from '../command.ts';
+import { driverFolder } from '../driverScript.ts';
+import { readTarget } from '../readTarget.ts';
+import { printJson } from '../terminal.ts';
+import { productName } from '../../core/base/text.ts';
+
+export const check: Command = {
+  help: `trtlens check MODEL.onnx [--tensorrt 10.6|11.2|rtx-1.7] [--gpu sm_61] [--shapes …] [--no-parser] [--json]
+
+Checks a model before a build: operators, types, forms, the GPU and the shapes that this version of TensorRT refuses, from
+tables of what its parser accepts. For TensorRT-RTX, the default, its own parser is asked, too, where it is installed.
+
+  --tensorrt VERSION     the version to check for (default: rtx)
+  --gpu CAPABILITY       compute capability of the GPU: sm_61, 8.9
+  --shapes, --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
+                         the shapes that the build will get
+  --no-parser            only the tables
+
+The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected, 2 if it cannot be checked.
+`,
+  run: async (args, terminal) => {
+    const { values, positionals } = readArguments(
+      args,
+      {
+        tensorrt: { type: 'string' },
+        gpu: { type: 'string' },
+        shapes: { type: 'string' },
+        'min-shapes': { type: 'string' },
+        'opt-shapes': { type: 'string' },
+        'max-shapes': { type: 'string' },
+        'no-parser': { type: 'boolean' },
+        json: { type: 'boolean' },
+      },
+      ['MODEL.onnx'],
+    );
+    const path = positionals[0]!;
+    const target = targetFrom(values.tensorrt ?? 'rtx', values.gpu);
+    const { value: model, problems } = await new ParsedFiles().model(path);
+    const broken = problems.find(({ severity }) => severity === 'error');
+    if (broken) throw new UserError(`${path}: ${broken.message}`);
+    const findings = checkModel(model, target, givenShapes(values));
+    const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal.signal);
+    const rejected = findings.some(({ severity }) => severity === 'error') || parser?.accepted === false;
+    if (values.json) await printJson(terminal, { accepted: !rejected, target, findings, parser: parser ?? null });
+    else await terminal.out(text(findings, target, model, parser, rejected));
+    return rejected ? exitCodes.checkFailed : exitCodes.done;
+  },
+};
+
+function targetFrom(version: string, gpu: string | undefined): CheckTarget {
+  const { product, version: read } = readTarget(version);
+  const capability = gpu === undefined ? null : computeCapability(gpu);
+  if (gpu !== undefined && capability === null)
+    throw new Usage(`--gpu: '${gpu}' is not a compute capability. Use one such as sm_89 or 8.9`);
+  return {
+    product: product ?? 'tensorrt',
+    version: read === null ? null : `${read[0]}.${read[1]}`,
+    capability,
+  };
+}
+
+function givenShapes(values: Record<string, unknown>): GivenShape[] {
+  const read = (kind: string) =>
+    new Map(
+      namedShapes(`--${kind}`, values[kind] as string | undefined).map(([name, shape]) => [
+        name,
+        shape.split('x').map(Number),
+      ]),
+    );
+  const fixed = read('shapes');
+  const [min, opt, max] = [read('min-shapes'), read('opt-shapes'), read('max-shapes')];
+  const names = [...new Set([fixed, min, opt, max].flatMap((map) => [...map.keys()]))];
+  return names.map((input) => {
+    const best = fixed.get(input) ?? opt.get(input) ?? max.get(input) ?? min.get(input)!;
+    return { input, min: min.get(input) ?? best, opt: best, max: max.get(input) ?? best };
+  });
+}
+
+/** The answer of TensorRT-RTX's parser, where it is installed; undefined: it was not asked. */
+async function askParser(path: string, target: CheckTarget, signal: AbortSignal): Promise<ParserAnswer | undefined> {
+  if (target.product !== 'tensorrt-rtx') return undefined;
+  const installed = await findPackages('tensorrt-rtx').catch(() => undefined);
+  if (installed === undefined) return undefined;
+  const answer = await askOnnxParser(path, { scripts: driverFolder, python: installed.python, signal });
+  // Without its weights a model says nothing of what TensorRT accepts.
+  const lacksWeights = answer.errors.every(({ message }) => message.includes('Failed to import initializer'));
+  return !answer.accepted && lacksWeights ? undefined : answer;
+}
+
+function text(
+  findings: CheckFinding[],
+  target: CheckTarget,
+  model: OnnxModel,
+  parser: ParserAnswer | undefined,
+  rejected: boolean,
+): string {
+  const names = new Map(model.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
+  const product = `${productName(target.product)}${target.version === null ? '' : ` ${target.version}`}`;
+  const lines = findings.flatMap(({ severity, code, message, advice, nodes, repair }) => [
+    `${severity} ${code}: ${message}`,
+    ...(nodes.length === 0
+      ? []
+      : [
+          `  nodes: ${nodes
+            .slice(0, 5)
+            .map((id) => names.get(id) ?? id)
+            .join(', ')}${nodes.length > 5 ? `, and ${nodes.length - 5} more` : ''}`,
+        ]),
+    `  ${advice}`,
+    ...(repair === undefined ? [] : [`  repair: ${repair} (trtlens repair)`]),
+  ]);
+  const said =
+    parser === undefined
+      ? []
+      : parser.accepted
+        ? [`The parser of TensorRT-RTX ${parser.version} accepts the model.`]
+        : parser.errors.map(
+            ({ operator, nodeName, message }) =>
+              `The parser of TensorRT-RTX ${parser.version} rejects it${operator ? ` at ${nodeName ?? '?'} (${operator})` : ''}: ${message}`,
+          );
+  const verdict = rejected
+    ? `${product} will reject this model.`
+    : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
+  return `${[...lines, ...said, verdict].join('\n')}\n`;
+}

@@ -1,0 +1,159 @@
+import { basename } from 'node:path';
+import { migrateCalibration } from '../builder/quantization/migrateCalibration.ts';
+import { calibrate, calibrationTools, findCalibrator } from '../builder/quantization/calibrate.ts';
+import { withObservedValues } from '../builder/quantization/observeValues.ts';
+import { readAutotuneFile } from '../builder/quantization/readAutotuneFile.ts';
+import { readQuantization } from '../builder/store/readQuantization.ts';
+import type { Document } from '../core/document/document.ts';
+import { renderText } from '../core/document/render.ts';
+import { type Quantization } from '../core/quantization/quantization.ts';
+import { autotuneDocument, quantizationDocument } from '../core/quantization/calibration.ts';
+import { counted, oneLine } from '../core/base/text.ts';
+import { runtimeFor } from './accuracy/simulationOptions.ts';
+import { readArguments } from './arguments.ts';
+import { type Command, exitCodes, Usage } from './command.ts';
+import { printJson, type Terminal } from './terminal.ts';
+import { driverScript } from './driverScript.ts';
+
+const options = {
+  cache: { type: 'string' },
+  build: { type: 'string' },
+  inputs: { type: 'string', multiple: true },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+  with: { type: 'string' },
+  output: { type: 'string', short: 'o' },
+  json: { type: 'boolean' },
+} as const;
+
+export const quantization: Command = {
+  help: `trtlens quantization MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
+trtlens quantization migrate MODEL.onnx --cache F -o OUT.onnx [--json]
+trtlens quantization calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
+trtlens quantization autotune autotuner_state.yaml [--json]
+
+Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
+placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
+--inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
+writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read. calibrate
+writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
+autotune lists what ModelOpt's autotune has measured and chosen.
+
+  --cache F        a calibration cache of TensorRT 10 or earlier
+  --build FOLDER   a build of the model
+  --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
+  --python PATH    the Python interpreter for ONNX Runtime; for calibrate the one that has onnx and a tool
+  --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
+  -y, --yes        agree to the download of ONNX Runtime
+  -o OUT.onnx      the model with Q/DQ nodes
+  --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
+                   observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
+                   constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
+                   "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs,
+                   "notes": of the cache };
+                   calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
+                   signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ {
+                   node, name, reason } ], "unused", "notes", "model" }
+`,
+  run: async (args, terminal) => {
+    if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
+    if (args[0] === 'autotune') return autotune(args.slice(1), terminal);
+    if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+    if (values.output !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
+    if (values.with !== undefined) throw new Usage('--with belongs to quantization calibrate');
+    const { cache, build, inputs = [] } = values;
+    const path = positionals[0]!;
+    const read = await readQuantization({ path, cache, build });
+    const found =
+      inputs.length === 0
+        ? read
+        : await withObservedValues(
+            read,
+            {
+              model: path,
+              inputs,
+              runtime: await runtimeFor(values, terminal),
+              script: driverScript('simulate.py'),
+              signal: terminal.signal,
+            },
+            cache ?? null,
+          );
+    if (values.json) await printJson(terminal, found);
+    else await terminal.out(renderText(toDocument(found, path, build, cache)));
+    return exitCodes.done;
+  },
+};
+
+async function migrate(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+  const { cache, output } = values;
+  for (const name of ['build', 'inputs', 'python', 'yes', 'with'] as const)
+    if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
+  if (cache === undefined) throw new Usage('--cache F is missing');
+  if (output === undefined) throw new Usage('-o OUT.onnx is missing');
+  const made = await migrateCalibration({ path: positionals[0]!, cache, out: output }, terminal.signal);
+  if (values.json) await printJson(terminal, made);
+  else {
+    const { activations, weights, skipped, unused, notes, model } = made;
+    await terminal.out(
+      [
+        `${counted(activations.length, 'activation')} and ${counted(weights.length, 'weight tensor')} have Q/DQ nodes now.\n`,
+        ...skipped.map(
+          ({ node, name, reason }) => `${oneLine(name) || `node ${node}`} stays in floating point: ${reason}.\n`,
+        ),
+        ...(unused.length > 0
+          ? [`Without effect: the scales of ${counted(unused.length, 'tensor')} (--json lists them).\n`]
+          : []),
+        ...notes.map((note) => `${note}\n`),
+        `Written: ${model}\n`,
+      ].join(''),
+    );
+  }
+  return exitCodes.done;
+}
+
+async function autotune(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, { json: options.json }, ['autotuner_state.yaml']);
+  const state = await readAutotuneFile(positionals[0]!);
+  if (values.json) await printJson(terminal, state);
+  else await terminal.out(renderText(autotuneDocument(state)));
+  return exitCodes.done;
+}
+
+async function calibrateModel(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+  for (const name of ['build', 'cache', 'yes'] as const)
+    if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with calibrate`);
+  const { inputs = [], output, with: wanted } = values;
+  if (inputs.length === 0) throw new Usage('--inputs F (samples of the model) is missing');
+  if (output === undefined) throw new Usage('-o OUT.onnx is missing');
+  const tool = calibrationTools.find((name) => name === wanted);
+  if (wanted !== undefined && tool === undefined)
+    throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
+  const made = await calibrate({
+    model: positionals[0]!,
+    inputs,
+    out: output,
+    calibrator: await findCalibrator(values.python, tool),
+    script: driverScript('quantize.py'),
+    output: (line) => terminal.note(line),
+    signal: terminal.signal,
+  });
+  if (values.json) await printJson(terminal, made);
+  else await terminal.out(`Calibrated by ${made.by}.\nWritten: ${made.model}\n`);
+  return exitCodes.done;
+}
+
+function toDocument(found: Quantization, path: string, build?: string, cache?: string): Document {
+  return quantizationDocument(found, {
+    title: basename(path),
+    build: build ?? null,
+    cache: cache ?? null,
+    nameOf: (id) => `node ${id}`,
+    actions:
+      build === undefined && found.pairs.length > 0
+        ? [{ label: 'See what TensorRT made of them', command: 'trtlens quantization MODEL.onnx --build FOLDER' }]
+        : [],
+  });
+}

@@ -1,0 +1,266 @@
+import {
+  type Action,
+  type Block,
+  type Chart,
+  type Document,
+  list,
+  note,
+  section,
+  type State,
+  table,
+  type Text,
+} from '../document/document.ts';
+import { shapeText, typeName } from '../base/text.ts';
+import { counted, percentText, thousands } from '../base/text.ts';
+import {
+  type AccuracyOutput,
+  type AccuracyReport,
+  accuracyVerdict,
+  castsText,
+  errorFigure,
+  evidence,
+  isWithin,
+  type JudgedNode,
+  magnitude,
+  moduleOf,
+  nodeLevel,
+  nodeTitle,
+  notJudgedTexts,
+  passesTolerance,
+  randomWarning,
+} from './accuracyReport.ts';
+import { type PrecisionSweep, ladderBlocks } from './precisionSweep.ts';
+
+/** What is around a report. */
+export interface AccuracyContext {
+  /** The model's name. */
+  title: string;
+  actions?: readonly Action[];
+  /** The precisions compared; undefined: they were not. */
+  sweep?: PrecisionSweep | undefined;
+}
+
+/** What a low precision does to the outputs, which nodes cause it, and the smallest set to keep in FP32. */
+export function accuracyDocument(given: AccuracyReport, { title, actions = [], sweep }: AccuracyContext): Document {
+  const report = nodeLevel(given);
+  const { low, outputs, nodes, fix, inputs, samples, tolerance } = report;
+  const type = typeName(low);
+  const warning = randomWarning(inputs);
+  const causes = nodes.filter(({ role, alone }) => role === 'root' || alone !== undefined);
+  return {
+    title: `${title} in ${type}`,
+    blocks: [
+      { kind: 'verdict', state: passesTolerance(report) ? 'good' : 'bad', text: accuracyVerdict(report) },
+      { kind: 'actions', actions },
+      ...(warning === null ? [] : [{ kind: 'warning', text: `${warning}.` } as const]),
+      ...(given.refused === undefined
+        ? []
+        : [
+            {
+              kind: 'warning',
+              text: `The model runs in FP32 but not in ${type}: ${given.refused.replace(/\.$/, '')}. Its outputs count as not finite, and errors of single nodes were not measured from there on.`,
+            } as const,
+          ]),
+      {
+        kind: 'figures',
+        figures: [
+          { label: `Nodes in ${type}`, value: thousands(nodes.length) },
+          { label: 'Samples', value: thousands(samples) },
+          { label: 'Tolerance', value: String(tolerance) },
+          ...(fix && fix.nodes.length > 0
+            ? [{ label: 'Nodes to keep in FP32', value: thousands(fix.nodes.length) }]
+            : []),
+        ],
+      },
+      ...section('Outputs', [
+        ...outputTable(outputs, tolerance),
+        note(`Error: max|difference| / max|reference| of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
+        note(inputsText(inputs)),
+      ]),
+      ...kernelSection(given),
+      ...(sweep === undefined ? [] : section('Precisions', ladderBlocks(sweep))),
+      ...section('Error over Depth', [
+        { kind: 'chart', chart: depthChart(nodes, tolerance) },
+        ...notJudgedTexts(nodes).map((text) => note(`${text}.`)),
+      ]),
+      ...section('Nodes That Cause the Error', [
+        ...table(
+          ['node', 'operator', 'role', 'alone#', 'evidence'],
+          causes.map((node) => ({
+            cells: [
+              nodeLink(node, report),
+              node.op,
+              node.role === 'root' ? 'cause' : node.role === 'victim' ? 'passes it on' : '',
+              node.alone === undefined ? '' : errorFigure(node.alone),
+              evidence(node, false),
+            ],
+            ...(node.role === 'root' && { state: 'bad' as const }),
+          })),
+          'node',
+        ),
+        ...(causes.length === 0 ? [] : [note(`Alone: error of the outputs when only this node is in ${type}.`)]),
+      ]),
+      ...sensitivitySection(report),
+      ...section('Fix', fixBlocks(report)),
+    ],
+  };
+}
+
+const nodeLink = (node: JudgedNode, report: AccuracyReport): Text => [
+  { text: nodeTitle(node, report), to: { kind: 'nodes', ids: [node.id] } },
+];
+
+/** What became of an output, and why where that is not its error. */
+function outputState({ judged, finite, error, shapeDiffers }: AccuracyOutput, tolerance: number): State {
+  if (!judged) return 'skipped';
+  return finite && !shapeDiffers && isWithin(error, tolerance) ? 'good' : 'bad';
+}
+
+function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Block[] {
+  const errorText = ({ max, error, finite, shapeDiffers }: AccuracyOutput): string => {
+    if (shapeDiffers || (max === null && !finite)) return 'its shape differs';
+    return max === null ? `${percentText(100 * (error ?? 0))} of its elements differ` : errorFigure(error);
+  };
+  return table(
+    ['output', '', 'error#', 'mean#', 'largest value#'],
+    outputs.map((output) => {
+      const { name, max, mean, judged } = output;
+      const state = outputState(output, tolerance);
+      return {
+        cells: [
+          name,
+          judged ? (state === 'good' ? 'passes' : 'fails') : 'not judged',
+          errorText(output),
+          max === null ? '' : errorFigure(mean),
+          max === null ? '' : magnitude(max),
+        ],
+        state,
+      };
+    }),
+    'output',
+  );
+}
+
+/** What a build's kernels may change: a second opinion, never the basis of the fix. */
+function kernelSection({ kernel, outputs, tolerance }: AccuracyReport): Block[] {
+  if (!kernel) return [];
+  const inside = kernel.held.filter(({ culprit }) => culprit);
+  return section("In This Build's Kernels", [
+    ...outputTable(outputs, tolerance),
+    note(
+      `The kernels of the build use ${counted(kernel.held.length, 'value')} without storing them. If TensorRT leaves these unrounded, the errors are those of this table. This is a hypothesis: run the engine to confirm it. The fix does not rely on it.`,
+    ),
+    ...list(
+      inside.map(({ name, kernel: by }) => `${name}: inside ${by}`),
+      'value',
+    ),
+  ]);
+}
+
+/** `Inputs: image 1×3×64×64 from files.` */
+const inputsText = (inputs: AccuracyReport['inputs']): string =>
+  `Inputs: ${inputs.map(({ name, shape, source }) => `${name} ${shapeText(shape)} ${source === 'file' ? 'from files' : 'random'}`).join(', ') || 'none'}.`;
+
+/** The worst of what was run alone in low precision. */
+const sensitivitySection = ({ sensitivity = [], low }: AccuracyReport): Block[] =>
+  sensitivity.length === 0
+    ? []
+    : section('Sensitivity', [
+        ...table(
+          ['only', '', 'nodes#', 'error#'],
+          sensitivity.slice(0, 20).map(({ kind, name, nodes, error }) => ({
+            cells: [kind, name, thousands(nodes.length), errorFigure(error)],
+          })),
+        ),
+        note(`Error of the outputs when nothing else is in ${typeName(low)}.`),
+      ]);
+
+/** What the numbers are, for a low precision. */
+function howSimulated(low: string): string {
+  const type = typeName(low);
+  if (low !== 'fp16' && low !== 'bf16')
+    return `The Q/DQ nodes of the model make ${type}; without them, a node is exact.`;
+  return `Each node computes in FP32, and every value is rounded to ${type}. This is what a strongly typed engine gives; with a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case there.`;
+}
+
+function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
+  if (!fix) return [{ kind: 'text', text: `No fix: ${reason ?? ''}` }];
+  // Without an output to judge, the verdict says why.
+  if (fix.nodes.length === 0)
+    return outputs.some(({ judged }) => judged) ? [{ kind: 'text', text: 'Nothing to fix.' }] : [];
+  const least = fix.minimal ? 'none of them can be omitted' : 'the search stopped early, so a smaller set may exist';
+  return [
+    {
+      kind: 'text',
+      text: `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}).`,
+    },
+    ...table(
+      ['rule', 'nodes#', 'error without it#'],
+      fix.without.map(({ selector, nodes, error }) => ({
+        cells: [
+          `${selector} fp32`,
+          thousands(nodes.length),
+          error === null && !fix.minimal ? 'not tried' : errorFigure(error),
+        ],
+      })),
+      'rule',
+    ),
+    { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
+  ];
+}
+
+/** The error of each node along the model: bars for its own, the line for what reaches it. */
+const depthChart = (nodes: readonly JudgedNode[], tolerance: number): Chart => ({
+  label: 'Error of each node over the depth of the model',
+  legend: [
+    `From left to right ${counted(nodes.length, 'node')} in the model's order, with its modules below.`,
+    'Line: error in the low-precision run. Bars: what the node alone loses on exact inputs, from 1e-7 to 1.',
+    'Dashed: the tolerance. Marks at the top: not finite. Red: causes the error.',
+  ].join(' '),
+  points: nodes.map((node) => ({
+    bar: node.localError,
+    line: node.propagatedError,
+    marked: node.role === 'root',
+    title: `${node.name || node.id}: ${errorFigure(node.localError)}`,
+  })),
+  limit: tolerance,
+  bands: modules(nodes).map(({ module, from, to }) => ({
+    name: module,
+    short: module.slice(module.lastIndexOf('/') + 1),
+    from,
+    to,
+  })),
+});
+
+/** As many modules as have room for their names. */
+const mostModules = 24;
+
+interface ModuleRun {
+  module: string;
+  from: number;
+  to: number;
+}
+
+/** The modules of the innermost level that has few enough of them. */
+function modules(nodes: readonly JudgedNode[]): ModuleRun[] {
+  let runs: ModuleRun[] = [];
+  for (let depth = 1; depth <= 8; depth++) {
+    const found = moduleRuns(nodes, depth);
+    if (found.length > mostModules || found.length === runs.length) break;
+    runs = found;
+  }
+  return runs.length < 2 ? [] : runs;
+}
+
+/** Consecutive nodes of one module; nodes outside of modules belong to the run around them. */
+function moduleRuns(nodes: readonly JudgedNode[], depth: number): ModuleRun[] {
+  const runs: ModuleRun[] = [];
+  for (const [i, { name }] of nodes.entries()) {
+    let module = '';
+    for (let level = depth; level > 0 && module === ''; level--) module = moduleOf(name, level);
+    const last = runs.at(-1);
+    if (last && (last.module === module || module === '')) last.to = i + 1;
+    else runs.push({ module, from: i, to: i + 1 });
+  }
+  return runs;
+}

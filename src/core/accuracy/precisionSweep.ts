@@ -1,0 +1,298 @@
+// Several precisions in one table.
+import { addTo } from '../base/addTo.ts';
+import { counted, shapeText, thousands, timeText, typeName } from '../base/text.ts';
+import { type Block, type Document, facts, note, type Row, table } from '../document/document.ts';
+import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import { type Network, networkOf } from '../network/network.ts';
+import {
+  type AccuracyOutput,
+  type AccuracyReport,
+  type ComparedOutput,
+  errorFigure,
+  isWithin,
+  nodeTitle,
+  worstError,
+} from './accuracyReport.ts';
+
+export const sweepPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
+export type SweepPrecision = (typeof sweepPrecisions)[number];
+
+/** One precision of a sweep. */
+export interface SweepStep {
+  precision: SweepPrecision;
+  /** What the simulation gives; null: it was not run, see `reason`. */
+  predicted: AccuracyOutput[] | null;
+  /** What an engine gave; null: no outputs of an engine were given, and none was run. */
+  measured: AccuracyOutput[] | null;
+  /** A run of that engine; null: not timed. */
+  milliseconds: number | null;
+  /** Why no engine was run, although that was asked for; null: it was, or was not asked for. */
+  notMeasured: string | null;
+  /** Nodes in low precision; null: not known. */
+  lowNodes: number | null;
+  /** Names of the nodes that are to blame. */
+  culprits: string[];
+  /** What repairs it; null: nothing to repair, or not known. */
+  fix: { nodes: number; error: number; rules: string } | null;
+  /** Why it was not run. */
+  reason: string | null;
+}
+
+/** The part of a step that a real engine gives. */
+export type MeasuredStep = Pick<SweepStep, 'measured' | 'milliseconds' | 'notMeasured'>;
+
+/** What `trtlens sweep --json` prints. */
+export interface PrecisionSweep {
+  tolerance: number;
+  samples: number;
+  rungs: SweepStep[];
+}
+
+/** The step of a report. */
+export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<SweepStep, keyof MeasuredStep> {
+  const { nodes, outputs, fix } = report;
+  return {
+    precision,
+    predicted: outputs,
+    lowNodes: nodes.length,
+    culprits: nodes.filter(({ role }) => role === 'root').map((node) => nodeTitle(node, report)),
+    fix: fix && fix.nodes.length > 0 ? { nodes: fix.nodes.length, error: fix.error, rules: fix.rules } : null,
+    reason: null,
+  };
+}
+
+/** The precisions compared, on their own. */
+export const ladderDocument = (sweep: PrecisionSweep, title: string): Document => ({
+  title: `Precisions of ${title}`,
+  blocks: ladderBlocks(sweep),
+});
+
+/** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
+export function ladderBlocks({ rungs, tolerance, samples }: PrecisionSweep): Block[] {
+  const hasEngines = rungs.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
+  const rows = rungs.map((step): Row => {
+    const { precision, predicted, lowNodes, culprits, reason, milliseconds } = step;
+    const cells = [
+      typeName(precision),
+      predictedText(step),
+      ...(hasEngines ? [measuredText(step), milliseconds === null ? '-' : timeText(milliseconds)] : []),
+      lowNodes === null ? '-' : thousands(lowNodes),
+      repairedText(step) || '-',
+      reason ?? [...culprits.slice(0, 6), ...(culprits.length > 6 ? ['…'] : [])].join(', '),
+    ];
+    if (predicted === null) return { cells, state: 'skipped' };
+    return { cells, state: isWithin(worstError(predicted), tolerance) ? 'good' : 'bad' };
+  });
+  const outputs = outputRows(rungs);
+  const engineTitles = hasEngines ? ['measured#', 'time#'] : [];
+  return [
+    ...table(['precision', 'predicted#', ...engineTitles, 'low nodes#', 'repaired', 'causes'], rows),
+    ...(outputs.length > 1
+      ? table(
+          ['predicted error of', ...rungs.map(({ precision }) => `${typeName(precision)}#`)],
+          outputs.map((cells) => ({ cells })),
+          'output',
+        )
+      : []),
+    note(
+      `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${tolerance}.`,
+    ),
+    ...notMeasuredTexts(rungs).map((text) => note(`${text}.`)),
+    ...rungs.flatMap(({ precision, fix }): Block[] =>
+      fix
+        ? [{ kind: 'source', title: `The rules that repair ${typeName(precision)}`, text: fix.rules, folded: true }]
+        : [],
+    ),
+  ];
+}
+
+const predictedText = ({ predicted }: SweepStep): string =>
+  predicted === null
+    ? 'not run'
+    : predicted.some(({ judged }) => judged)
+      ? errorFigure(worstError(predicted))
+      : 'none judged';
+
+const measuredText = ({ measured, notMeasured }: SweepStep): string =>
+  measured !== null ? errorFigure(worstError(measured)) : notMeasured !== null ? 'not run' : '-';
+
+const repairedText = ({ fix }: SweepStep): string =>
+  fix ? `${counted(fix.nodes, 'node')} in FP32: ${errorFigure(fix.error)}` : '';
+
+/** Each judged output with its predicted error in each precision. */
+function outputRows(rungs: readonly SweepStep[]): string[][] {
+  const judged = rungs.find(({ predicted }) => predicted !== null)?.predicted?.filter((one) => one.judged) ?? [];
+  return judged.map(({ name }) => [
+    name,
+    ...rungs.map(({ predicted }) => {
+      const own = predicted?.find((one) => one.name === name);
+      return own === undefined ? '-' : errorFigure(own.error);
+    }),
+  ]);
+}
+
+/** `BF16, INT8 not measured: why`. */
+function notMeasuredTexts(rungs: readonly SweepStep[]): string[] {
+  const why = new Map<string, string[]>();
+  for (const { precision, notMeasured } of rungs)
+    if (notMeasured !== null) addTo(why, notMeasured, typeName(precision));
+  return [...why].map(([reason, precisions]) => `${precisions.join(', ')} not measured: ${reason}`);
+}
+
+/** One tensor of two runs, as `compare_runs.py` compares it; `a` is the reference. */
+export interface ComparedTensor extends ComparedOutput {
+  /** Its name in b. */
+  other: string;
+  /** Only minimum and maximum are known of one side, and only these are compared. */
+  range?: true;
+  /** Only the largest difference is known, from Polygraphy's accuracy results. An error that does not follow is null. */
+  stored?: true;
+}
+
+export interface Comparison {
+  tolerance: number;
+  runs: number;
+  /** In the model's order where it is given. */
+  tensors: (ComparedTensor & {
+    passes: boolean;
+    /** The node that makes it; absent: no model, or not made by a node. */
+    node?: { id: string; name: string; op: string };
+    /** The error that was predicted for it; null: not finite. Absent: no prediction. */
+    predicted?: number | null;
+    /** Prediction and measurement are within a factor of two, or both not finite. */
+    agrees?: boolean;
+  })[];
+  onlyA: string[];
+  onlyB: string[];
+  notes: string[];
+}
+
+/** What `compare_runs.py` gives. */
+export interface ComparedRuns {
+  runs: number;
+  tensors: ComparedTensor[];
+  onlyA: string[];
+  onlyB: string[];
+  notes: string[];
+}
+
+/** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
+const NOISE = 1e-5;
+
+/** Puts compared tensors in the model's order, names their nodes and compares a prediction with them. */
+export function compareRuns(
+  { runs, tensors, onlyA, onlyB, notes }: ComparedRuns,
+  tolerance: number,
+  model: OnnxModel | null,
+  prediction: AccuracyReport | null,
+): Comparison {
+  const network = model && networkOf(model);
+  const predicted = new Map(prediction?.outputs.map(({ name, error }) => [name, error]));
+  const byNode = new Map(prediction?.nodes.map(({ id, propagatedError }) => [id, propagatedError]));
+  const all = tensors.map((tensor): { at: number; tensor: Comparison['tensors'][number] } => {
+    const at = network ? (makerOf(network, tensor.name) ?? makerOf(network, tensor.other)) : undefined;
+    const maker = at === undefined ? undefined : network!.nodes[at];
+    const passes = tensor.finite && isWithin(tensor.error, tolerance);
+    const ofNode = maker ? byNode.get(maker.id) : undefined;
+    const expected = predicted.has(tensor.name) ? predicted.get(tensor.name) : ofNode;
+    const found = {
+      ...tensor,
+      passes,
+      ...(maker && { node: { id: maker.id, name: maker.name, op: maker.op } }),
+      ...(expected !== undefined && { predicted: expected, agrees: agrees(expected, tensor) }),
+    };
+    return { at: at ?? Infinity, tensor: found };
+  });
+  for (const { name, agrees: fits } of all.map(({ tensor }) => tensor)) {
+    const held = prediction?.kernel?.held.filter(({ culprit }) => culprit) ?? [];
+    const other = prediction?.kernel?.outputs.find((output) => output.name === name);
+    const measured = tensors.find((tensor) => tensor.name === name)!;
+    if (!fits || !other || agrees(other.error, measured) || held.length === 0) continue;
+    const why = held.map(({ name: node, kernel }) => `${node} in ${kernel}`).join(', ');
+    notes.push(`${name} is better than if every value were rounded, because kernels keep culprits unrounded: ${why}`);
+  }
+  const marked = network ? notOutputs(tensors, network) : [];
+  if (marked.length > 0)
+    notes.push(
+      `${counted(marked.length, 'tensor')} of the engine ${marked.length === 1 ? 'is not an output' : 'are not outputs'} of the model (${marked[0]}${marked.length > 1 ? ', …' : ''}): marked tensors can change the fusion, so the shipped engine can give other values. Compare both builds: --plain FOLDER --marked FOLDER`,
+    );
+  const ordered = model ? all.toSorted((a, b) => a.at - b.at) : all;
+  return { tolerance, runs, tensors: ordered.map(({ tensor }) => tensor), onlyA, onlyB, notes };
+}
+
+/** Tensors that nodes of the model make, but that are none of its outputs. */
+function notOutputs(tensors: readonly ComparedTensor[], network: Network): string[] {
+  const outputs = new Set(network.model.graph.outputs.map(({ name }) => name));
+  return tensors.map(({ name }) => name).filter((name) => makerOf(network, name) !== undefined && !outputs.has(name));
+}
+
+/** The node that makes a tensor of that name, of the main graph if it has one: an engine shows tensors without their graph. */
+const makerOf = (network: Network, name: string): number | undefined =>
+  network.tensorsNamed(name).find(({ producer }) => producer >= 0)?.producer;
+
+function agrees(predicted: number | null, { error, finite }: ComparedTensor): boolean {
+  if (predicted === null || !finite || error === null) return predicted === null && !finite;
+  const [low, high] = [Math.min(predicted, error), Math.max(predicted, error)];
+  return high <= NOISE || high <= 2 * low;
+}
+
+/** Two runs, tensor by tensor in the model's order. */
+export function comparedDocument({ tolerance, tensors, onlyA, onlyB, notes, runs }: Comparison): Document {
+  const failed = tensors.filter(({ passes }) => !passes);
+  const [first] = failed;
+  const verdict =
+    failed.length === 0 ? 'All tensors pass.' : `${failed.length} of ${counted(tensors.length, 'tensor')} failed.`;
+  const where =
+    first && tensors.length > 1
+      ? ` The first that misses the tolerance: ${first.name}${first.node ? `, computed by ${nodeText(first.node)}` : ''}.`
+      : '';
+  const hasPrediction = tensors.some(({ predicted }) => predicted !== undefined);
+  return {
+    title: `${counted(tensors.length, 'tensor')}, ${counted(runs, 'run')}, tolerance ${tolerance}`,
+    blocks: [
+      { kind: 'verdict', state: failed.length === 0 ? 'good' : 'bad', text: verdict + where },
+      ...table(
+        ['tensor', 'error#', ...(hasPrediction ? ['predicted#'] : []), 'computed by', 'remarks'],
+        tensors.map((tensor) => ({
+          cells: [
+            tensor.name || 'output',
+            differenceText(tensor),
+            ...(hasPrediction ? [tensor.predicted === undefined ? '' : errorFigure(tensor.predicted)] : []),
+            tensor.node ? nodeText(tensor.node) : '',
+            remarks(tensor).join(', '),
+          ],
+          state: tensor.passes ? 'good' : 'bad',
+        })),
+        'tensor',
+      ),
+      ...facts([
+        ['Only in A', someNames(onlyA)],
+        ['Only in B', someNames(onlyB)],
+      ]),
+      ...notes.map((text) => note(text)),
+    ],
+  };
+}
+
+const someNames = (names: readonly string[]): string =>
+  `${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
+
+const nodeText = ({ id, name, op }: { id: string; name: string; op: string }): string =>
+  `${name || `node ${id}`} (${op})`;
+
+function differenceText({ error, finite, stored, shapes }: ComparedTensor): string {
+  if (shapes) return 'other shape';
+  if (stored && finite && error === null) return 'not stored';
+  return finite ? errorFigure(error) : 'not finite';
+}
+
+function remarks(tensor: Comparison['tensors'][number]): string[] {
+  const { nan, inf, range, shapes, predicted, agrees: fits } = tensor;
+  return [
+    ...(shapes ? [shapes.map(shapeText).join(' and ')] : []),
+    ...(nan ? [counted(nan, 'NaN', 'NaN')] : []),
+    ...(inf ? [counted(inf, 'infinity', 'infinities')] : []),
+    ...(range ? ['minimum and maximum only'] : []),
+    ...(predicted !== undefined && !fits ? ['the prediction is off by more than a factor of two'] : []),
+  ];
+}

@@ -1,0 +1,21 @@
+// Adds to a list in a map.
+
+/** Adds to the list of a key, which begins with its first item. */
+export function addTo<K, T>(map: Map<K, T[]>, key: K, ...items: readonly T[]): void {
+  const list = map.get(key);
+  if (list) list.push(...items);
+  else map.set(key, [...items]);
+}
+
+/**
+ * The list with one more item; a longer one is the same list. A short one is copied into an array just as long, because
+ * an array that has grown by `push` has room for 17 items, and models consist of short lists.
+ */
+export function appended<T>(list: T[], item: T): T[] {
+  if (list.length === 0) return [item];
+  if (list.length === 1) return [list[0]!, item];
+  if (list.length === 2) return [list[0]!, list[1]!, item];
+  if (list.length === 3) return [list[0]!, list[1]!, list[2]!, item];
+  list.push(item);
+  return list;
+}

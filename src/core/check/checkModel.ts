@@ -1,0 +1,334 @@
+import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from '../diagnose/gpuSupport.ts';
+import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
+import { createModelGraph, inDataOrder, isStandardDomain, type ModelGraph, outOfOrder } from '../network/modelGraph.ts';
+import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
+import { type CheckFinding, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './checkShapes.ts';
+import { formProblem } from './internal/nodeForms.ts';
+import { OPERATOR_ROWS } from './internal/operatorTable.ts';
+
+/** The version that tables without one are for. */
+const NEWEST = '11.2';
+/** Types of graph inputs and initializers that no version has. */
+const NO_TYPES = /^(?:u?int16|uint32|uint64|string|complex\d+|uint4|float8e5m2\w*|float8e4m3fnuz)$/;
+const MOST_NAME = 4096;
+const MOST_DIMENSIONS = 8;
+
+/**
+ * What a version of TensorRT refuses in a model, without a build: operators, types, forms, the GPU, and shapes that do not
+ * fit, from tables of what its parser accepts. No finding with `error`: it will be accepted as far as is known.
+ */
+export function checkModel(model: OnnxModel, target: CheckTarget, given: readonly GivenShape[] = []): CheckFinding[] {
+  const graph = createModelGraph(model);
+  const inferred = inferTensors(graph);
+  const found: CheckFinding[] = [
+    ...checkGpu(target),
+    ...checkBorders(graph),
+    ...checkOrder(graph),
+    ...checkShapes(graph, inferred, given),
+    ...checkNodes(graph, inferred, target),
+  ];
+  const rank = { error: 0, warning: 1, unknown: 2 };
+  return found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+function checkGpu({ capability, version, product }: CheckTarget): CheckFinding[] {
+  if (capability === null) return [];
+  const support = gpuSupport(capability, version ?? (product === 'tensorrt' ? NEWEST : null), product);
+  const base = { code: 'gpu-unsupported', nodes: [], tensors: [] };
+  if (support === null)
+    return [
+      {
+        ...base,
+        severity: 'unknown',
+        message: `Whether this version supports compute capability ${capability} is not known.`,
+        advice: "Look it up in NVIDIA's support matrix.",
+      },
+    ];
+  return support.supported
+    ? []
+    : [{ ...base, severity: 'error', message: `${support.why}.`, advice: `${support.use}.` }];
+}
+
+/** Inputs, outputs, initializers and names. */
+function checkBorders(graph: ModelGraph): CheckFinding[] {
+  const found: CheckFinding[] = [];
+  const { model } = graph;
+  const initializers = new Set(model.graph.initializers.map(({ name }) => name));
+  const add: AddError = (code, message, advice, tensor, repair) =>
+    found.push({
+      severity: 'error',
+      code,
+      message,
+      advice,
+      nodes: [],
+      tensors: [tensor],
+      ...(repair !== undefined && { repair }),
+    });
+  for (const input of model.graph.inputs) if (!initializers.has(input.name)) checkInput(input, add);
+  for (const { name, type } of model.graph.initializers)
+    if (NO_TYPES.test(type) && (graph.tensors[graph.byName.get(name) ?? -1]?.consumers.length ?? 0) > 0)
+      add(
+        'unsupported-type',
+        `Initializer ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
+        'Store it as INT32, INT64 or FP32.',
+        name,
+      );
+  for (const { name } of model.graph.outputs) {
+    const tensor = graph.tensors[graph.byName.get(name) ?? -1];
+    if (name === '' || tensor === undefined || tensor.kind === 'undefined')
+      add(
+        'model-invalid',
+        name === '' ? 'An output has no name.' : `No node gives output ${name}.`,
+        'Remove it from the outputs, or name the tensor that was meant.',
+        name,
+        'name-outputs',
+      );
+  }
+  const long = graph.nodes.filter(({ name, outputs }) => [name, ...outputs].some((one) => one.length > MOST_NAME));
+  if (long.length > 0)
+    found.push({
+      severity: 'error',
+      code: 'model-invalid',
+      message: `Names of more than ${MOST_NAME} characters; TensorRT refuses them.`,
+      advice: 'Shorten them.',
+      nodes: long.map(({ id }) => id),
+      tensors: [],
+      repair: 'shorten-names',
+    });
+  return found;
+}
+
+type AddError = (code: string, message: string, advice: string, tensor: string, repair?: string) => void;
+
+/** Type and rank of an input. */
+function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
+  if (type !== null && NO_TYPES.test(type))
+    add(
+      'unsupported-type',
+      `Input ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
+      type === 'string'
+        ? 'Keep strings outside: cut the model after the nodes that read them.'
+        : 'Give it the type INT32, INT64 or FP32 and cast before the engine.',
+      name,
+      type === 'string' ? undefined : 'widen-inputs',
+    );
+  if (shape !== null && shape.length > MOST_DIMENSIONS)
+    add(
+      'unsupported-form',
+      `Input ${name} has ${shape.length} dimensions; TensorRT allows ${MOST_DIMENSIONS}.`,
+      'Reshape it outside the engine.',
+      name,
+    );
+}
+
+/** A cycle: the parser sorts the nodes, so their order in the file alone is no problem. */
+function checkOrder(graph: ModelGraph): CheckFinding[] {
+  if (outOfOrder(graph) === null || inDataOrder(graph).length === graph.nodes.length) return [];
+  return [
+    {
+      severity: 'error',
+      code: 'model-unreadable',
+      message: 'The graph of the model has a cycle.',
+      advice: 'Export it again, or check it with `python -m onnx.checker`.',
+      nodes: [],
+      tensors: [],
+    },
+  ];
+}
+
+/** Every node, also those that nothing reads: the parser imports them, too. */
+function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckTarget): CheckFinding[] {
+  const groups = new Map<string, CheckFinding>();
+  const functions = new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`));
+  for (const [index, node] of graph.nodes.entries()) {
+    for (const one of problemsOf(node, index, graph, inferred, target, functions)) {
+      const key = `${one.code}\n${one.message}`;
+      const earlier = groups.get(key);
+      if (earlier) earlier.nodes.push(node.id);
+      else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
+    }
+  }
+  const dead = deadNodes(graph);
+  return [...groups.values()].map((one) =>
+    one.severity === 'error' && one.nodes.every((id) => dead.has(id))
+      ? {
+          ...one,
+          advice: `Nothing reads what ${one.nodes.length === 1 ? 'this node gives' : 'these nodes give'}: remove ${one.nodes.length === 1 ? 'it' : 'them'}.`,
+          repair: 'remove-dead-nodes',
+        }
+      : one,
+  );
+}
+
+function problemsOf(
+  node: OnnxNode,
+  index: number,
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  target: CheckTarget,
+  functions: ReadonlySet<string>,
+): NodeProblem[] {
+  if (functions.has(`${node.domain}:${node.op}`)) return [];
+  const found: NodeProblem[] = [];
+  const missing = node.inputs.filter(
+    (name, at) => name !== '' && graph.tensors[graph.inputs[index]![at] ?? -1]?.kind === 'undefined',
+  );
+  const sparse = node.inputs.find((name) => sparseOf(graph).has(name));
+  if (sparse !== undefined) missing.push(sparse);
+  if (missing.length > 0)
+    found.push({
+      severity: 'error',
+      code: 'model-invalid',
+      message: `${node.op} reads ${missing[0]}, which ${missing[0] === sparse ? 'is a sparse initializer' : 'nothing gives'}.`,
+      advice: 'Export it again, with dense initializers.',
+      repair: 'dense-initializers',
+    });
+  const support = operatorProblem(node, target);
+  if (support) found.push(support);
+  if (support?.severity === 'error') return found;
+  const form = formProblem({ node, index, graph, inferred, target });
+  if (form) found.push(form);
+  else found.push(...typeProblem(node, index, graph, inferred, target));
+  if (!isStandardDomain(node.domain) && support === undefined && STANDARD_ONLY.has(node.domain) === false)
+    found.push({
+      severity: 'warning',
+      code: 'foreign-domain',
+      message: `${node.op} of domain ${node.domain} is imported as ONNX's ${node.op}: TensorRT ignores the domain.`,
+      advice: 'Check that it means the same, or rename the operator and register a plugin.',
+    });
+  return found;
+}
+
+const sparseSets = new WeakMap<ModelGraph, Set<string>>();
+function sparseOf(graph: ModelGraph): Set<string> {
+  let set = sparseSets.get(graph);
+  if (set === undefined) {
+    set = new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : [])));
+    sparseSets.set(graph, set);
+  }
+  return set;
+}
+
+/** Domains whose operators TensorRT imports by design. */
+const STANDARD_ONLY: ReadonlySet<string> = new Set(['com.microsoft', 'trt', 'trt.plugins', 'com.nvidia', 'TRT']);
+
+/** Whether the parser has the operator at all. */
+function operatorProblem(node: OnnxNode, { product, version }: CheckTarget): NodeProblem | undefined {
+  const row = OPERATOR_ROWS[node.op];
+  const repair = OPERATOR_REPAIRS[node.op];
+  const extra = repair === undefined ? {} : { repair };
+  if (row === undefined || (node.op.startsWith('TRT_') && product === 'tensorrt'))
+    return unknownOperator(node, product, extra);
+  return knownOperator(node, row, { product, version }, extra);
+}
+
+function unknownOperator(node: OnnxNode, product: CheckTarget['product'], extra: { repair?: string }): NodeProblem {
+  if (node.op.endsWith('_TRT') || node.op.startsWith('TRT_'))
+    return {
+      severity: 'unknown',
+      code: 'plugin-missing',
+      message: `${node.op} is a plugin: it is accepted where its library is loaded.`,
+      advice:
+        product === 'tensorrt-rtx'
+          ? 'TensorRT-RTX has no plugin library of its own.'
+          : 'Load the library before parsing.',
+    };
+  return {
+    severity: 'error',
+    code: 'unsupported-op',
+    message: `No version of TensorRT has the operator ${node.op}${node.domain === '' ? '' : ` (${node.domain})`}; it needs a plugin of that name.`,
+    advice: 'Replace it with ONNX operators, or register a plugin.',
+    ...extra,
+  };
+}
+
+function knownOperator(
+  node: OnnxNode,
+  row: string,
+  { product, version }: Pick<CheckTarget, 'product' | 'version'>,
+  extra: { repair?: string },
+): NodeProblem | undefined {
+  const [since = '-', rtx = '?'] = row.split(' ');
+  const error = (message: string): NodeProblem => ({
+    severity: 'error',
+    code: 'unsupported-op',
+    message,
+    advice: 'Replace it with supported operators, or leave that part outside the engine.',
+    ...extra,
+  });
+  if (product === 'tensorrt-rtx') {
+    if (rtx === 'n') return error(`TensorRT-RTX does not support the operator ${node.op}.`);
+    if (rtx === 'y') return undefined;
+    return {
+      severity: 'unknown',
+      code: 'unsupported-op',
+      message: `Whether TensorRT-RTX builds ${node.op} is not known${node.op === 'RoiAlign' ? ': its plugin needs a GPU while the model is parsed' : ''}.`,
+      advice: 'Try a build.',
+    };
+  }
+  const [first = '-', last] = since.split('-').filter(Boolean);
+  if (since === '-') return error(`TensorRT does not support the operator ${node.op}.`);
+  const here = versionNumber(version ?? NEWEST);
+  if (here < versionNumber(first)) return error(`TensorRT supports the operator ${node.op} since ${first}.`);
+  if (last !== undefined && here > versionNumber(last))
+    return error(`TensorRT supports the operator ${node.op} up to ${last}.`);
+  return undefined;
+}
+
+const LETTERS: Readonly<Record<string, string>> = {
+  bool: 'B',
+  bfloat16: 'b',
+  double: 'D',
+  float: 'F',
+  float16: 'H',
+  int32: 'i',
+  int64: 'l',
+  int8: 'c',
+};
+
+/** Operators whose first input does not decide what they compute in. */
+const OTHER_TYPES =
+  /^(?:OneHot|Range|Cast\w*|ConstantOfShape|Constant|Random\w+|EyeLike|Shape|Size|NonZero|(?:De)?[Qq]uantizeLinear|If|Loop|Scan|Where|TopK|Dropout|Mod|Identity|Compress|Gather\w*|Scatter\w*|Expand|Reshape|Squeeze|Unsqueeze|Slice|Concat|Split|Transpose|Flatten|Tile|Pad)$/;
+
+/** A type that the parser refuses for the operator, where it was measured. */
+function typeProblem(
+  node: OnnxNode,
+  index: number,
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { product, version }: CheckTarget,
+): NodeProblem[] {
+  const refused = OPERATOR_ROWS[node.op]?.split(' ')[2]?.split('/');
+  if (refused === undefined || OTHER_TYPES.test(node.op)) return [];
+  const here = versionNumber(version ?? NEWEST);
+  const column = product === 'tensorrt-rtx' ? 0 : here >= 1100 ? 1 : here >= 1015 ? 2 : -1;
+  const type = inferred.types[graph.inputs[index]![0] ?? -1];
+  const letter = LETTERS[type ?? ''];
+  if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return [];
+  return [
+    {
+      severity: 'error',
+      code: 'unsupported-type',
+      message: `${node.op} of ${type!.toUpperCase()} is refused.`,
+      advice: 'Cast the input to FP32 before it, and back after it.',
+    },
+  ];
+}
+
+/** Nodes of the main graph that lead to no output. */
+function deadNodes(graph: ModelGraph): Set<string> {
+  const alive = new Set<number>();
+  const open = graph.graphOutputs
+    .flatMap((tensor) => graph.tensors[tensor]?.producer ?? [])
+    .filter((node) => node >= 0);
+  while (open.length > 0) {
+    const node = open.pop()!;
+    if (alive.has(node)) continue;
+    alive.add(node);
+    for (const tensor of [...graph.inputs[node]!, ...graph.captured[node]!]) {
+      const producer = graph.tensors[tensor]?.producer ?? -1;
+      if (producer >= 0) open.push(producer);
+    }
+  }
+  return new Set(graph.nodes.flatMap(({ id }, index) => (graph.owner[index] === -1 && !alive.has(index) ? [id] : [])));
+}

@@ -1,0 +1,96 @@
+import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
+import type { Advice, Named, Program, DiagnosisRule, RuleContext } from './rule.ts';
+import { fillText } from './fillText.ts';
+
+/** What a rule makes of one event. */
+export interface Finding {
+  rule: DiagnosisRule;
+  /** `this node` in it becomes the name of the layer if there is one. */
+  cause: string;
+  advice: string;
+  severity: 'error' | 'warning';
+  layer: string | undefined;
+  op: string | undefined;
+  input: string | undefined;
+  tensors: string[];
+  names: string[] | null;
+}
+
+/** Longest text in which lines that a terminal broke are joined for a second look, in characters. */
+const MAX_JOINED = 6000;
+
+/** The first rule that knows a message; undefined: none does. */
+export function applyRules(
+  rules: readonly DiagnosisRule[],
+  message: Pick<LogMessage, 'text' | 'severity'>,
+  context: RuleContext,
+  programs: readonly Program[],
+): Finding | undefined {
+  const { text, severity } = message;
+  const found = firstMatch(rules, text, context);
+  if (found) return findingOf(found, text, severity, context, programs);
+  if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
+  // A terminal breaks lines within words, mail between them.
+  for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
+    const broken = firstMatch(rules, joined, context);
+    if (broken) return findingOf(broken, joined, severity, context, programs);
+  }
+  return undefined;
+}
+
+interface Match {
+  rule: DiagnosisRule;
+  match: RegExpExecArray;
+}
+
+function firstMatch(rules: readonly DiagnosisRule[], text: string, context: RuleContext): Match | undefined {
+  for (const rule of rules) {
+    if (rule.product !== undefined && context.product !== null && rule.product !== context.product) continue;
+    const match = rule.pattern.exec(text);
+    if (match === null) continue;
+    const op = match.groups?.['op'] ?? match.groups?.['op2'] ?? context.op;
+    if (rule.at !== undefined && !(op !== undefined && rule.at.test(op))) continue;
+    if (rule.when !== undefined && !rule.when(context)) continue;
+    return { rule, match };
+  }
+  return undefined;
+}
+
+function findingOf(
+  { rule, match }: Match,
+  text: string,
+  severity: 'error' | 'warning',
+  context: RuleContext,
+  programs: readonly Program[],
+): Finding {
+  const named: Named = rule.named?.(match, text, context) ?? {};
+  const groups = match.groups ?? {};
+  const op = named.values?.['op'] ?? groups['op'] ?? groups['op2'] ?? context.op;
+  const values: Record<string, string | undefined> = {
+    phase: context.phase,
+    usual: context.usual,
+    ...groups,
+    op,
+    ...named.values,
+  };
+  const layer = (named.layer ?? groups['layer']) || undefined;
+  values['layer'] ??= layer;
+  return {
+    rule,
+    cause: fillText(rule.cause, values).trim(),
+    advice: fillText(inWordsOf(rule.advice, programs), values).trim(),
+    severity: named.severity ?? rule.severity ?? severity,
+    layer,
+    op,
+    input: values['input'],
+    tensors: named.tensors ?? [groups['tensor']].filter((one) => one !== undefined),
+    names: named.names ?? null,
+  };
+}
+
+/** An advice in the words of the program that wrote the log, where there is one. */
+export function inWordsOf(advice: Advice, programs: readonly Program[]): string {
+  if (typeof advice === 'string') return advice;
+  for (const program of programs) if (advice[program] !== undefined) return advice[program];
+  return advice.other;
+}

@@ -1,0 +1,99 @@
+import type { Diagnosis, DiagnosisCode } from '../diagnosis.ts';
+import type { DiagnosisRule } from './rule.ts';
+
+/** Lines that only repeat that something failed. */
+const CONSEQUENCES =
+  /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx|build (?:engine|serialized))|failed to (?:parse|build|load)|Engine (?:set up failed|could not be created|deserialization failed|creation failed|building failed)|Building (?:engine|serialized network) failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Network validation failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Required optimization profile is invalid|Try (?:in|de)creasing the workspace size|FAILED \||=+ CAPTURED)|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion (?:engine|engineImpl|\w*[eE]ngine)(?:Ptr)? != nullptr failed/;
+
+const isConsequence = (message: string): boolean => CONSEQUENCES.test(message);
+
+interface Judged {
+  diagnosis: Diagnosis;
+  rule: DiagnosisRule | null;
+}
+
+/**
+ * Errors that followed from others become a part of their cause: those whose rule says so, those that only repeat that
+ * something failed, and those that no rule knows where a rule knows another. `consequences`: repetitions that follow from
+ * nothing known.
+ */
+export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnosis[]; consequences: Diagnosis[] } {
+  const repeats = (one: Judged) => one.rule === null && isConsequence(one.diagnosis.message);
+  const causes: Judged[] = [];
+  const others: Judged[] = [];
+  for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
+  const known = causes.filter(({ rule, diagnosis }) => rule !== null && diagnosis.severity === 'error');
+  const unknown = causes.filter(({ rule }) => rule === null);
+  const rest = causes.filter(({ rule }) => rule !== null);
+  // A known cause explains what no rule knows; otherwise the first unknown one counts.
+  const kept = known.length > 0 ? rest : [...rest, ...unknown.slice(0, 1)];
+  others.push(...unknown.slice(known.length > 0 ? 0 : 1));
+  const byCause = new Map<Judged, Judged[]>(kept.map((one) => [one, []]));
+  const loose: Judged[] = [];
+  for (const one of others.toSorted((a, b) => a.diagnosis.line - b.diagnosis.line)) {
+    const cause = causeOf(one, kept);
+    if (cause === undefined) loose.push(one);
+    else byCause.get(cause)!.push(one);
+  }
+  const diagnoses = kept.map((one) => {
+    const follows = byCause.get(one)!;
+    if (follows.length === 0) return one.diagnosis;
+    const nodes = [...new Set([one, ...follows].flatMap(({ diagnosis }) => diagnosis.nodes))];
+    return {
+      ...one.diagnosis,
+      severity: follows.some(({ diagnosis }) => diagnosis.severity === 'error') ? 'error' : one.diagnosis.severity,
+      nodes: one.diagnosis.nodes.length > 0 ? one.diagnosis.nodes : nodes,
+      layer: one.diagnosis.layer ?? follows.find(({ diagnosis }) => diagnosis.layer !== null)?.diagnosis.layer ?? null,
+      follows: follows.map(({ diagnosis: { line, message } }) => ({ line, message })),
+    } satisfies Diagnosis;
+  });
+  return {
+    diagnoses: diagnoses.toSorted((a, b) => a.line - b.line),
+    consequences: loose.map(({ diagnosis }) => diagnosis),
+  };
+}
+
+/** Causes that several messages report one after the other; the first of them says most. */
+const REPEATED: ReadonlySet<DiagnosisCode> = new Set([
+  'out-of-memory',
+  'library-mismatch',
+  'profile-inconsistent',
+  'gpu-unsupported',
+  'calibration-failed',
+  'engine-invalid',
+  'engine-other-version',
+  'engine-other-device',
+  'runtime-failed',
+  'runtime-shape',
+  'dla-failed',
+  'failed',
+]);
+
+/** What a message followed from, by its rule: one before it, otherwise one after it. */
+function followsFrom({ rule, diagnosis }: Judged, found: readonly Judged[]): Judged | undefined {
+  if (REPEATED.has(diagnosis.code) && diagnosis.severity === 'error') {
+    const first = found.find(
+      (one) =>
+        one.diagnosis.code === diagnosis.code && one.diagnosis.severity === 'error' && one.rule?.after === undefined,
+    );
+    if (first !== undefined && first.diagnosis !== diagnosis) return first;
+  }
+  if (rule?.after === undefined) return undefined;
+  const causes = found.filter(
+    (one) =>
+      one.rule?.id !== rule.id &&
+      one.rule?.harmless !== true &&
+      rule.after!.includes(one.diagnosis.code) &&
+      !(one.rule?.after?.includes(rule.code) ?? false) &&
+      !(one.rule === null && isConsequence(one.diagnosis.message)),
+  );
+  return causes.findLast((one) => one.diagnosis.line <= diagnosis.line) ?? causes[0];
+}
+
+/** The cause under which an error is reported. */
+function causeOf(one: Judged, kept: readonly Judged[]): Judged | undefined {
+  const own = followsFrom(one, kept);
+  if (own) return own;
+  const errors = kept.filter(({ diagnosis }) => diagnosis.severity === 'error');
+  return errors.findLast(({ diagnosis }) => diagnosis.line <= one.diagnosis.line) ?? errors[0];
+}

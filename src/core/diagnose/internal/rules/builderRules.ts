@@ -1,0 +1,190 @@
+import { sizeText } from '../../../base/text.ts';
+import { causeText } from '../causeText.ts';
+import type { DiagnosisRule } from '../rule.ts';
+
+/** What to do when tactics do not fit into the workspace. */
+export const WORKSPACE_ADVICE = {
+  trtexec:
+    'Increase the workspace (`--memPoolSize=workspace:<MiB>`, before TensorRT 8.4 `--workspace=<MiB>`) or leave it unlimited.',
+  polygraphy: 'Increase the workspace (`--pool-limit workspace:<bytes>`) or leave it unlimited.',
+  trtlens: 'Increase the workspace (--workspace) or leave it unlimited.',
+  onnxruntime: 'Increase trt_max_workspace_size of the TensorRT provider.',
+  'nv-tensorrt-rtx': 'Increase nv_max_workspace_size of the provider.',
+  'torch-tensorrt': 'Increase workspace_size of torch_tensorrt.compile, or leave it at 0.',
+  torch2trt: 'Increase max_workspace_size of torch2trt.',
+  ultralytics: 'Increase workspace= of the export, or leave it unset.',
+  deepstream: 'Increase workspace-size in the configuration of nvinfer.',
+  other:
+    'Increase the workspace (`config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`, before TensorRT 8.4 `max_workspace_size`) or leave it unlimited.',
+};
+
+const FREE_MEMORY =
+  'Free memory on the GPU: close other programs that use it (on a Jetson the desktop, and add swap), lower the workspace, the batch or the largest shape of the optimization profile, build in FP16, or build on a GPU with more memory.';
+const DEVICE_MEMORY = {
+  ultralytics: `${FREE_MEMORY} Ultralytics: lower batch, imgsz or workspace= and use half=True.`,
+  torch2trt: `${FREE_MEMORY} torch2trt: fp16_mode=True and a smaller max_workspace_size.`,
+  onnxruntime: `${FREE_MEMORY} ONNX Runtime: lower trt_max_workspace_size and the maximum of trt_profile_max_shapes.`,
+  other: FREE_MEMORY,
+};
+const TACTIC_MEMORY =
+  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
+const FOREIGN =
+  'Increase the workspace, mark no outputs inside it, remove precision constraints from its nodes, or split the model there. A newer TensorRT often has the missing implementation.';
+
+/** What the builder could not do: memory and implementations. */
+export const BUILDER_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'no-workspace',
+    code: 'workspace-too-small',
+    pattern: /(?:implementation for node (?<layer>.+?) )?due to insufficient workspace/,
+    cause: 'No tactic[[ of {layer}]] fits into the workspace.',
+    advice: WORKSPACE_ADVICE,
+    after: ['out-of-memory'],
+    source: 'captures of TensorRT 8.6',
+  },
+  {
+    id: 'device-memory-of-tactic',
+    code: 'out-of-memory',
+    pattern: /Tactic Device request: (?<want>\d+) ?MB Available: (?<have>\d+) ?MB/,
+    severity: 'warning',
+    cause:
+      'Tactics were skipped because the GPU has too little free memory ({want} MiB requested, {have} MiB available).',
+    advice: TACTIC_MEMORY,
+    source: 'ultralytics/yolov5#12248, ultralytics/ultralytics#14751',
+  },
+  {
+    // With this advice of TensorRT's own the number counts MiB where it is small: 8.x rounds the request before it prints it.
+    id: 'device-memory-requested',
+    code: 'out-of-memory',
+    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*\n\s*Try decreasing the workspace/,
+    severity: 'warning',
+    named: (m) => ({ values: { size: mebibytes(m.groups!['bytes']!) } }),
+    cause: 'Tactics were skipped because the GPU has too little free memory ({size} requested).',
+    advice: TACTIC_MEMORY,
+    source: 'ultralytics/yolov5#12248, NVIDIA/TensorRT#2643',
+  },
+  {
+    id: 'workspace-of-tactic',
+    code: 'workspace-too-small',
+    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)|do not have sufficient workspace memory/,
+    severity: 'warning',
+    named: (m) => ({
+      values: { size: m.groups!['bytes'] === undefined ? undefined : sizeText(Number(m.groups!['bytes'])) },
+    }),
+    cause: 'Tactics were skipped because the workspace is too small[[ ({size} requested)]].',
+    advice: WORKSPACE_ADVICE,
+    after: ['out-of-memory'],
+    source: 'TensorRT 5 to 8; captures',
+  },
+  {
+    id: 'allocation-failed',
+    code: 'out-of-memory',
+    pattern:
+      /Requested (?:amount of (?<where>GPU |host )?memory \((?<bytes>\d+) bytes\)|size was (?<bytes2>\d+) bytes)/,
+    named: (m) => ({
+      severity: 'error',
+      values: {
+        size: sizeText(Number(m.groups!['bytes'] ?? m.groups!['bytes2'])),
+        where: m.groups!['where']?.trim() === 'host' ? 'the host' : 'the GPU',
+      },
+    }),
+    cause: 'Out of memory: one buffer of {size} could not be allocated on {where}.',
+    advice: DEVICE_MEMORY,
+    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#2643, ComfyUI-Upscaler-Tensorrt#49',
+  },
+  {
+    id: 'host-memory',
+    code: 'out-of-memory',
+    pattern: /std::bad_alloc|\bbad_alloc\b|MemoryError|Cannot allocate memory|DefaultCPUAllocator: not enough memory/,
+    cause: 'The host ran out of memory.',
+    advice:
+      'Close other programs, add swap, or build on a machine with more memory. Models with external weights need about three times their size; a lower builder optimization level needs less.',
+    source: 'glibc, Python',
+  },
+  {
+    id: 'out-of-memory-timing',
+    code: 'out-of-memory',
+    pattern: /Out of memory error during getBestTactic: (?<layer>[^\n]+)/,
+    cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
+    advice: DEVICE_MEMORY,
+    source: 'NVIDIA-AI-IOT/torch2trt#661',
+  },
+  {
+    id: 'out-of-memory',
+    code: 'out-of-memory',
+    pattern:
+      /out of memory|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated/i,
+    cause: 'The build ran out of memory.',
+    advice: DEVICE_MEMORY,
+    source: 'CUDA; NVIDIA/TensorRT#2643',
+  },
+  {
+    id: 'no-implementation-foreign',
+    code: 'no-implementation',
+    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    advice: FOREIGN,
+    after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
+  },
+  {
+    id: 'no-implementation',
+    code: 'no-implementation',
+    pattern: /Could not find any implementation for node (?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    advice:
+      'Allow another precision for it, free memory on the GPU and increase the workspace, or replace the operator. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+    after: [
+      'out-of-memory',
+      'workspace-too-small',
+      'type-mismatch',
+      'library-mismatch',
+      'library-missing',
+      'gpu-unsupported',
+      'runtime-failed',
+    ],
+    source: 'captures; ComfyUI-Upscaler-Tensorrt#36',
+  },
+  {
+    id: 'no-kernel-for-capability',
+    code: 'no-implementation',
+    pattern: /Cannot compile operation '(?<layer>.+?)'(?: for (?<target>[^:]+))?: (?<why>[^.\n]+)/,
+    cause: 'TensorRT has no kernel for {layer}[[ on {target}]]: {why}.',
+    advice: 'Build for another compute capability, or give the node a precision that this GPU can compute.',
+    source: 'captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'no-runners',
+    code: 'no-implementation',
+    pattern:
+      /(?:layer |node |(?<!\S))(?<layer>\S+?)?:? ?has no runners that implement it|[Nn]o tactics to implement operation/,
+    named: (m) => ({ values: { what: m.groups!['layer'] ?? 'this node' } }),
+    cause: 'TensorRT can parse {what} but has no kernel for it on this target.',
+    advice: {
+      rtx: 'Replace the operator, or leave it outside the engine (NonMaxSuppression runs after it). The full TensorRT has more kernels.',
+      other: 'Replace the operator, allow another precision, or use a newer TensorRT.',
+    },
+    source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
+  },
+  {
+    id: 'tactic-exception',
+    code: 'internal',
+    pattern: /Skipping tactic (?<tactic>\S+) due to exception (?<why>[^\n]*)/,
+    severity: 'warning',
+    named: (m) => ({ values: { why: causeText(m.groups!['why']!) || m.groups!['tactic']! } }),
+    cause: 'A tactic was skipped: {why}.',
+    advice: 'Nothing has to be done as long as the build passes; a newer TensorRT may have fixed it.',
+    after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
+    source: 'NVIDIA/TensorRT#4845',
+  },
+];
+
+/** Why tactics were skipped before TensorRT gave up. */
+function reasonIn(text: string): string | undefined {
+  const reason = /due to exception (?:\[[^\]]*\] )?([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
+  return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
+}
+
+const mebibytes = (number: string): string => (Number(number) < 1 << 20 ? `${number} MiB` : sizeText(Number(number)));

@@ -1,0 +1,76 @@
+import type { DiagnosisRule } from '../rule.ts';
+
+/** Layers and programs on NVIDIA's Deep Learning Accelerator (Jetson Xavier, Orin; DRIVE). */
+export const DLA_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'dla-program',
+    code: 'dla-failed',
+    pattern:
+      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
+    cause: 'A program could not be submitted to the DLA or loaded there.',
+    advice:
+      'Check that the DLA core exists and is free (each core runs one program at a time), that the loadable was built with the TensorRT of this JetPack or DRIVE release, and that buffers have the format of the DLA (FP16 or INT8, 32-byte channel alignment). Large inputs exceed its memory: build with --allowGPUFallback and smaller sizes, or raise --memPoolSize=dlaLocalDRAM,dlaGlobalDRAM.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2426, #899, #2252, #3567',
+  },
+  {
+    id: 'dla-core',
+    code: 'dla-failed',
+    pattern:
+      /dlaCore < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
+    cause: 'The DLA core[[ {core}]] that was asked for does not exist on this machine.',
+    advice: 'Use a core that exists (Xavier and Orin have two, 0 and 1; Orin Nano has none), or build for the GPU.',
+    source: 'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34',
+  },
+  {
+    id: 'dla-precision',
+    code: 'dla-failed',
+    pattern:
+      /DLA[^\n]{0,80}(?:requires?|must (?:be|run|use)|supports? only|only supports?)[^\n]{0,40}(?:FP16|INT8|kHALF|kINT8|half)|(?:fp16|int8)[^\n]{0,40}(?:required|must be (?:set|enabled))[^\n]{0,20}DLA/i,
+    cause: 'The DLA computes in FP16 and INT8 only, and the build allows neither.',
+    advice: { trtexec: 'Add --fp16 or --int8.', other: 'Set the builder flag FP16 or INT8.' },
+    source: 'TensorRT DLA documentation; NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#46',
+  },
+  {
+    id: 'dla-no-fallback',
+    code: 'dla-failed',
+    pattern:
+      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|isDLA\(n->backend\)|forceToUseNvmIO/,
+    cause: 'A layer cannot run on the DLA, and the build does not allow it to run on the GPU.',
+    advice:
+      'Allow it with --allowGPUFallback (BuilderFlag GPU_FALLBACK), or replace the layers that the warnings name: a DLA loadable (--buildDLAStandalone) needs all of them on the DLA.',
+    source: 'NVIDIA-AI-IOT/cuDLA-samples#34',
+  },
+  {
+    id: 'dla-compilation',
+    code: 'dla-fallback',
+    pattern:
+      /DLA Node compilation Failed|DLA (?:loadable )?validation failed|Splitting DLA subgraph|(?:exceeds|more than) (?:the )?(?:maximum|max) (?:number of )?(?:DLA )?(?:loadables|subgraphs)/i,
+    severity: 'warning',
+    cause: 'A part of the network was not compiled for the DLA and runs on the GPU.',
+    advice:
+      'The warnings before it name layers outside the limits of the DLA (kernel 32, stride 8, batch 4096, 16 loadables per core). Split or change them.',
+    source: 'TensorRT DLA documentation',
+  },
+  {
+    id: 'dla-fallback',
+    code: 'dla-fallback',
+    pattern:
+      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+)/,
+    severity: 'warning',
+    named: (m) => ({
+      layer: m.groups!['layer'] ?? m.groups!['layer2'] ?? m.groups!['layer3'] ?? m.groups!['layer4'],
+      values: {
+        kind: m.groups!['kind'] ?? m.groups!['kind3'] ?? kindIn(m.groups!['layer2'] ?? '') ?? 'layer',
+        why: m.groups!['why'] ?? m.groups!['why4'] ?? 'not supported on DLA',
+      },
+    }),
+    // What several such lines say together is made by `dlaReport`.
+    cause: 'Layer {layer} ({kind}) runs on the GPU: {why}.',
+    advice: 'See the report of all layers that left the DLA.',
+    source: 'NVIDIA-AI-IOT/jetson_dla_tutorial#3; NVIDIA/TensorRT#899, #1301',
+  },
+];
+
+/** `(Unnamed Layer* 277) [Shuffle]` */
+const kindIn = (layer: string): string | undefined => /\[(\w+)\]$/.exec(layer)?.[1]?.toUpperCase();

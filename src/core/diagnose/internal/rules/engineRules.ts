@@ -1,0 +1,133 @@
+import type { DiagnosisRule } from '../rule.ts';
+
+const REBUILD = {
+  onnxruntime:
+    'Delete the cached engines (trt_engine_cache_path) so that the provider builds them again; a cache is for one version of TensorRT, one GPU and one set of options.',
+  'nv-tensorrt-rtx': 'Delete the cached or EP-context engines so that the provider builds them again.',
+  triton:
+    'Build the plan with the TensorRT of the container that serves it: the release notes of each Triton container name its version (use the tensorrt container of the same month), or build version-compatible engines (--versionCompatible).',
+  deepstream: 'Delete the .engine file so that nvinfer builds it again with the TensorRT of this machine.',
+  ultralytics: 'Export the engine again on this machine with the TensorRT that loads it.',
+  comfyui: 'Delete the engine file and build it again with the TensorRT of this environment.',
+  'tensorrt-llm': 'Run trtllm-build again with this version of TensorRT-LLM and TensorRT.',
+  'torch-tensorrt': 'Compile and save the module again with this version of Torch-TensorRT.',
+  other:
+    'Build it again with this version (use one TensorRT for building and running: trtexec and the Python package may differ), or build version-compatible engines (--versionCompatible).',
+};
+const REBUILD_HERE = {
+  triton: 'Build the plan on the GPU model that serves it, or with --hardwareCompatibilityLevel=ampere+.',
+  onnxruntime: 'Delete the cached engines (trt_engine_cache_path), or set trt_engine_hw_compatible.',
+  rtx: 'Build it for the compute capability of this GPU (--compute-capability).',
+  other: 'Build it on this GPU, or with --hardwareCompatibilityLevel (ampere+ or sameComputeCapability).',
+};
+
+/** Engine files: another version, another GPU, damage. */
+export const ENGINE_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'engine-file-missing',
+    code: 'engine-invalid',
+    pattern:
+      /FileNotFoundError: .{0,300}'(?<file>[^'\n]+\.(?:plan|engine|trt))'|Error opening engine file: (?<file2>.+)|[Dd]eserialize engine failed because file path: (?<file3>\S+) open error/,
+    named: (m) => ({ values: { file: m.groups!['file'] ?? m.groups!['file2'] ?? m.groups!['file3'] } }),
+    cause: 'The engine file {file} does not exist or cannot be opened.',
+    advice: {
+      deepstream:
+        'nvinfer builds the engine then, which takes minutes and may fail further down. Check the path in model-engine-file.',
+      other: 'Check the path; a failed build writes no engine. Look at the log of that build.',
+    },
+    source: 'captures; marcoslucianops/DeepStream-Yolo#277',
+  },
+  {
+    id: 'engine-standard-and-safe',
+    code: 'engine-other-version',
+    pattern:
+      /safeVersionRead == safeSerializationVersion failed\.\s*Version tag does not match\. Note: Current Version: (?<have>\d+), Serialized Engine Version: (?<was>\d+)/,
+    cause:
+      'The engine was built by another version or edition of TensorRT (its version tag is {was}, the library that loads it has {have}; 0 is the library without the safe runtime).',
+    advice: REBUILD,
+    source: 'TensorRT stdArchiveReader.cpp; NVIDIA/TensorRT#2195, marcoslucianops/DeepStream-Yolo#210',
+  },
+  {
+    id: 'engine-other-version',
+    code: 'engine-other-version',
+    pattern:
+      /expecting library version \S+ got|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|not compatible with this version of TensorRT|serializ(?:ed|ation) (?:engine )?version mismatch|engine (?:was )?(?:built|generated) with (?:a )?different (?:version of )?TensorRT/,
+    named: (_, text) => {
+      const [, have, was] = /expecting library version (\S+) got (?:\.\.)?([^\s,)]+)/.exec(text) ?? [];
+      const [, tag, tagWas] = /Current Version: (\d+), Serialized Engine Version: (\d+)/.exec(text) ?? [];
+      return { values: { have: have ?? formatOf(tag), was: was ?? formatOf(tagWas) } };
+    },
+    cause: 'The engine was built by another TensorRT version[[ ({was}; this is {have})]].',
+    advice: REBUILD,
+    source: 'captures of TensorRT 8.6 and 10.6; SthPhoenix/InsightFace-REST#84, HKUST-Aerial-Robotics/D2SLAM#52',
+  },
+  {
+    id: 'engine-other-platform',
+    code: 'engine-other-device',
+    pattern:
+      /Platform \S.* does not match|[Pp]latform (?:specific )?tag mismatch|serialized (?:for|on) (?:a )?different (?:platform|operating system)/,
+    cause: 'The engine was built on another platform (operating system or processor).',
+    advice: 'Build it on the platform that runs it: engines of Linux, Windows and Jetson are not exchangeable.',
+    source: 'TensorRT archive reader',
+  },
+  {
+    id: 'engine-slower-device',
+    code: 'engine-other-device',
+    pattern: /Using an engine plan file across different models of devices is not (?:supported|recommended)/,
+    severity: 'warning',
+    cause: 'The engine was built for another model of GPU; it runs, but slower, and may fail.',
+    advice: REBUILD_HERE,
+    source: 'TensorRT runtime warning',
+  },
+  {
+    id: 'engine-other-device',
+    code: 'engine-other-device',
+    pattern:
+      /incompatible device|different models of devices|compute capability .*(?:mismatch|does not match|not compatible)|(?:generated|built|created) (?:on|for) (?:an? )?(?:incompatible|different|other) (?:device|GPU)|engine.{0,60}(?:not compatible with|incompatible with) (?:this|the current) (?:device|GPU)|expecting compute [\d.]+,? got/i,
+    named: (_, text) => {
+      const [, have, was] = /expecting compute ([\d.]+),? got (?:compute )?([\d.]+\d)/.exec(text) ?? [];
+      return { values: { have, was } };
+    },
+    cause: 'The engine was built for another GPU[[ (compute capability {was}; this is {have})]].',
+    advice: REBUILD_HERE,
+    source: 'TensorRT runtime; captures',
+  },
+  {
+    id: 'engine-damaged',
+    code: 'engine-invalid',
+    pattern:
+      /magicTag|[Nn]ot a valid plan stream|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
+    cause: 'The file is not a TensorRT engine, or it is damaged.',
+    advice: {
+      ultralytics:
+        'Ultralytics writes its own header before the engine: skip it (4 bytes of length, then JSON) to load the engine elsewhere.',
+      other:
+        'Build the engine again. A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
+    },
+    source: 'captures of TensorRT 8.6 and 10.6',
+  },
+  {
+    id: 'engine-not-deserialized',
+    code: 'engine-invalid',
+    pattern:
+      /unable to (?:load plan file|create TensorRT (?:engine|runtime)|deserialize)|[Ff]ailed to deserialize (?:cuda )?engine|deserializeCudaEngine failed|Could not deserialize engine|could not deserialize engine from binary data|Assertion engine->deserialize/,
+    cause:
+      'The engine cannot be loaded, and no line says why: most often it was built by another version of TensorRT or for another GPU.',
+    advice: REBUILD,
+    after: [
+      'engine-other-version',
+      'engine-other-device',
+      'engine-invalid',
+      'gpu-unsupported',
+      'library-missing',
+      'plugin-missing',
+      'out-of-memory',
+      'library-mismatch',
+    ],
+    sure: 'likely',
+    source: 'triton-inference-server/server#317, microsoft/onnxruntime#22139',
+  },
+];
+
+/** Numbers of the archive format, which no table maps to versions. */
+const formatOf = (text: string | undefined): string | undefined => (text === undefined ? undefined : `format ${text}`);

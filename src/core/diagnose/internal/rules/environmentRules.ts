@@ -1,0 +1,181 @@
+import { computeCapability, gpuSupport } from '../../gpuSupport.ts';
+import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
+
+const SAME_SET =
+  'Use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together (see the support matrix of this TensorRT): look for an older copy on LD_LIBRARY_PATH (PATH on Windows), in the conda environment, or in the wheels of PyTorch (import order decides which is loaded), and update it to the version that TensorRT was compiled against.';
+const CONTAINER =
+  'Start the container with `--gpus all` (NVIDIA Container Toolkit), and check `nvidia-smi` inside it; on a plain machine install or update the driver.';
+
+/** Libraries, drivers and GPUs. */
+export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'library-differs',
+    code: 'library-mismatch',
+    pattern:
+      /TensorRT was linked against (?<library>cuBLAS|cuDNN|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but loaded (?:cuBLAS|cuDNN|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'TensorRT was compiled against {library} {want}, but {have} is loaded here.',
+    advice:
+      'If the build passes, this can be ignored. If it fails in a CUDA library or Myelin, use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together: look for an older copy on LD_LIBRARY_PATH (PATH on Windows) or in the wheels of PyTorch.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#3534',
+  },
+  {
+    id: 'library-mismatch',
+    code: 'library-mismatch',
+    pattern:
+      /(?:Compiled|compiled|built|linked) against (?<library>cu\w+|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but (?:running against|running with|loaded) (?:cu\w+|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
+    named: (m) => ({ values: { older: olderText(m.groups!['want']!, m.groups!['have']!) } }),
+    cause:
+      'The {library} that is loaded here, {have}, is {older} than the one that TensorRT was compiled against, {want}: versions of CUDA libraries are mixed.',
+    advice: SAME_SET,
+    source: 'Myelin; NVIDIA/TensorRT#3236, #1292; open-mmlab/mmdeploy#266',
+  },
+  {
+    id: 'cublas-heuristics',
+    code: 'library-mismatch',
+    pattern: /No results returned from cublas heuristic search|cublasLtMatmulAlgoGetHeuristic/,
+    cause:
+      'cuBLAS found no algorithm for a multiplication: its version does not fit this TensorRT or GPU, or memory is short.',
+    advice: SAME_SET,
+    sure: 'possible',
+    source: 'Myelin; NVIDIA/TensorRT issues of 8.x',
+  },
+  {
+    id: 'cudnn-not-initialized',
+    code: 'library-mismatch',
+    pattern:
+      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|cublasStatus == CUBLAS_STATUS_SUCCESS/,
+    named: (m, _, { version }) => {
+      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? 'cublas').toLowerCase().includes('cudnn')
+        ? 'cuDNN'
+        : 'cuBLAS';
+      return { values: { library, wanted: library === 'cuDNN' ? cudnnFor(version) : '' } };
+    },
+    cause:
+      '{library} cannot be initialized: it is not found on the library path, is of a version that this TensorRT does not work with, or the GPU has no free memory.',
+    advice: `Check that the loader finds {library} (ldconfig -p, LD_LIBRARY_PATH; PATH on Windows) and its version{wanted}, and that nvidia-smi shows free memory.`,
+    sure: 'likely',
+    source: 'TensorRT executionResources.cpp; jkjung-avt/tensorrt_demos#605, NVIDIA/TensorRT#1818',
+  },
+  {
+    id: 'cuda-runtime-too-new',
+    code: 'library-missing',
+    pattern:
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
+    cause:
+      'The CUDA driver is older than the CUDA runtime of this TensorRT needs, or there is no driver here (error 35).',
+    advice: {
+      trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
+      triton: `Use the container release that fits the driver (its support matrix), or update the driver. ${CONTAINER}`,
+      other: `Update the NVIDIA driver, or use a TensorRT for an older CUDA. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
+    },
+    after: ['plugin-missing'],
+    source: 'CUDA; captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'no-gpu',
+    code: 'library-missing',
+    pattern:
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to determine GPU memory usage|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
+    cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
+    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
+    source: 'CUDA error 100; NVIDIA Container Toolkit',
+  },
+  {
+    id: 'driver-missing',
+    code: 'library-missing',
+    pattern:
+      /CUDA initialization failure|unsupported PTX version|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so/,
+    cause: 'This build needs a CUDA driver and a GPU, and finds none here that fits.',
+    advice: `Build where the GPU is, with a driver for this CUDA version. ${CONTAINER} TensorRT-RTX builds without one.`,
+    source: 'captures of TensorRT 8.6; CUDA error 222',
+  },
+  {
+    id: 'gpu-unsupported',
+    code: 'gpu-unsupported',
+    pattern:
+      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|compute capability (?<sm3>\d+\.\d+) (?:is )?(?:not supported|is too (?:old|new))/,
+    named: gpuNamed,
+    cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
+    advice: '{use}.',
+    source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; DDTRobot/tita_rl_sim2sim2real#7',
+  },
+  {
+    id: 'no-kernel-image',
+    code: 'gpu-unsupported',
+    pattern:
+      /no kernel image is available for execution on the device|cudaErrorNoKernelImageForDevice|invalid device function/,
+    named: gpuNamed,
+    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
+    advice:
+      'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
+    source: 'CUDA error 209',
+  },
+  {
+    id: 'python-package-missing',
+    code: 'library-missing',
+    pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
+    named: (m) => ({ values: { module: m.groups!['module'] ?? m.groups!['module2'] } }),
+    cause: '{module} cannot be loaded.',
+    advice: 'Install the Python package into the interpreter that runs the build.',
+    source: 'captures',
+  },
+  {
+    id: 'library-missing',
+    code: 'library-missing',
+    pattern:
+      /Unable to load library: (?<file>\S+?):? |(?<!\S)(?<file2>\S+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+    named: (m) => ({
+      values: { file: Object.values(m.groups!).find((one) => one !== undefined) },
+    }),
+    cause: '{file} cannot be loaded.',
+    advice: "Install it, or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
+    source: 'captures of TensorRT 10.6',
+  },
+  {
+    id: 'symbol-missing',
+    code: 'library-mismatch',
+    pattern: /undefined symbol: (?<symbol>\S+)|version [`'](?<symbol2>[A-Z_\d.]+)' not found/,
+    named: (m) => ({ values: { symbol: m.groups!['symbol'] ?? m.groups!['symbol2'] } }),
+    cause: 'A library was built against another version of TensorRT, CUDA or the C++ runtime: {symbol} is missing.',
+    advice: 'Build the plugin or program against the installed TensorRT, or install the version that it was built for.',
+    source: 'dynamic loader',
+  },
+];
+
+function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
+  const groups = match.groups ?? {};
+  const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
+  const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
+  const support = sm === undefined ? null : gpuSupport(sm, version, product);
+  return {
+    values: {
+      sm,
+      gpu: gpu ?? undefined,
+      version: version ?? undefined,
+      why: support === null ? '' : `: ${support.why}`,
+      use:
+        support?.use ??
+        (text.includes('NVRTC')
+          ? 'Use a TensorRT and CUDA that are newer than the GPU'
+          : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
+    },
+  };
+}
+
+function olderText(want: string, have: string): string {
+  const [a = [], b = []] = [want, have].map((text) => text.split('.').map(Number));
+  const index = a.findIndex((part, at) => part !== b[at]);
+  return index >= 0 && (b[index] ?? 0) > a[index]! ? 'newer' : 'older';
+}
+
+/** cuDNN that a version of TensorRT was tested with (its release notes). */
+function cudnnFor(version: string | null): string {
+  const known: Record<string, string> = { '8.4': '8.4', '8.5': '8.6', '8.6': '8.9', '10.0': '8.9' };
+  const wanted = known[version?.split('.').slice(0, 2).join('.') ?? ''];
+  return wanted === undefined
+    ? ' (TensorRT 8.5 wants cuDNN 8.6, TensorRT 8.6 wants 8.9, TensorRT 10 needs none)'
+    : ` (this TensorRT wants cuDNN ${wanted})`;
+}

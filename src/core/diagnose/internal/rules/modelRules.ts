@@ -1,0 +1,360 @@
+import type { DiagnosisRule } from '../rule.ts';
+import { layerBefore } from '../namedLayer.ts';
+
+const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
+const FOLD =
+  'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export so that it is an initializer.';
+const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
+
+/** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
+export const MODEL_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'weights-outside',
+    code: 'weights-missing',
+    pattern: /Relative paths to parent \(\.\.\/\) are not allowed[^\n]*?(?:path is: (?<file>\S+))?$/m,
+    cause: 'The model refers to external weights outside its folder[[: {file}]], which TensorRT refuses.',
+    advice: 'Move the weights file next to the .onnx file and save the model with that location.',
+    source: 'onnx-tensorrt WeightsContext.cpp (TensorRT 9.3 and later)',
+  },
+  {
+    id: 'weights-too-short',
+    code: 'weights-missing',
+    pattern:
+      /Unexpected size for the external weights! Expected size: (?<want>\d+) bytes.*?Actual size: (?<have>\d+) bytes/,
+    cause: 'The external weights file is too short: {want} bytes expected, {have} found.',
+    advice: 'Complete the download or export again: the .onnx file and its weights must be from the same export.',
+    source: 'onnx-tensorrt WeightsContext.cpp',
+  },
+  {
+    id: 'weights-missing',
+    code: 'weights-missing',
+    pattern: /Failed to open file: (?<file>.+?)(?:$|\n|;)/,
+    cause: 'The weights file {file} is missing.',
+    advice: BESIDE,
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'initializer-type',
+    code: 'unsupported-type',
+    pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
+    named: (m) => ({ values: { type: onnxType(Number(m.groups!['type'])) } }),
+    cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
+    advice: 'Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
+    repair: 'widen-inputs',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'initializer-unreadable',
+    code: 'weights-missing',
+    pattern: /Failed to import initiali[sz]?er:? ?(?!In node)(?<tensor>\S+)?/,
+    cause: 'An initializer cannot be loaded[[: {tensor}]]; its weights file is missing or too short.',
+    advice: 'Put the complete external weights next to the .onnx file.',
+    after: ['unsupported-type', 'weights-missing'],
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'model-missing',
+    code: 'model-missing',
+    pattern:
+      /(?:Could not open file |[Nn]o such file: |Could not find (?:file|path): |FileNotFoundError: .{0,300}'(?=[^'\n]+\.onnx)|Failed to open (?:the )?(?:onnx |ONNX )?(?:model )?file:? ?)(?<file>.+?\.onnx)\b/,
+    cause: 'The model {file} does not exist or cannot be read.',
+    advice: 'Check the path; it is relative to the working directory of the build.',
+    source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+  {
+    id: 'graph-cycle',
+    code: 'model-unreadable',
+    pattern: /Failed to sort (?:the )?model topologically|Graph contains a cycle/,
+    cause: 'The graph of the model has a cycle.',
+    advice: CHECK,
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'model-over-2gb',
+    code: 'model-unreadable',
+    pattern:
+      /exceeded maximum protobuf size of 2GB|protobuf.{0,40}(?:2 ?GB|2147483647|too (?:big|large))|A protocol message was rejected because it was too big/i,
+    cause: 'The model is larger than 2 GB, which one protobuf file cannot hold.',
+    advice:
+      'Save it with external data (`onnx.save(…, save_as_external_data=True)`) and parse it from its file, not from memory.',
+    source: 'protobuf; NVIDIA/TensorRT issues on large models',
+  },
+  {
+    id: 'model-damaged',
+    code: 'model-unreadable',
+    pattern:
+      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing message|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
+    cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
+    advice: 'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines.',
+    source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+  {
+    id: 'ir-version',
+    code: 'model-unreadable',
+    pattern: /Unsupported model IR version:? (?<ir>\d+)(?:, max supported IR version:? (?<max>\d+))?/,
+    cause: 'The ONNX file has IR version {ir}[[; this program reads up to {max}]].',
+    advice: 'Save the model with a lower IR version (`model.ir_version = 8`), or update the program.',
+    source: 'ONNX Runtime model.cc',
+  },
+  {
+    id: 'opset-unsupported',
+    code: 'model-invalid',
+    pattern:
+      /ONNX Runtime only \*guarantees\* support for models stamped with official released onnx opset versions[^\n]*?Opset (?<opset>\d+)/,
+    cause: 'The model uses opset {opset}, which this ONNX Runtime does not know.',
+    advice: 'Export with a lower opset, or update ONNX Runtime.',
+    source: 'ONNX Runtime model.cc',
+  },
+  {
+    id: 'loop-condition',
+    code: 'control-flow',
+    pattern: /Node input was not registered|Trying to access (?:weights or )?a null tensor/,
+    at: /^Loop$/,
+    cause: 'This node is a Loop without a condition, which ONNX allows and the parser does not.',
+    advice: 'Give the Loop a condition that is constant true (an initializer of type BOOL).',
+    repair: 'loop-condition',
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'input-not-registered',
+    code: 'model-unreadable',
+    pattern: /Node input was not registered|toposort/,
+    cause:
+      'TensorRT does not find a tensor that this node reads: no node gives it (the model was cut badly), or the tensor is a sparse initializer.',
+    advice: 'Export it again with dense initializers, or check it with `python -m onnx.checker`.',
+    repair: 'dense-initializers',
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'output-not-registered',
+    code: 'model-invalid',
+    pattern: /output tensor was not registered|Trying to access (?:weights or )?a null tensor/,
+    cause: 'The model declares an output that no node gives, or one without a name.',
+    advice: 'Remove that output from the model, or name the tensor that was meant.',
+    repair: 'name-outputs',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'no-outputs',
+    code: 'model-invalid',
+    pattern: /Network must have at least one output/,
+    cause: 'The network has no output: the file is empty or no ONNX model, or its parser failed before.',
+    advice:
+      'Look at the first error of the parser. If there is none, check the file: empty files and text parse as a network without layers.',
+    after: [
+      'unsupported-op',
+      'unsupported-form',
+      'unsupported-type',
+      'plugin-missing',
+      'model-unreadable',
+      'model-invalid',
+      'model-missing',
+      'weights-missing',
+      'control-flow',
+      'shape-mismatch',
+      'type-mismatch',
+      'quantization',
+      'internal',
+    ],
+    source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731',
+  },
+  {
+    id: 'name-too-long',
+    code: 'name-too-long',
+    pattern:
+      /given name exceeds the limit \((?<limit>\d+) characters\)|condition: .*(?:strlen|length).*(?:<=? ?4096|kMAX_NAME_LENGTH)/,
+    cause: 'A name in the model is longer than TensorRT allows[[ ({limit} characters)]].',
+    advice: 'Shorten the names of nodes and tensors; a cut or a converter that chains scopes makes such names.',
+    repair: 'shorten-names',
+    source: 'TensorRT apiCheck.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'too-many-dimensions',
+    code: 'unsupported-form',
+    pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dimensions/,
+    cause: 'Input {input} has more dimensions than TensorRT allows (8).',
+    advice: 'Reshape it to at most 8 dimensions outside the engine.',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'too-many-dimensions-any',
+    code: 'unsupported-form',
+    pattern: /Failed to convert ONNX dimensions/,
+    cause: 'A tensor has more dimensions than TensorRT allows (8).',
+    advice: 'Reshape it to at most 8 dimensions outside the engine.',
+    source: 'onnx-tensorrt ModelImporter.cpp',
+  },
+  {
+    id: 'function-inputs',
+    code: 'model-invalid',
+    pattern:
+      /LocalFunction has an unexpected number of inputs! Number of node inputs = (?<have>\d+), number of function inputs = (?<want>\d+)/,
+    cause: 'This node calls a function of the model with {have} inputs where its definition has {want}.',
+    advice: 'Inline the functions (`onnx.inliner.inline_local_functions`).',
+    source: 'onnx-tensorrt onnxOpImporters.cpp (TensorRT 10.1 and later)',
+  },
+  {
+    id: 'if-output-counts',
+    code: 'control-flow',
+    pattern: /then\/else subgraphs should have the same number of outputs/,
+    cause: 'The branches of this node (If) have different numbers of outputs: the model is invalid.',
+    advice: 'Give both branches the same outputs, or keep only the branch that the model takes.',
+    repair: 'known-branch',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'if-ranks',
+    code: 'control-flow',
+    pattern:
+      /IConditionalOutputLayer (?<layer>\S+?): Must have inputs with equal ranks when condition is not a build-time constant\. Dimensions are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\])/,
+    cause:
+      'The branches of this node (If) give tensors of different rank, {a} and {b}, and its condition is not a constant.',
+    advice:
+      'Replace the If by the branch that is taken (fixed input shapes and `onnxsim` or constant folding do that where shapes decide), or reshape in one branch. The usual source is a `squeeze` of a dimension of unknown size: give it a known size when exporting.',
+    repair: 'known-branch',
+    source: 'TensorRT conditionalOutputNode.cpp (10.11 and later); built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'if-shapes',
+    code: 'control-flow',
+    pattern:
+      /(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
+    cause: 'The branches of this node (If) give tensors of different shape or rank[[: {a} and {b}]].',
+    advice:
+      'Replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
+    repair: 'known-branch',
+    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4603',
+  },
+  {
+    id: 'if-types',
+    code: 'control-flow',
+    pattern:
+      /(?<layer>\S+?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
+    cause: 'The branches of this node (If) give different types[[: {a} and {b}]].',
+    advice: 'Insert a Cast into one branch.',
+    source: 'TensorRT conditionalOutputNode.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'if-condition-constant',
+    code: 'control-flow',
+    pattern: /If condition must be a(?:n)? initializer/,
+    cause: 'The condition of this node (If) is computed, which this version of the parser does not support.',
+    advice:
+      'Fold constants so that the branch is decided (`polygraphy surgeon sanitize --fold-constants`, onnxsim with fixed shapes), or use TensorRT 8.2 or later.',
+    repair: 'known-branch',
+    source: 'onnx-tensorrt 7.x builtin_op_importers.cpp; dusty-nv/jetson-inference#799',
+  },
+  {
+    id: 'loop-scan-length',
+    code: 'control-flow',
+    pattern:
+      /makeScopeNodesContiguous|[Ll]oop.{0,80}(?:trip ?count|scan output).{0,60}(?:must|not supported|unsupported)/,
+    cause: 'TensorRT cannot build a loop of the model.',
+    advice: 'Unroll the loop, or give it a constant trip count, when exporting.',
+    sure: 'likely',
+    source: 'TensorRT graphScope.cpp; ONNX test loop11 on TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'squeeze-without-axes',
+    code: 'unsupported-form',
+    pattern:
+      /(?:I\w+Layer (?<layer>\S+?): (?:\S+?: )?)?ISqueezeLayer without an axes input requires|[Ss]queeze (?:without|with no) axes|axes(?: input| attribute)? (?:is|are) (?:missing|required).{0,40}[Ss]queeze/,
+    cause: 'This node is a Squeeze without axes: which dimensions go would decide the rank at run time.',
+    advice: 'Give the Squeeze its axes (those that are 1), or fix the input shapes before exporting.',
+    repair: 'squeeze-axes',
+    source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#3420, #3515',
+  },
+  {
+    id: 'squeeze-axes-computed',
+    code: 'unsupported-form',
+    pattern: /(?<kind>un)?squeeze axis is not a constant|Cannot infer squeeze dimensions from a dynamic shape/,
+    cause: 'The axes of a Squeeze or Unsqueeze are not known when the engine is built.',
+    advice: FOLD,
+    repair: 'squeeze-axes',
+    source: 'TensorRT shapeContext.cpp; onnx-tensorrt 7 and 8 builtin_op_importers.cpp',
+  },
+  {
+    id: 'slice-axes',
+    code: 'model-invalid',
+    pattern:
+      /shape of input starts misaligns with the shape of input axes\. Shape of input starts = (?<a>\d+), shape of input axes = (?<b>\d+)/,
+    cause: 'This node (Slice) has {a} starts and {b} axes: the parser reads them one by one.',
+    advice: 'Give starts, ends, axes and steps the same length.',
+    repair: 'slice-axes',
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'duplicate-names',
+    once: true,
+    code: 'model-invalid',
+    pattern: /A node named (?<name>\S+) already exists/,
+    severity: 'warning',
+    cause: 'Several nodes share a name ({name} is one), so TensorRT renames layers, and rules by name miss them.',
+    advice: 'Give the nodes unique names.',
+    repair: 'unique-names',
+    source: 'onnx-tensorrt ImporterContext.hpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'opset-old',
+    code: 'model-invalid',
+    pattern: /supports ONNX graphs generated with at least opset (?<opset>\d+)/,
+    severity: 'warning',
+    cause: 'The model has an opset older than {opset}, which TensorRT does not promise to read correctly.',
+    advice: 'Convert it: `onnx.version_converter.convert_version(model, 13)`.',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'shape-inference-missing',
+    code: 'model-invalid',
+    pattern: /TensorRT input: ?(?<tensor>\S+) has no shape specified/,
+    cause: 'Tensor {tensor} has no shape in the model, and the TensorRT provider of ONNX Runtime needs one.',
+    advice:
+      'Run shape inference first: `python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output model.inferred.onnx --auto_merge`.',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#10443, #12781',
+  },
+  {
+    id: 'output-rank',
+    code: 'shape-mismatch',
+    pattern:
+      /number of dimensions should remain the same adding inputs: ?(?<a>-?\d+) != (?<b>-?\d+)|rank of operands should be the same adding inputs|nbDims == combined->getDimensions\(\)\.nbDims/,
+    cause:
+      'The inputs of this node have different ranks[[ ({a} and {b})]], or the shape of one is not known after an earlier error.',
+    advice: 'Look at the first error of the log; otherwise give the input a shape, or run shape inference.',
+    after: ['unsupported-op', 'shape-mismatch', 'type-mismatch'],
+    named: (_, text) => ({ layer: layerBefore(text, 'number of dimensions') }),
+    sure: 'likely',
+    source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
+  },
+];
+
+const ONNX_TYPES = [
+  'undefined',
+  'FP32',
+  'UINT8',
+  'INT8',
+  'UINT16',
+  'INT16',
+  'INT32',
+  'INT64',
+  'a string',
+  'BOOL',
+  'FP16',
+  'FP64',
+  'UINT32',
+  'UINT64',
+  'COMPLEX64',
+  'COMPLEX128',
+  'BF16',
+  'FP8 (E4M3FN)',
+  'FP8 (E4M3FNUZ)',
+  'FP8 (E5M2)',
+  'FP8 (E5M2FNUZ)',
+  'UINT4',
+  'INT4',
+  'FP4',
+];
+
+/** Name of an element type of ONNX. */
+export const onnxType = (type: number): string => ONNX_TYPES[type] ?? `type ${type}`;

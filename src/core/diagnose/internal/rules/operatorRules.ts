@@ -1,0 +1,235 @@
+import { OPERATOR_REPAIRS } from '../../gpuSupport.ts';
+import type { DiagnosisRule } from '../rule.ts';
+
+/** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
+const FUSED =
+  /^(?:Fused\w+|(?:Skip|Embed|SkipSimplified)(?:LayerNormalization)|Bias\w+|FastGelu|QuickGelu|MultiHeadAttention|PackedAttention|DecoderMaskedMultiHeadAttention|NhwcConv|QAttention|QEmbedLayerNormalization|QGemm|QLinear(?:Add|Mul|Sigmoid|LeakyRelu|Softmax|Concat|AveragePool|GlobalAveragePool|Reduce\w+|Where)|MatMulIntegerToFloat|DynamicQuantize(?:MatMul|LSTM)|GroupQueryAttention|RotaryEmbedding|MatMulNBits|GatherBlockQuantized|SparseAttention|QMoE|MoE)$/;
+const DYNAMIC =
+  /^(?:DynamicQuantizeLinear|MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv|DynamicQuantizeMatMul|DynamicQuantizeLSTM|MatMulIntegerToFloat|QGemm)$/;
+const CLASSIC =
+  /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
+const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
+const NO_PLUGIN =
+  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+
+const RETRAIN =
+  "Quantize with Q/DQ nodes and zero points of 0 (TensorRT Model Optimizer, or ONNX Runtime's `quantize_static` with QDQ format, `ActivationSymmetric` and `WeightSymmetric`), or export the float model.";
+
+/** Operators, and forms of operators, that a version does not have. */
+export const OPERATOR_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'plugin-name-mismatch',
+    code: 'plugin-missing',
+    pattern: /Plugin not found, are the plugin name|(?:could not find|Cannot find) plugin:? \w+/,
+    when: ({ op, plugins }) => op !== undefined && similarPlugin(op, plugins) !== undefined,
+    named: (_, __, { op = '', plugins }) => ({ values: { plugin: similarPlugin(op, plugins) } }),
+    cause:
+      'No plugin is registered under the name {op}, which this node needs; the one that was registered is {plugin}: the names in the model and in the plugin library differ.',
+    advice:
+      'Use the version of the plugin library that belongs to this model, or rename the node (or the plugin creator) so that both have one name.',
+    sure: 'likely',
+    source: 'NVIDIA-AI-IOT/CUDA-PointPillars#28',
+  },
+  {
+    id: 'nonzero-rtx',
+    code: 'unsupported-op',
+    pattern: /NonZero plugin creator version \d+ was not found/,
+    cause:
+      'TensorRT-RTX does not support NonZero, the operator of this node: how many elements it finds depends on the data.',
+    advice:
+      'Replace it: `Where` with a mask for `x[mask] = v`, a sum for counting, TopK or ArgMax where the number is known. The full TensorRT has NonZero.',
+    repair: OPERATOR_REPAIRS,
+    named: () => ({ values: { op: 'NonZero' } }),
+    source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'roialign-device',
+    code: 'plugin-missing',
+    pattern: /ROIAlign plugin was not found in the plugin registry/,
+    cause:
+      'The plugin of this node (RoiAlign) needs a GPU and its driver while the model is parsed, and finds none here.',
+    advice: 'Build on a machine with a GPU. Without one, this operator cannot be built or checked.',
+    sure: 'likely',
+    source: 'TensorRT roiAlignPlugin.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'plugin-v2-on-rtx',
+    code: 'plugin-missing',
+    pattern: /imports IPluginV3 plugins registered with an IPluginCreatorV3One creator only/,
+    cause: 'TensorRT-RTX loads only plugins of the interface IPluginV3; the one of this node is older.',
+    advice: 'Port the plugin to IPluginV3 with an IPluginCreatorV3One.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX',
+  },
+  {
+    id: 'plugin-fields-missing',
+    code: 'plugin-missing',
+    pattern: /Attribute (?<field>\S+) not found in plugin node/,
+    severity: 'warning',
+    cause: 'A plugin node lacks the attribute {field}; its default is used if the plugin has one.',
+    advice: 'Add the attribute to the node if the build fails or results differ.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp',
+  },
+  {
+    id: 'runtime-provider-plugin',
+    code: 'plugin-missing',
+    pattern: /failed to load (?<op>\w+) plugin/,
+    cause: 'The operator {op} of this node needs a plugin that only ONNX Runtime brings along.',
+    advice:
+      'Run the model with the NvTensorRTRTX provider of ONNX Runtime, or replace the operator by DequantizeLinear (blocked INT4) and MatMul.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX',
+  },
+  {
+    id: 'matmulnbits-type',
+    code: 'type-mismatch',
+    pattern: /input tensor A must be FP16/,
+    cause: 'This node (MatMulNBits) needs FP16 activations and gets another type.',
+    advice: 'Export the model in FP16.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX',
+  },
+  {
+    id: 'instancenorm-plugin',
+    code: 'plugin-missing',
+    pattern: /InstanceNormalization plugin was not found/,
+    cause: 'The plugin of this node (InstanceNormalization) is not loaded.',
+    advice: {
+      trtexec: 'Pass --nativeInstanceNorm (TensorRT 8.6 and 9), or load the plugins of libnvinfer_plugin.',
+      other:
+        'Set the parser flag NATIVE_INSTANCENORM, or call `trt.init_libnvinfer_plugins(logger, "")` before parsing.',
+    },
+    source: 'onnx-tensorrt onnxOpImporters.cpp',
+  },
+  {
+    id: 'deformconv-rtx',
+    code: 'unsupported-op',
+    pattern:
+      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]*\n?[^\n]*(?:Plugin not found|Assertion failed: creator)/,
+    cause: 'The operator of this node (DeformConv) is a plugin, which is not loaded here.',
+    advice: {
+      rtx: 'TensorRT-RTX has no such plugin: use the full TensorRT 10.1 or later, or replace the operator by GridSample and MatMul.',
+      other: 'Load the plugin library of TensorRT 10.1 or later (`trt.init_libnvinfer_plugins(logger, "")`).',
+    },
+    named: () => ({ values: { op: 'DeformConv' } }),
+    source: 'onnx-tensorrt onnxOpImporters.cpp',
+  },
+  {
+    id: 'tensorrt-plugin-missing',
+    code: 'plugin-missing',
+    pattern:
+      /\b(?<plugin>\w+) plugin was not found in the plugin registry|could not find plugin:? (?<p2>\w+_TRT)\b|Cannot find plugin: (?<p3>\w+_TRT)\b|: (?<p4>\w+) plugin creator version \S+ was not found|getPluginCreator could not find plugin:? ?(?<p5>\w*tensorrt_llm)/,
+    named: (m) => ({ values: { plugin: Object.values(m.groups!).find(Boolean) } }),
+    cause: 'The plugin {plugin} of this node is not registered.',
+    advice: {
+      rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',
+      'tensorrt-llm':
+        'Load the plugin library of TensorRT-LLM before the engine (`import tensorrt_llm`, or libnvinfer_plugin_tensorrt_llm.so), of the version that belongs to this TensorRT.',
+      trtexec:
+        "Load TensorRT's plugin library or your own (--staticPlugins=LIB.so; --plugins before TensorRT 8.6), or replace the node with supported operators.",
+      triton:
+        'Preload the plugin library (`LD_PRELOAD=libplugin.so tritonserver …`, or the option --backend-config=tensorrt,plugins=…).',
+      deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+      other:
+        "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators.",
+    },
+    source: 'captures of TensorRT 8.6; onnx-tensorrt; NVIDIA/TensorRT-LLM#1584',
+  },
+  {
+    id: 'dynamically-quantized',
+    code: 'quantization',
+    pattern: NO_PLUGIN,
+    at: DYNAMIC,
+    cause: 'The model was quantized dynamically by ONNX Runtime: TensorRT has no {op}, the operator of this node.',
+    advice: RETRAIN,
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#4698, #3963',
+  },
+  {
+    id: 'onnxruntime-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: FUSED,
+    cause:
+      'The operator {op} of this node is one of ONNX Runtime (com.microsoft), made by its optimizer; TensorRT does not have it.',
+    advice:
+      "Export without ONNX Runtime's graph optimizations, or take the model from before `optimize_model`. Otherwise write it as ONNX operators.",
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1515, microsoft/onnxruntime#10905',
+  },
+  {
+    id: 'classic-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: CLASSIC,
+    cause:
+      'The operator {op} of this node is one of classical machine learning (ai.onnx.ml), which TensorRT does not have.',
+    advice:
+      'Leave that part outside the engine (run it with ONNX Runtime), or write it with ONNX operators: scalers and linear models as Mul, Add and Gemm, trees as matrices.',
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'sequence-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: SEQUENCES,
+    cause: 'The operator {op} of this node works on sequences or optional values; TensorRT has only tensors.',
+    advice: 'Export without lists: sequences of known length become Split and Concat.',
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#1044',
+  },
+  {
+    id: 'string-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: /^(?:String\w+|RegexFullMatch|TfIdfVectorizer)$/,
+    cause: 'The operator {op} of this node works on strings, which TensorRT does not have.',
+    advice: 'Do the text processing before the engine: cut the model after these nodes.',
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'data-dependent-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: /^(?:NonZero|Unique|Compress)$/,
+    cause: 'TensorRT does not support the operator {op} of this node: the size of its result depends on the data.',
+    advice:
+      'Replace it where the size can be known: Where or a multiplication by the mask for selecting, TopK for a bound, Gather for constant conditions. Otherwise run it outside the engine.',
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'random-operator',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: /^(?:Bernoulli|Multinomial)$/,
+    cause: 'TensorRT does not support the operator {op} of this node, which draws random numbers.',
+    advice: 'Draw them outside the engine, or use RandomUniform and Less.',
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'operator-unsupported',
+    code: 'unsupported-op',
+    pattern:
+      /In function check(?!Fallback|NotInvalid)(?<op>\w+):\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|UNSUPPORTED_NODE: this version of TensorRT cannot run it/,
+    cause: 'TensorRT does not support the operator {op} of this node.',
+    advice: 'Replace the node with supported operators, or write a plugin with the same name.',
+    repair: OPERATOR_REPAIRS,
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'operator-unknown',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    cause: 'TensorRT has no importer for the operator {op} of this node, and no plugin with that name is registered.',
+    advice: 'Replace the node with supported operators or by a plugin of the same name.',
+    repair: OPERATOR_REPAIRS,
+    source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+];
+
+/** A plugin whose name shares a word with an operator: `PillarScatterPlugin` for `ScatterBEV`; undefined: none, or itself. */
+function similarPlugin(op: string, plugins: readonly string[]): string | undefined {
+  if (plugins.includes(op)) return undefined;
+  const words = (op.match(/[A-Z]?[a-z]+|[A-Z]{3,}/g) ?? []).filter((word) => word.length > 3 && word !== 'Plugin');
+  return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
+}

@@ -1,0 +1,230 @@
+import type { DiagnosisRule } from '../rule.ts';
+import { causeText } from '../causeText.ts';
+
+const GIVE_SHAPES = {
+  trtexec: 'Pass --minShapes, --optShapes and --maxShapes for every dynamic input.',
+  polygraphy: 'Pass --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes for every dynamic input.',
+  trtlens: 'Pass --min-shapes, --opt-shapes and --max-shapes (or --shapes) for every dynamic input.',
+  onnxruntime:
+    'Set trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes of the TensorRT provider for every dynamic input.',
+  'nv-tensorrt-rtx':
+    'Set nv_profile_min_shapes, nv_profile_opt_shapes and nv_profile_max_shapes of the provider for every dynamic input.',
+  'torch-tensorrt': 'Give each input as torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…).',
+  torch2trt: 'Call torch2trt with min_shapes, opt_shapes and max_shapes, or with fixed shapes.',
+  ultralytics: 'Export with dynamic=True and the largest batch and imgsz, or with the fixed imgsz that is used later.',
+  'jetson-inference':
+    'jetson-inference builds for fixed shapes only: export the model with a fixed batch and size, or build the engine with trtexec and load that.',
+  deepstream: 'Set infer-dims and batch-size in the configuration of nvinfer, or export with fixed shapes.',
+  'tf-trt': "Convert with use_dynamic_shape=True and call the converter's build() with input shapes.",
+  other:
+    'Add an optimization profile: min, opt and max shapes for every dynamic input (`profile.set_shape(name, min, opt, max)`, then `config.add_optimization_profile(profile)`).',
+};
+
+const INSIDE = {
+  onnxruntime:
+    'Send shapes between trt_profile_min_shapes and trt_profile_max_shapes, or widen these and delete the cached engine.',
+  'nv-tensorrt-rtx':
+    'Send shapes between nv_profile_min_shapes and nv_profile_max_shapes, or widen these and build again.',
+  triton:
+    'Send shapes inside the profile of the plan (an inspection of the engine shows it; compare dims and max_batch_size in config.pbtxt), build the plan with wider --minShapes and --maxShapes, or let dynamic_batching keep the batch below max_batch_size.',
+  ultralytics: 'Predict with the imgsz and batch of the export, or export with dynamic=True and the largest ones.',
+  'tensorrt-llm':
+    'Keep batch and lengths within the engine: build with larger --max_batch_size, --max_input_len, --max_seq_len or --max_num_tokens.',
+  comfyui: 'Use an image size between the minimum and maximum of the engine, or build one for a wider range.',
+  other: 'Use shapes between min and max of the profile, or build with wider --minShapes and --maxShapes.',
+};
+
+/** Optimization profiles: when building, and when the engine runs. */
+export const PROFILE_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'unknown-input',
+    code: 'unknown-input',
+    pattern:
+      /Cannot find input tensor with name "(?<input>.+?)" in the network inputs|no input (?:is )?named '(?<input2>.+?)'/,
+    named: (m) => ({ values: { input: m.groups!['input'] ?? m.groups!['input2'] } }),
+    cause: 'The model has no input named "{input}".',
+    advice: 'Use the input names of the model.',
+    source: 'captures of TensorRT 10.6',
+  },
+  {
+    id: 'shapes-defaulted',
+    code: 'profile-missing',
+    pattern: /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided/,
+    cause:
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built for size 1 in each of them.',
+    advice: GIVE_SHAPES,
+    source: 'captures of TensorRT 8.6 and 10.6',
+  },
+  {
+    id: 'shape-values-missing',
+    code: 'shape-values-missing',
+    pattern: /Network has dynamic or shape inputs, but no optimization profile has been defined/,
+    when: ({ inputs }) => inputs.length > 0 && !inputs.some(({ open }) => open) && inputs.some(({ shape }) => shape),
+    named: (_, __, { inputs }) => ({
+      values: { input: inputs.flatMap(({ name, shape }) => (shape ? [name] : [])).join(', ') },
+    }),
+    cause:
+      'Input {input} is a shape tensor: its values decide shapes in the network, so the build needs values for it. No input has dynamic dimensions.',
+    advice: {
+      trtlens:
+        'Pass the values in place of a shape: --shapes {input}:3 (or --min-shapes, --opt-shapes and --max-shapes).',
+      trtexec: 'Pass the values in place of a shape: --shapes={input}:3 (or --minShapes, --optShapes and --maxShapes).',
+      polygraphy:
+        'Pass the values: --trt-min-shapes {input}:[3] --trt-opt-shapes {input}:[3] --trt-max-shapes {input}:[3].',
+      other:
+        'Add a profile with `profile.set_shape_input("{input}", min, opt, max)` and the values that occur, or make the input an initializer.',
+    },
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'profile-missing',
+    code: 'profile-missing',
+    pattern: /no optimization profile has been defined|dynamic input is missing dimensions in profile (?<profile>\d+)/,
+    named: (_, text) => ({ values: { input: /([^\s:]+): dynamic input is missing/.exec(text)?.[1] } }),
+    cause: 'The network has dynamic inputs[[ ({input})]] but no optimization profile for them.',
+    advice: GIVE_SHAPES,
+    source: 'NVIDIA/TensorRT#1167, #532',
+  },
+  {
+    id: 'provider-profiles',
+    code: 'profile-missing',
+    pattern:
+      /(?:Users need|User needs) to (?:specify|provide) all the dynamic shape inputs? with associated profiles[^\n]*?(?:input shape profiles? need[^\n]*?: ?(?<inputs>[^\n]+))?$/m,
+    cause:
+      'ONNX Runtime was given profiles for some dynamic inputs of the TensorRT subgraphs, but not for all[[: {inputs}]].',
+    advice: {
+      other:
+        'Set trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes for all of them, also for tensors between subgraphs, which the message names; or for none.',
+      'nv-tensorrt-rtx':
+        'Set nv_profile_min_shapes, nv_profile_opt_shapes and nv_profile_max_shapes for all of them, also for tensors between subgraphs; or for none.',
+    },
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#16600',
+  },
+  {
+    id: 'supplied-dimension',
+    code: 'runtime-shape',
+    pattern:
+      /Supplied binding dimension (?<shape>\[[\d,]*\]) for bindings\[(?<binding>\d+)\] exceed min ~ max range at index (?<axis>\d+), maximum dimension in profile is (?<max>\d+), minimum dimension in profile is (?<min>\d+), but supplied dimension is (?<have>\d+)/,
+    cause:
+      'The shape {shape} of binding {binding} is outside the optimization profile: dimension {axis} is {have}, the engine allows {min} to {max}.',
+    advice: INSIDE,
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#2739, stable-diffusion-webui-tensorrt#71',
+  },
+  {
+    id: 'outside-profile',
+    code: 'runtime-shape',
+    pattern:
+      /satisfyProfile|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+    cause:
+      'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine, or has another rank.',
+    advice: INSIDE,
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
+  },
+  {
+    id: 'triton-shape',
+    code: 'runtime-shape',
+    pattern:
+      /unexpected shape for input '(?<input>[^']+)' for model '(?<model>[^']+)'\. Expected (?<want>\[[\d,-]*\]), got (?<have>\[[\d,-]*\])/,
+    cause: 'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}.',
+    advice: INSIDE,
+    source: 'Triton Inference Server infer_request.cc',
+  },
+  {
+    id: 'triton-dims',
+    code: 'runtime-shape',
+    pattern:
+      /(?:model|for) '(?<model>[^']+)',? (?:input|tensor|output) '(?<input>[^']+)'(?::)?[^\n]*?(?:the model expects|model expects) (?:shape )?(?<want>\[[\d,-]*\])[^\n]*?(?:model configuration (?:specifies|shape is)|configuration) ?(?:shape )?(?<have>\[[\d,-]*\])/,
+    cause: 'config.pbtxt of model {model} gives {input} the shape {have}, but the engine has {want}.',
+    advice:
+      'Correct dims and max_batch_size in config.pbtxt: with max_batch_size > 0 the batch dimension is not part of dims. One can be written from the engine.',
+    source: 'Triton TensorRT backend',
+  },
+  {
+    id: 'ultralytics-size',
+    code: 'runtime-shape',
+    pattern:
+      /input size (?:torch\.Size\()?(?<have>[[(][\d, ]+[\])])\)? not equal to max model size (?<want>[[(][\d, ]+[\])])/,
+    cause: 'The engine is for inputs of {want} and got {have}.',
+    advice: 'Predict with the imgsz and batch of the export (`model.predict(imgsz=…)`), or export with dynamic=True.',
+    source: 'Ultralytics autobackend.py; ultralytics/yolov5#11541, ultralytics/ultralytics#11179',
+  },
+  {
+    id: 'static-dimension',
+    code: 'runtime-shape',
+    pattern:
+      /Static dimension mismatch while setting input shape(?: for (?<input>[^\s.]+))?\.?(?: Set dimensions are (?<have>\[[\d,-]*\])\. Expected dimensions are (?<want>\[[\d,-]*\]))?/,
+    cause:
+      'Input[[ {input}]] was given a shape[[ ({have})]] that differs in a dimension which the engine has fixed[[: it expects {want}]].',
+    advice: {
+      trtexec: 'Give the fixed sizes of the model in --shapes, or export it with dynamic axes.',
+      ultralytics: 'Predict with the imgsz and batch of the export, or export with dynamic=True.',
+      triton: 'Correct dims in config.pbtxt and what the client sends, or build the plan with dynamic axes.',
+      other: 'Give the fixed sizes of the model, or export it with dynamic axes and build with a profile.',
+    },
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4009, QwenAudio/CosyVoice#901',
+  },
+  {
+    id: 'static-dimension-build',
+    code: 'profile-inconsistent',
+    pattern:
+      /(?<input>[^\s:(]+): for dimension number (?<axis>\d+) in profile (?<profile>\d+) does not match network definition \(got min=(?<min>\d+), opt=(?<opt>\d+), max=(?<max>\d+)\), expected min=opt=max=(?<want>\d+)/,
+    cause: 'The profile gives dimension {axis} of input {input} {min} to {max}, but the model fixes it to {want}.',
+    advice: 'Give {want} there in min, opt and max, or export the model with that dimension dynamic.',
+    source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
+  },
+  {
+    id: 'rank-of-profile',
+    code: 'profile-inconsistent',
+    pattern: /(?<input>[^\s:(]+): number of dimensions is (?<have>\d+) but profile (?<profile>\d+) has (?<want>\d+)/,
+    cause: 'Input {input} has {have} dimensions, and its profile gives {want}.',
+    advice: 'Give as many sizes as the input has dimensions.',
+    source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
+  },
+  {
+    id: 'profile-values',
+    code: 'profile-inconsistent',
+    pattern:
+      /k(?<which>MIN|OPT|MAX) values for profile (?<profile>\d+) violate shape constraints: (?<why>[^\n]+?)(?: In \w+ at|\)?$)/m,
+    cause: 'With the {which} shapes of profile {profile} the model has no valid shapes: {why}.',
+    advice:
+      'Choose shapes that the model can compute: smallest sizes that survive its strides and kernels, and equal sizes where inputs are added or joined.',
+    source: 'TensorRT shapeCompiler.cpp; NVIDIA/TensorRT#1947',
+  },
+  {
+    id: 'profile-inconsistent',
+    code: 'profile-inconsistent',
+    pattern:
+      /MIN<=OPT<=MAX|condition: profile->isValid|Dimension mismatch for tensor (?<input>\S+) and profile|tensor (?<input2>\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch|(?:Min|Max) value of this profile is not valid/,
+    named: (m, text) => ({
+      values: {
+        input:
+          m.groups!['input'] ?? m.groups!['input2'] ?? /optimization profiles for input tensors (\S+),/.exec(text)?.[1],
+        why: causeText(text),
+      },
+    }),
+    cause: 'An optimization profile does not match[[ input {input}]]: {why}',
+    advice:
+      'Every dimension needs min ≤ opt ≤ max. The rank must equal that of the input, and fixed dimensions must equal those of the model.',
+    source: 'captures of TensorRT 10.6 and RTX 1.7.1',
+  },
+  {
+    id: 'shape-input-type',
+    code: 'shape-values-missing',
+    pattern: /Network input (?<input>\S+) is a shape tensor and must have type Int32 or Int64\. Type is (?<type>\w+)/,
+    cause: 'Input {input} gives a shape and is {type}; TensorRT needs INT32 or INT64 there.',
+    advice: 'Make it an initializer of the model (scales of Resize), or use sizes.',
+    source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'dynamic-shapes-rtx-provider',
+    code: 'profile-missing',
+    pattern: /[Dd]ynamic input shapes? (?:are |is |were )?not provided|implicit(?:ly)? batch.{0,40}dynamic/,
+    cause: 'A dynamic input has no profile and none can be derived.',
+    advice: {
+      onnxruntime: GIVE_SHAPES.onnxruntime,
+      'nv-tensorrt-rtx': GIVE_SHAPES['nv-tensorrt-rtx'],
+      other: GIVE_SHAPES.other,
+    },
+    source: 'microsoft/onnxruntime#26258',
+  },
+];

@@ -1,0 +1,256 @@
+import { causeText } from '../causeText.ts';
+import type { DiagnosisCode } from '../../diagnosis.ts';
+import type { DiagnosisRule } from '../rule.ts';
+
+/** What a program's last words follow from. */
+const EVERY_CAUSE: readonly DiagnosisCode[] = [
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'no-implementation',
+  'profile-missing',
+  'profile-inconsistent',
+  'shape-values-missing',
+  'unknown-input',
+  'flag-conflict',
+  'workspace-too-small',
+  'out-of-memory',
+  'engine-invalid',
+  'engine-other-version',
+  'engine-other-device',
+  'gpu-unsupported',
+  'library-missing',
+  'weights-missing',
+  'model-unreadable',
+  'model-invalid',
+  'model-missing',
+  'library-missing',
+  'library-mismatch',
+  'calibration-missing',
+  'calibration-failed',
+  'quantization',
+  'control-flow',
+  'shape-mismatch',
+  'type-mismatch',
+  'dla-failed',
+  'runtime-shape',
+  'runtime-failed',
+  'killed',
+  'crashed',
+  'internal',
+];
+
+/** A replay that does not fit: more particular than anything else that the same text says. */
+export const REPLAY_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'replay-tactic',
+    code: 'replay-mismatch',
+    pattern: /Layer: (?<layer>.+?) \| Tactic in replay was not provided by TensorRT/,
+    cause: 'The replay requests a tactic of {layer} that TensorRT did not offer.',
+    advice:
+      'Types, strides, vectorized dimension, implementation and tactic together must be one of the choices listed after "Provided choices were"; changing only a data type is never enough. A check of the replay lists valid entries.',
+    source: 'captures of TensorRT 8.6 and 10.6 with Polygraphy',
+  },
+  {
+    id: 'replay-network',
+    code: 'replay-mismatch',
+    pattern: /Layer: (?<layer>.+?) (?:was not found in the tactic replay|\| TensorRT selected a tactic different)/,
+    cause:
+      'The replay does not match layer {layer}: the network or the build options differ from those of the recording.',
+    advice: 'Record the replay again with this model and these options.',
+    source: 'Polygraphy; NVIDIA/TensorRT#4040',
+  },
+];
+
+/** Arguments and files of programs, and how programs end. */
+export const PROGRAM_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'file-missing',
+    code: 'file-missing',
+    pattern: /FileNotFoundError: .{0,300}'(?<file>[^'\n]+)'/,
+    cause: 'The file {file} does not exist.',
+    advice: 'Check the path; it is relative to the folder that the program runs in.',
+    source: 'Python',
+  },
+  {
+    id: 'json-damaged',
+    code: 'file-missing',
+    pattern: /JSONDecodeError: (?<why>.+)/,
+    cause: 'A JSON file that the program reads is empty or damaged ({why}).',
+    advice: 'Look at the traceback above this line for the file, and write it again.',
+    source: 'Python',
+  },
+  {
+    id: 'disable-mha',
+    code: 'unknown-flag',
+    pattern: /Unknown option: (?<flag>--disableMHA\S*)/,
+    cause: 'This program does not support {flag}.',
+    advice:
+      'No version of trtexec has --disableMHA. The closest are --decomposableAttentions (10.14 and later) and build-route knobs (11.1 and later).',
+    source: 'captures of TensorRT 8.6 and 10.6',
+  },
+  {
+    id: 'unknown-flag',
+    code: 'unknown-flag',
+    pattern: /Unknown option: (?<flag>\S+)|unrecognized arguments: (?<flag2>.+)/,
+    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
+    cause: 'This program does not support {flag}.',
+    advice: 'Check --help: flags depend on the version (TensorRT 11 removed the precision flags).',
+    source: 'captures of trtexec and Polygraphy',
+  },
+  {
+    id: 'builder-flag-removed',
+    code: 'unknown-flag',
+    pattern: /BuilderFlag' has no attribute '(?<flag>\w+)'/,
+    cause: 'This TensorRT has no builder flag {flag}.',
+    advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
+    source: 'TensorRT 11, TensorRT-RTX',
+  },
+  {
+    id: 'api-removed',
+    code: 'unknown-flag',
+    pattern:
+      /AttributeError: '?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+    named: (m) => ({
+      values: {
+        name: m.groups!['name'] ?? m.groups!['name2'],
+        where: m.groups!['class'] ?? 'the module tensorrt',
+        instead: replacement(m.groups!['name'] ?? m.groups!['name2'] ?? ''),
+      },
+    }),
+    cause: '{name} of {where} does not exist in this version of TensorRT: the script is for another one.',
+    advice: '{instead}',
+    source: 'Python bindings of TensorRT 8.6 to 11',
+  },
+  {
+    id: 'flag-value',
+    code: 'bad-flag-value',
+    pattern:
+      /Invalid DataType (?<type>\S+)|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /,
+    named: (m, text) => ({
+      values: {
+        what: m.groups!['type'] ? `${m.groups!['type']} is not a data type of this version.` : causeText(text),
+      },
+    }),
+    cause: '{what}',
+    advice: 'Correct the value. A comma inside a layer name also splits the list and causes this error.',
+    source: 'captures of trtexec and Polygraphy',
+  },
+  {
+    id: 'killed',
+    code: 'killed',
+    pattern:
+      /(?:^|\s)Killed\b|\bkilled\b(?= *(?:python|trtexec|polygraphy|\.\/|$))|oom-kill|OOMKilled|Out of memory: Kill(?:ed)? process|exit(?:ed)?(?: with)? (?:code|status):? ?(?:137|-9)\b|SIGKILL|died with <Signals\.SIGKILL|returned non-zero exit status 137|status=9\/KILL/m,
+    cause: 'The program was killed while {phase}, most often by the system because the host memory (RAM) ran out.',
+    advice:
+      'Check `dmesg` for "Out of memory". Give it more RAM or swap (a container: a higher memory limit; a Jetson: swap and no desktop), build smaller (batch, largest shapes, --builderOptimizationLevel=2), and close other programs.',
+    sure: 'likely',
+    source: 'Linux; ceccocats/tkDNN#26, NVIDIA/TensorRT-LLM#743',
+  },
+  {
+    id: 'crash-stack-overrun',
+    code: 'crashed',
+    pattern: /0[xX][cC]0000(?<code>409|374|142|135|139|138|07[bB]|[fF][dD])\b/,
+    named: (m) => ({ values: { why: windowsCause(m.groups!['code']!.toLowerCase()) } }),
+    cause: 'The program ended with 0xC0000{code} while {phase}: {why}.',
+    advice:
+      'Put the CUDA, cuDNN and TensorRT libraries of one version first on PATH (a Python wheel brings its own), and install the Visual C++ runtime. A debugger or `procmon` names the library.',
+    sure: 'likely',
+    source: 'Windows NTSTATUS',
+  },
+  {
+    id: 'crashed',
+    code: 'crashed',
+    pattern:
+      /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)/i,
+    cause: 'The program crashed (access violation) while {phase}.',
+    advice:
+      '{usual} Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+    sure: 'possible',
+    source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
+  },
+  {
+    id: 'aborted',
+    code: 'crashed',
+    pattern:
+      /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
+    named: (m, text) => ({
+      values: { why: /what\(\): +([^\n]+)/.exec(text)?.[1] ?? m.groups!['what'] ?? m.groups!['assertion'] },
+    }),
+    cause: 'The program aborted while {phase}[[: {why}]].',
+    advice: 'The first error before this line is the cause. {usual}',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'C++ runtime; wang-xinyu/tensorrtx#1610',
+  },
+  {
+    id: 'engine-is-none',
+    code: 'failed',
+    pattern:
+      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|a bytes-like object is required, not 'NoneType'|Assertion [`'](?:engine|network|serialized\w*|plan)(?: !=? ?nullptr)?' failed/,
+    cause:
+      'The build gave no engine (None), and the script goes on with it: the cause is an error that TensorRT printed before.',
+    advice:
+      'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
+    after: EVERY_CAUSE,
+    source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
+  },
+  {
+    id: 'provider-failed',
+    code: 'failed',
+    pattern:
+      /TensorRT EP (?:failed to create|could not build|could not deserialize) engine|EP_FAIL : (?<why>[^\n]+)|Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
+    cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
+    advice:
+      'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
+  },
+  {
+    id: 'vs-mlrt-failed',
+    code: 'failed',
+    pattern:
+      /trtexec execution fails,? log has been written to (?<file>\S+)|Command '(?<command>\[?[^\n]{0,200})[^\n]*returned non-zero exit status (?<status>\d+)/,
+    cause: 'The program that was to build the engine failed[[; its log is {file}]].',
+    advice: 'Diagnose that log; without one, run the command in a terminal with --verbose.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'AmusementClub/vs-mlrt#89, #167',
+  },
+];
+
+/** What to call instead of names of the Python API that are gone. */
+function replacement(name: string): string {
+  const known: Record<string, string> = {
+    build_engine: 'Use `builder.build_serialized_network(network, config)`.',
+    build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
+    max_workspace_size: 'Use `config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`.',
+    max_batch_size: 'Networks have explicit batches: give an optimization profile.',
+    num_bindings: 'Use `engine.num_io_tensors`.',
+    get_binding_shape: 'Use `engine.get_tensor_shape(name)`.',
+    get_binding_dtype: 'Use `engine.get_tensor_dtype(name)`.',
+    get_binding_name: 'Use `engine.get_tensor_name(index)`.',
+    get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
+    binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
+    set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
+    execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+    execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+    execute_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+    fp16_mode: 'Use `config.set_flag(trt.BuilderFlag.FP16)` (up to TensorRT 10).',
+    int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
+    platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
+  };
+  return (
+    known[name] ?? "Use the version that the script was written for, or its newer interface (NVIDIA's migration guide)."
+  );
+}
+
+function windowsCause(code: string): string {
+  if (code === '135' || code === '7b') return 'a library (DLL) was not found';
+  if (code === '139' || code === '138' || code === '142' || code === '07b')
+    return 'a library (DLL) of another version or architecture was loaded';
+  if (code === 'fd') return 'its stack overflowed, which deep models do to the parser';
+  return 'memory was damaged, most often by libraries of different versions';
+}

@@ -1,0 +1,95 @@
+import type { DiagnosisRule } from '../rule.ts';
+
+/** What fails when an engine runs. */
+export const RUNTIME_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'inspector-after-build',
+    code: 'runtime-failed',
+    pattern:
+      /(?:getEngineInformation|IEngineInspector|createEngineInspector)[^\n]*(?:Error|failed)|[Ee]ngine [Ii]nspector[^\n]*(?:fail|not)/,
+    when: ({ phase }) => phase.includes('after the build'),
+    severity: 'warning',
+    cause: 'The engine was built; only its description could not be printed.',
+    advice: 'Nothing failed in the build. Build with --profilingVerbosity=detailed to see the layers.',
+    source: 'trtexec --dumpLayerInfo on engines without a GPU',
+  },
+  {
+    id: 'bindings',
+    code: 'runtime-failed',
+    pattern:
+      /[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+)|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+    named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
+    cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
+    advice:
+      'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
+    source: 'TensorRT executionContext.cpp',
+  },
+  {
+    id: 'profile-not-set',
+    code: 'runtime-shape',
+    pattern:
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+    cause: 'The execution context has no optimization profile or no input shapes when it runs.',
+    advice:
+      'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
+  },
+  {
+    id: 'illegal-memory-access',
+    code: 'runtime-failed',
+    pattern:
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address/,
+    cause:
+      'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
+    advice:
+      'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    sure: 'likely',
+    source: 'CUDA error 700; NVIDIA/TensorRT#1931',
+  },
+  {
+    id: 'cuda-other-error',
+    code: 'runtime-failed',
+    pattern:
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error(?: \d+)?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: (m) => ({
+      values: { why: (m.groups!['why'] ?? m.groups!['why2'] ?? m.groups!['why3'])?.trim().replace(/\.$/, '') },
+    }),
+    cause: 'A CUDA library failed while {phase}: {why}.',
+    advice:
+      'The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
+    after: [
+      'runtime-failed',
+      'calibration-failed',
+      'out-of-memory',
+      'library-mismatch',
+      'library-missing',
+      'crashed',
+      'killed',
+    ],
+    sure: 'possible',
+    source: 'TensorRT error code 1',
+  },
+  {
+    id: 'enqueue-failed',
+    code: 'runtime-failed',
+    pattern:
+      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
+    cause: 'The engine was loaded, but running it failed.',
+    advice:
+      'The errors before this line say why; a shape outside the profile and unset or too small buffers are the usual causes.',
+    after: ['runtime-failed', 'runtime-shape', 'dla-failed', 'out-of-memory', 'internal'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#3567, #899',
+  },
+  {
+    id: 'logger-gone',
+    code: 'runtime-failed',
+    pattern: /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|mObjectCounter\.use_count\(\) == 1/,
+    cause:
+      'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
+    advice:
+      'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
+    after: ['runtime-failed', 'calibration-failed', 'out-of-memory', 'crashed'],
+    source: 'NVIDIA/TensorRT#2172, #4092',
+  },
+];

@@ -1,0 +1,132 @@
+import type { DiagnosisRule } from '../rule.ts';
+import { causeText } from '../causeText.ts';
+import { layerBefore } from '../namedLayer.ts';
+
+const SHAPES_ADVICE =
+  'Check the shapes that the exporter wrote. If inputs have dynamic dimensions, give real shapes: a dimension that is built as 1 often does not fit.';
+const RUNTIME_ADVICE =
+  'The shapes that it was given do not fit the model, often because a batch size or length is fixed in a Reshape. Run with the shapes of the build, or export with a -1 in the reshape and dynamic axes.';
+
+/** Shapes that do not fit each other inside the model, in a build or at run time. */
+export const SHAPE_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'runtime-reshape',
+    code: 'runtime-shape',
+    pattern:
+      /(?:shapeMachine|executeContinuation|enqueue|executionContext)[\s\S]*?reshaping failed for tensor: (?<tensor>\S+)[\s\S]*?reshape would change volume (?<a>\d+) to (?<b>\d+)/,
+    cause:
+      'At run time the input does not fit the model: this node would reshape {a} values of tensor {tensor} into {b}.',
+    advice: {
+      'tf-trt': `${RUNTIME_ADVICE} Call the converter's build() with every input shape that occurs.`,
+      other: RUNTIME_ADVICE,
+    },
+    named: (m, text) => ({
+      layer: /IShuffleLayer (.+?): reshaping failed/.exec(text)?.[1],
+      tensors: [m.groups!['tensor']!],
+    }),
+    source: 'TensorRT shapeMachine.cpp; NVIDIA/TensorRT#3990',
+  },
+  {
+    id: 'matmul-dimensions',
+    code: 'shape-mismatch',
+    pattern: /: last dimension of input0 = (?<a>\S+) and second to last dimension of input1 = (?<b>\S+) but must match/,
+    named: (m, text) => ({ layer: layerBefore(text, m[0]) }),
+    cause:
+      'This node cannot multiply its inputs: the last dimension of the first is {a}, the second to last of the second is {b}.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT matrixMultiplyLayer.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'matmul-dimensions-unknown',
+    code: 'shape-mismatch',
+    pattern: /: attempt to multiply two matrices with mismatching dimensions/,
+    named: (m, text) => ({ layer: layerBefore(text, m[0]) }),
+    cause: 'This node cannot multiply its inputs: their inner dimensions differ.',
+    advice: SHAPES_ADVICE,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'concat-shapes',
+    code: 'shape-mismatch',
+    pattern:
+      /: all concat input tensors must have the same (?:dimensions except on the concatenation axis \((?<axis>\d+)\)|number of dimensions).*?Input (?<i>\d+) shape: (?<a>\[[\d, -]*\]), Input (?<j>\d+) shape: (?<b>\[[\d, -]*\])/,
+    named: (_, text) => ({ layer: layerBefore(text, ': all concat') }),
+    cause: 'This node cannot join its inputs[[ along axis {axis}]]: input {i} has shape {a}, input {j} has {b}.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT concatenationLayer.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'concat-dimensions',
+    code: 'shape-mismatch',
+    pattern:
+      /: axis (?<axis>\d+) dimensions must be equal for concatenation on axis (?<on>\d+)\. Dimensions are (?<a>\S+) and (?<b>\S+?)\./,
+    named: (_, text) => ({ layer: layerBefore(text, ': axis ') }),
+    cause: 'This node cannot join its inputs along axis {on}: their dimensions along axis {axis} are {a} and {b}.',
+    advice: SHAPES_ADVICE,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'equal-dimensions',
+    code: 'shape-mismatch',
+    pattern:
+      /dimensions? (?:named |with name )?['"`(]?(?<name>[^'"`()\s]+)['"`)]? (?:must be equal|are not equal|has (?:different|conflicting|inconsistent) (?:values|sizes))|condition "?(?:equal|==)"?.{0,80}violated.{0,40}equal/i,
+    cause: 'Dimensions with one name ({name}) must have one size, and the shapes given differ.',
+    advice:
+      'Give the same size to all dimensions of that name, or rename the dimensions of the model: exporters such as Paddle2ONNX name all of them "?" or "-1".',
+    repair: 'rename-dimensions',
+    source: 'TensorRT 10 named dimensions; ONNX dim_param',
+  },
+  {
+    id: 'reshape-volume',
+    code: 'shape-mismatch',
+    pattern:
+      /reshape changes volume\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\])|reshape would change volume (?<a>\d+) to (?<b>\d+)/,
+    named: (m, text) => ({
+      layer: layerBefore(text, m.groups!['from'] ? ': reshape changes' : ': reshaping failed'),
+      values: {
+        from: m.groups!['from'] ?? `${m.groups!['a']} elements`,
+        to: m.groups!['to'] ?? m.groups!['b'],
+        why: m.groups!['from'] ? ': the numbers of elements differ' : '',
+      },
+    }),
+    cause: 'This node cannot reshape {from} into {to}{why}.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'broadcast',
+    code: 'shape-mismatch',
+    pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
+    named: (m, text) => ({ layer: layerBefore(text, `: ${m[0]}`) }),
+    cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'conv-channels',
+    code: 'shape-mismatch',
+    pattern: /Kernel weight dimension failed to broadcast to input/,
+    cause: 'The weights of this node are for another number of channels than its input has.',
+    advice: SHAPES_ADVICE,
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'axis-range',
+    code: 'shape-mismatch',
+    pattern: /Axis must be in the range .* Provided axis is: (?<axis>-?\d+)/,
+    named: (_, text) => ({ values: { why: causeText(text) } }),
+    cause: 'The axis {axis} of this node does not exist: {why}.',
+    advice: SHAPES_ADVICE,
+    source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'negative-dimension',
+    code: 'shape-mismatch',
+    pattern:
+      /(?:dimension|axis|length|size)[^\n]{0,40} (?:is|are|has|would be) (?:negative|less than (?:0|zero))|negative (?:dimension|extent)/i,
+    cause: 'A tensor of the model gets a negative size for these shapes.',
+    advice: 'Give larger shapes: a kernel, crop or slice is larger than what it is applied to.',
+    sure: 'likely',
+    source: 'TensorRT shape inference',
+  },
+];

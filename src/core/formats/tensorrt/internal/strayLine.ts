@@ -1,0 +1,52 @@
+/** Source files of TensorRT's ONNX parser: their names open its messages, whatever a program writes before them. */
+const PARSER_FILES =
+  'ModelImporter|ModelRefitter|NvOnnxParser|builtin_op_importers|onnx2trt_utils|onnxOp\\w+|importerUtils|WeightsContext|ImporterContext|ShapedWeights|RNNHelpers|LoopHelpers|ConditionalHelpers|onnxErrorRecorder';
+
+/** The parser's error codes, as its Python binding and other programs print them. */
+const PARSER_CODES =
+  'UNSUPPORTED_NODE\\w*|INVALID_NODE|UNSUPPORTED_GRAPH|INVALID_GRAPH|INVALID_VALUE|UNSUPPORTED_NODE|MODEL_DESERIALIZE_FAILED';
+
+/** What messages of TensorRT, its parser and ONNX Runtime begin with, wherever they are. */
+const OWN = [
+  '(?:Error\\[\\d+\\]: |\\b\\d{1,2}: )?(?:\\[[^\\]\\s]+:\\d+\\] |\\bI[A-Z]\\w+::\\w+: )?Error Code:? \\d+: ',
+  '\\b\\d{1,2}: \\[[\\w.:~() -]+::\\d+\\] ',
+  `(?:[\\w.-]*[\\\\/])*\\b(?:${PARSER_FILES})\\.[ch]pp:\\d+: `,
+  'ERROR: \\S+\\.cpp:\\d+ In function \\w+:',
+  '\\[ONNXRuntimeError\\] : \\d+ : ',
+].join('|');
+
+/** The parser's own account of an error, which others quote inside their messages, too. */
+const QUOTED = [
+  'While parsing node number \\d+ ',
+  'In node -?\\d+ (?:with name: .{0,300}? and operator: \\w* )?\\(\\w+\\): [A-Z_]+: ',
+  `\\b(?:${PARSER_CODES}): `,
+].join('|');
+
+const IN_MESSAGE = new RegExp(OWN);
+const ANYWHERE = new RegExp(`${OWN}|${QUOTED}`);
+
+/** Warnings of the parser, by their words: a program that prints no level leaves nothing else to know them by. */
+const WARNINGS =
+  /Your ONNX model|outside the range|Attribute \S+ not found|Attempting to cast|DataType is determined|already exists|Make sure (?:input|output)|at least opset/;
+
+/**
+ * Where a message of TensorRT begins in a line whose prefix is not known, and how severe it is; null if it holds none
+ * that is a warning or an error. `within`: it follows an error, whose part it may be.
+ */
+export function strayMessage(head: string, within: boolean): { at: number; severity: 'warning' | 'error' } | null {
+  const match = (within ? IN_MESSAGE : ANYWHERE).exec(head);
+  if (match === null) return null;
+  const prefix = head.slice(0, match.index);
+  const text = head.slice(match.index);
+  if (/\b(?:error|fatal|critical|fail)|[[ :]E[\] :/]|^E\b/i.test(prefix)) return { at: match.index, severity: 'error' };
+  if (/\bwarn|[[ :]W[\] :/]|^W\b/i.test(prefix)) return { at: match.index, severity: 'warning' };
+  if (/\b(?:info|verbose|debug|trace)\b|[[ :][IVD][\] :/]/i.test(prefix)) return null;
+  return { at: match.index, severity: WARNINGS.test(text) ? 'warning' : 'error' };
+}
+
+/** The end of a program, as shells, Python, Windows and containers print it: never a part of the message before it. */
+const END =
+  /^(?:\S*(?:: line \d+: +\d+)? *)?(?:Killed|Aborted|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b|^terminate called|^ *what\(\): |^\[\d+\] +\d+ (?:killed|abort|segmentation)|\b(?:0[xX][cC]0000[\da-fA-F]{3}|-1073741819|3221225477)\b|\b(?:exit(?:ed)?|returned|died|terminated|finished)\b.{0,40}\b(?:code|status|SIG[A-Z]+|signal)\b|\boom-kill|\bOOMKilled\b|Fatal Python error/;
+
+/** Whether a line says how a program ended. */
+export const isProgramEnd = (head: string): boolean => END.test(head);

@@ -1,0 +1,397 @@
+// Reads a build log in pieces.
+import type { Problem } from '../../base/problem.ts';
+import { ownText } from '../../base/text.ts';
+import type { BuildEvent, BuildLogRead, LoggedBuild } from './buildOutput.ts';
+import { goOn, heldLine, isOpen } from './internal/brokenNames.ts';
+import { DockerLog } from './internal/dockerLog.ts';
+import { emptyCursor, type LogCursor, type LogSeverity } from './internal/logCursor.ts';
+import {
+  closeList,
+  ENGINE_PHRASES,
+  finishLists,
+  onListLine,
+  onProfileLine,
+  openList,
+  resumeList,
+} from './internal/logEngine.ts';
+import { addMessage, keepStray, onMessage, onMessageContinued, PRECISION_PHRASES } from './internal/logMessages.ts';
+import { onForeignNodeContinued, onFusion, onGraphNode, OPTIMIZER_PHRASES } from './internal/logOptimizer.ts';
+import { onNodeInputs, PARSER_PHRASES } from './internal/logParser.ts';
+import { droppedOf, type LogState, newLogState, type PhraseHandler } from './internal/logState.ts';
+import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
+import { onTableRow, onTacticLine, TACTIC_PHRASES } from './internal/logTactics.ts';
+import { LogWrapper } from './internal/logWrapper.ts';
+import { readLogPrefix } from './internal/readLogPrefix.ts';
+import { finishOutcome, finishProduct, FRAME_PHRASES } from './internal/logFrame.ts';
+import { isProgramEnd } from './internal/strayLine.ts';
+
+const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
+
+/**
+ * Reads one of the driver's own lines, `{"event":"log","severity":"VERBOSE","message":"…"}`: each line of the message
+ * goes to `read` as if it stood in a log; other events say nothing about the build's own words. A broken line is
+ * skipped.
+ */
+export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => void): void {
+  let event: unknown;
+  try {
+    event = JSON.parse(cursor.text.slice(cursor.from, cursor.to));
+  } catch {
+    return;
+  }
+  if (typeof event !== 'object' || event === null) return;
+  const { event: kind, severity, message } = event as Record<string, unknown>;
+  if (typeof message !== 'string' || (kind !== 'log' && kind !== 'error')) return;
+  const letter = kind === 'error' ? 'E' : (LETTERS[String(severity)] ?? 'V');
+  const { line } = cursor;
+  message.split('\n').forEach((text, index) => {
+    cursor.text = index === 0 ? `[${letter}] ${kind === 'log' ? '[TRT] ' : ''}${text}` : text;
+    cursor.from = 0;
+    cursor.to = cursor.text.length;
+    cursor.line = line;
+    read(cursor);
+  });
+}
+
+/** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */
+const MAX_LINE = 16_000_000;
+
+interface Phrase {
+  text: string;
+  run: PhraseHandler;
+}
+
+/** Phrases by their first and fifth characters, in the order of the lists. */
+const PHRASES: (Phrase[] | undefined)[] = Array.from({ length: 1024 });
+
+function bucketOf(text: string, at: number): number {
+  return ((text.charCodeAt(at) << 3) ^ text.charCodeAt(at + 4)) & 1023;
+}
+
+for (const [text, run] of [
+  ...PARSER_PHRASES,
+  ...TACTIC_PHRASES,
+  ...OPTIMIZER_PHRASES,
+  ...ENGINE_PHRASES,
+  ...FRAME_PHRASES,
+  ...PRECISION_PHRASES,
+])
+  (PHRASES[bucketOf(text, 0)] ??= []).push({ text, run });
+// `Loaded Module: ` before `Loaded `: the longest that fits is the one that is meant.
+for (const phrases of PHRASES) phrases?.sort((a, b) => b.text.length - a.text.length);
+
+/** Texts up to this length are shared with what is kept of them, longer ones are not: see `copies`. */
+const SHARED_LENGTH = 64_000_000;
+
+/** Reads a whole log. See `BuildLogReader`. */
+export function readBuildLog(text: string): BuildLogRead {
+  const reader = new BuildLogReader({ copies: text.length > SHARED_LENGTH });
+  reader.push(text);
+  return reader.end();
+}
+
+/**
+ * Reads a build log while it is written: `push` takes the text in pieces cut anywhere, `end` gives the result. Lines end
+ * at LF only (a CR before it is dropped; U+001E is part of a line). Memory does not grow with the log: of each kind of
+ * line a fixed number is kept, the rest is counted in `dropped`. Never throws on what a log says.
+ */
+export class BuildLogReader {
+  readonly #state: LogState;
+  readonly #cursor: LogCursor = emptyCursor();
+  readonly #docker = new DockerLog();
+  readonly #wrapper = new LogWrapper();
+  /** Pieces of a line whose end has not come yet. */
+  #pieces: string[] = [];
+  #length = 0;
+  #lines = 0;
+  #cut: number[] = [];
+  readonly #only: LoggedBuild;
+
+  /**
+   * @param options.copies false saves time if all of the text stays in memory anyway
+   * @param options.only one build of several: all other lines are only counted
+   */
+  constructor(options: { onEvent?: (event: BuildEvent) => void; copies?: boolean; only?: LoggedBuild } = {}) {
+    this.#state = newLogState(options.onEvent, options.copies ?? true);
+    this.#only = options.only ?? { line: 1, end: Infinity };
+  }
+
+  push(chunk: string): void {
+    this.#wrapper.see(chunk);
+    let text = chunk;
+    let from = 0;
+    let end = chunk.indexOf('\n');
+    if (this.#pieces.length > 0) {
+      if (end < 0) return this.#hold(chunk);
+      if (this.#length < MAX_LINE) {
+        this.#pieces.push(chunk);
+        end += this.#length;
+        text = this.#pieces.join('');
+      } else {
+        this.#line(this.#pieces.join(''), 0, this.#length);
+        from = end + 1;
+        end = chunk.indexOf('\n', from);
+      }
+      this.#pieces = [];
+      this.#length = 0;
+    }
+    for (; end >= 0; end = text.indexOf('\n', from)) {
+      this.#line(text, from, end);
+      from = end + 1;
+    }
+    if (from < text.length) this.#hold(text.slice(from));
+  }
+
+  /** Ends the log: a last line without line end is read, too. */
+  end(): BuildLogRead {
+    if (this.#pieces.length > 0) this.#line(this.#pieces.join(''), 0, this.#length);
+    this.#pieces = [];
+    this.#length = 0;
+    if (this.#docker.rest(this.#cursor)) this.#read();
+    const state = this.#state;
+    readHeld(state);
+    const { log } = state;
+    log.lines = Math.min(this.#lines, this.#only.end);
+    const builds = state.builds.end(this.#lines);
+    if (builds.length > 1) log.builds = builds;
+    finishLists(state);
+    finishOutcome(state);
+    // What no reader knows matters where something failed.
+    if (state.strays.length > 0 && log.outcome !== 'passed') log.strays = state.strays;
+    finishProduct(state);
+    log.evidence = state.evidence;
+    return { value: log, problems: this.#problems() };
+  }
+
+  #hold(piece: string): void {
+    if (this.#length >= MAX_LINE) return;
+    this.#pieces.push(ownText(piece.length > MAX_LINE ? piece.slice(0, MAX_LINE) : piece));
+    this.#length += Math.min(piece.length, MAX_LINE);
+  }
+
+  #line(text: string, from: number, end: number): void {
+    this.#lines++;
+    if (this.#lines < this.#only.line || this.#lines > this.#only.end) return;
+    let to = end;
+    if (to > from && text.charCodeAt(to - 1) === 0x0d) to--;
+    const cut = to - from >= MAX_LINE;
+    if (cut) {
+      to = from + MAX_LINE;
+      if (this.#cut.length < 10) this.#cut.push(this.#lines);
+    }
+    const cursor = this.#cursor;
+    cursor.text = text;
+    cursor.from = from;
+    cursor.to = to;
+    cursor.line = this.#lines;
+    cursor.cut = cut;
+    const entry = this.#docker.unpack(cursor);
+    if (entry === 'line') this.#wrapper.see(cursor.text);
+    if (entry !== 'held') this.#read();
+  }
+
+  #read(): void {
+    const cursor = this.#cursor;
+    readLine(this.#state, cursor, this.#wrapper.unwrap(cursor));
+  }
+
+  #problems(): Problem[] {
+    const { log } = this.#state;
+    const problems: Problem[] = [];
+    for (const line of this.#cut)
+      problems.push({
+        severity: 'warning',
+        code: 'line-too-long',
+        message: `This line is longer than ${MAX_LINE} characters; the rest of it was not read.`,
+        line,
+      });
+    log.dropped = droppedOf(this.#state);
+    const dropped = Object.entries(log.dropped);
+    if (dropped.length > 0)
+      problems.push({
+        severity: 'info',
+        code: 'log-too-large',
+        message: `The log is too large to keep completely; counted but not kept: ${dropped.map(([kind, count]) => `${count} ${kind}`).join(', ')}.`,
+      });
+    if (log.outcome === 'cut-off')
+      problems.push({
+        severity: 'warning',
+        code: 'cut-off',
+        message: 'The log ends before the build does, so the rest of the build is unknown. Use the complete log.',
+        line: Math.max(1, log.lines),
+      });
+    if (
+      log.outcome === 'unknown' &&
+      log.phases.length === 0 &&
+      log.messages.length === 0 &&
+      log.engineLayers.length === 0
+    )
+      problems.push({
+        severity: 'warning',
+        code: 'no-build-log',
+        message: 'Not a TensorRT build log. Build with --verbose and save the output.',
+      });
+    return problems;
+  }
+}
+
+/** `severity`: what the wrapper says in the place of TensorRT's own prefix. */
+function readLine(state: LogState, cursor: LogCursor, severity?: LogSeverity): void {
+  readLogPrefix(cursor);
+  if (severity !== undefined && !cursor.prefixed) {
+    cursor.prefixed = true;
+    cursor.severity = severity;
+  }
+  if (state.held !== null && continuesHeld(state, cursor)) return;
+  if (cursor.prefixed) {
+    const held = heldLine(state.broken, cursor.text, cursor.from, cursor.to);
+    if (held) state.held = { ...held, cursor: { ...cursor } };
+    else readPrefixed(state, cursor);
+  } else readBare(state, cursor);
+}
+
+/** Adds a line without prefix to the one that is held, and reads that when it is whole; true where the line was its rest. */
+function continuesHeld(state: LogState, cursor: LogCursor): boolean {
+  const held = state.held!;
+  const isRest = !cursor.prefixed && goOn(state.broken, held, cursor.text.slice(cursor.from, cursor.to));
+  if (!isRest || !isOpen(state.broken, held)) readHeld(state);
+  return isRest;
+}
+
+function readHeld(state: LogState): void {
+  const { held } = state;
+  state.held = null;
+  if (held) readPrefixed(state, { ...held.cursor, text: held.text, from: held.from, to: held.text.length });
+}
+
+function readPrefixed(state: LogState, cursor: LogCursor): void {
+  state.evidence.prefixed++;
+  if (cursor.library) state.evidence.library++;
+  if (cursor.host !== null) state.log.host ??= cursor.host;
+  if (cursor.writer !== null) state.writers.set(cursor.writer, (state.writers.get(cursor.writer) ?? 0) + 1);
+  if (state.block !== 'none') {
+    if (state.block === 'profile' && onProfileLine(state, cursor)) return;
+    state.block = 'none';
+    if (state.list !== null) closeList(state);
+    state.profileColumns = null;
+    state.message = null;
+  }
+  if (cursor.severity === 'error' || cursor.severity === 'warning') onMessage(state, cursor);
+  if (state.graphNodes !== null && onGraphNode(state, cursor)) return;
+  if (runPhrase(state, cursor)) {
+    state.evidence.phrases++;
+    return;
+  }
+  if (state.section === 'parse') return onNodeInputs(state, cursor);
+  if (onFusion(state, cursor)) return;
+  if (state.section === 'tactics' && cursor.severity !== 'info') onTacticLine(state, cursor);
+}
+
+function runPhrase(state: LogState, cursor: LogCursor): boolean {
+  const { text, from } = cursor;
+  const phrases = from < cursor.to ? PHRASES[bucketOf(text, from)] : undefined;
+  for (const phrase of phrases ?? [])
+    if (text.startsWith(phrase.text, from)) {
+      phrase.run(state, cursor, from + phrase.text.length);
+      return true;
+    }
+  // Polygraphy indents what a program inside its own program prints.
+  if (text.charCodeAt(from) === 0x20 && text.startsWith('    ', from) && text.charCodeAt(from + 4) > 0x40) {
+    cursor.from = from + 4;
+    return runPhrase(state, cursor);
+  }
+  return false;
+}
+
+/** A line without prefix: part of what is before it, a frame, or a program's own words. */
+function readBare(state: LogState, cursor: LogCursor): void {
+  const { text, from } = cursor;
+  const first = from < cursor.to ? text.charCodeAt(from) : 0;
+  if (first === 0x26 && text.startsWith('&&&& ', from)) {
+    leaveBlock(state);
+    runPhrase(state, cursor);
+    return;
+  }
+  if (state.block === 'foreign-node' && onForeignNodeContinued(state, cursor)) return;
+  if (state.list !== null && onListLine(state, cursor)) return;
+  if (first === 0x7b && text.startsWith('{"event":', from)) {
+    readDriverLine(cursor, (line) => readLine(state, line));
+    return;
+  }
+  if (isOwnError(state, cursor) || readStrayMessage(state, cursor)) return;
+  if (state.block !== 'message' || state.message === null) {
+    if (!readLoose(state, cursor)) keepStray(state, cursor);
+    return;
+  }
+  const { message } = state;
+  const head = text.slice(from, Math.min(cursor.to, from + MAX_PREFIX));
+  if (isProgramEnd(head)) {
+    leaveBlock(state);
+    return keepStray(state, cursor);
+  }
+  if (!state.stray || isParserText(message.text)) return onMessageContinued(state, cursor);
+  // Where no line has a prefix, only lines that a terminal broke go on.
+  leaveBlock(state);
+  if (readLoose(state, cursor)) return;
+  if (message.text.length - message.text.lastIndexOf('\n') <= SHORTEST_BROKEN) return keepStray(state, cursor);
+  state.block = 'message';
+  state.message = message;
+  onMessageContinued(state, cursor);
+}
+
+const OWN_ERROR = /^(?:Could not open file |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;
+/** An exception that nothing caught: Python's own, or one with its module. Others need the traceback: scripts print `MaxError: 0.01`. */
+const EXCEPTION =
+  /^(?:(?:Attribute|Assertion|EOF|FileExists|FileNotFound|Import|Index|IsADirectory|Key|Memory|ModuleNotFound|Name|NotADirectory|NotImplemented|OS|Overflow|Permission|Recursion|Runtime|Syntax|Type|UnicodeDecode|Value|ZeroDivision)Error|(?:\w+\.)+\w*(?:Error|Exception)|\w+Exception): /;
+const TRACED = /^[\w.]*(?:Error|Exception|Exit|Interrupt)\b/;
+
+/** What programs print without a prefix when they fail. */
+function isOwnError(state: LogState, cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  if (text.startsWith('Traceback (most recent call last)', from)) {
+    leaveBlock(state);
+    state.traceback = true;
+    return true;
+  }
+  // Frames are indented; the first line that is not is the exception.
+  const traced = state.traceback && text.charCodeAt(from) !== 0x20;
+  if (traced) state.traceback = false;
+  const code = text.charCodeAt(from);
+  if (!((code > 0x40 && code < 0x5b) || (code > 0x60 && code < 0x7b))) return false;
+  if (text.startsWith('Name: ', from) || text.startsWith('Layer(', from)) return false;
+  const head = text.slice(from, Math.min(to, from + 400));
+  if (!OWN_ERROR.test(head) && !EXCEPTION.test(head) && !(traced && TRACED.test(head))) return false;
+  addMessage(state, cursor, 'error');
+  return true;
+}
+
+/** Phrases that no other text starts a line with: a log that lost its prefixes, or never had any (TensorRT 5). */
+const BARE_PHRASE =
+  /^ *(?:-{15} Timing |={15} Computing |\*{15} Autotuning |>{15} Chose |Autotuning op |For layer .* a non-conforming |No implementation of layer |(?:Static check for parsing|Parsing) node: |Registering layer: .* (?:for ONNX node:|required by ONNX-TRT)|(?:Original|After .*): \d+ layers$|ForeignNode \{ForeignNode\[|Memory Pools +\| \[)/;
+const BARE_FUSION = /^\w+Fusion: [Ff]using /;
+const BARE_TACTIC = /^ *(?:Tactic(?::| Name:)? |Fastest Tactic: |The selected tactic is )/;
+const BARE_ERROR =
+  /^(?:Error Code:? \d+|Error\[\d+\]|Internal Error): |(?:\bI[A-Z]\w+::\w+|\[\w+\.cpp::\w+::\d+\]): Error Code \d+: /;
+
+/** Lists that scripts print without a prefix, and lines whose prefix was taken away; false for any other line. */
+function readLoose(state: LogState, cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  if ((to - from === 7 && text.startsWith('Layers:', from)) || text.startsWith('Engine Layer Information:', from)) {
+    openList(state, cursor);
+    return true;
+  }
+  if (state.operation !== null && onTableRow(state, cursor, from)) return true;
+  if ((text.startsWith('Name: ', from) || text.startsWith('Layer(', from)) && resumeList(state, cursor)) return true;
+  const head = text.slice(from, Math.min(to, from + 400));
+  if (BARE_ERROR.test(head)) {
+    addMessage(state, cursor, 'error');
+    return true;
+  }
+  if (BARE_FUSION.test(head)) return onFusion(state, cursor);
+  if (BARE_PHRASE.test(head) || ((state.section === 'tactics' || state.operation !== null) && BARE_TACTIC.test(head))) {
+    while (text.charCodeAt(cursor.from) === 0x20) cursor.from++;
+    if (runPhrase(state, cursor)) state.evidence.phrases++;
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,59 @@
+import { viewsData } from '../../network/nodeRoles.ts';
+import { isStandardDomain } from '../../network/modelGraph.ts';
+import { outsideName, runsKernel } from './engineView.ts';
+import type { ReportNode } from '../fusionReport.ts';
+import { KernelCandidates } from './kernelCandidates.ts';
+import { isFree, isTransparent, type Resolution } from './resolution.ts';
+
+/**
+ * Adds to each member of a ForeignNode that no kernel names, where kernels name others: the kernels one of which computes it,
+ * and whether it changes data at all.
+ */
+export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNode[] {
+  const { graph, view, nodeLayers, regionOf } = from;
+  const shown = view.regions.map(({ layers }) => layers.some((layer) => from.layerEvidence[layer]!.has('metadata')));
+  const isKernel = (layer: number): boolean =>
+    view.names[layer]!.kind === 'kernel' && runsKernel(view.layers[layer]!.type);
+  const layerRegion = view.regionOf.map((region, layer) => (view.names[layer]!.kind === 'kernel' ? region : -1));
+  const borders = view.regions.map(({ outputs }) => new Set(outputs));
+  let candidates: KernelCandidates | undefined;
+  return nodes.map((node, index) => {
+    const region = regionOf[index]!;
+    // Owners and calls are where their bodies are.
+    if (
+      region < 0 ||
+      !shown[region] ||
+      nodeLayers[index]!.some((layer) => layerRegion[layer]! >= 0) ||
+      graph.bodyOutputs.has(index)
+    )
+      return node;
+    candidates ??= new KernelCandidates({
+      graph,
+      nodeLayers,
+      regionOf,
+      layers: view.layers,
+      layerRegion,
+      isKernel,
+      isBorder: (of, tensor) => borders[of]!.has(outsideName(view, tensor)),
+      isConstant: (other) => isFree(from, other) && (from.roles[other] === 'constant' || from.roles[other] === 'shape'),
+      isTransparent: (other) => isTransparent(from, other),
+    });
+    const within = candidates.of(index);
+    const isView = viewsData.has(node.op) && isStandardDomain(graph.nodes[index]!.domain);
+    if (within.length === 0 && !isView) return node;
+    return {
+      ...node,
+      ...(within.length > 0 && { within }),
+      ...(isView && { view: true as const }),
+      reason: `${node.reason} ${candidateReason(within, isView)}`,
+    };
+  });
+}
+
+function candidateReason(within: readonly number[], isView: boolean): string {
+  const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
+  if (!isView) return `Derived: no kernel names it, and its data come from and go to ${layers} only.`;
+  return within.length === 0
+    ? 'Derived: no kernel names it, and it changes no data.'
+    : `Derived: no kernel names it; it changes no data, and only ${layers} can compute it.`;
+}

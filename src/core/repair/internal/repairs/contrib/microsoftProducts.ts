@@ -1,0 +1,171 @@
+import { intAttribute, type OnnxNode, textAttribute } from '../../../../formats/onnx/onnxModel.ts';
+import type { NewAttribute } from '../../../../formats/onnx/writeModel.ts';
+import type { RepairDraft } from '../../draft.ts';
+import type { NewPlace } from '../../place.ts';
+import type { Repair } from '../../../repair.ts';
+
+const issues = ['NVIDIA/TensorRT#1515', 'microsoft/onnxruntime#10905'];
+const versions = 'all';
+const rejected = 'Operators of com.microsoft, into which ONNX Runtime fuses nodes when it saves an optimized model.';
+
+export const fusedMatmul: Repair = {
+  id: 'fused-matmul',
+  title: 'Write FusedMatMul as Transpose, MatMul and Mul',
+  class: 'rounding',
+  rejected,
+  proof: 'The same product; the factor is multiplied after the sum.',
+  versions,
+  issues,
+  apply: (draft) => {
+    for (const node of draft.nodes('com.microsoft:FusedMatMul')) {
+      if (intAttribute(node, 'transBatchA') || intAttribute(node, 'transBatchB')) {
+        draft.refuse(node, 'it transposes batches');
+        continue;
+      }
+      const at = draft.at(node);
+      const sides = (['transA', 'transB'] as const).map((name, index) => {
+        const input = node.inputs[index]!;
+        if (!intAttribute(node, name)) return input;
+        const rank = draft.subject.rank(node, input);
+        if (rank === null) return null;
+        if (rank < 2) return input;
+        return at.transpose(input, [...Array.from({ length: rank - 2 }, (_, axis) => axis), rank - 1, rank - 2]);
+      });
+      if (sides.includes(null)) {
+        draft.refuse(node, 'the rank of what it transposes is not known');
+        continue;
+      }
+      const alpha = intAttribute(node, 'alpha') ?? 1;
+      const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+      const product = at.op('MatMul', sides as string[], alpha === 1 ? { outputs: node.outputs } : {});
+      at.keepName();
+      if (alpha !== 1) at.op('Mul', [product, at.scalar(type, alpha)], { outputs: node.outputs });
+      at.done();
+    }
+  },
+};
+
+export const fusedConv: Repair = {
+  id: 'fused-conv',
+  title: 'Write FusedConv as Conv and its activation',
+  class: 'rounding',
+  rejected,
+  proof: 'The same convolution, followed by Add and the activation that it names.',
+  versions,
+  issues,
+  apply: async (draft) => {
+    for (const node of draft.nodes('com.microsoft:FusedConv')) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { floats = [] } = (await draft.subject.lists(node, 'activation_params')) ?? {};
+      const activation = textAttribute(node, 'activation') ?? '';
+      const parameters = activationAttributes(activation, floats);
+      if (!parameters) {
+        draft.refuse(node, `its activation ${activation} is not known`);
+        continue;
+      }
+      const at = draft.at(node);
+      const [x = '', w = '', bias = '', added = ''] = node.inputs;
+      const attributes = node.attributes.filter(({ name }) => !name.startsWith('activation'));
+      const sum = at.op('Conv', [x, w, ...(bias === '' ? [] : [bias])], { like: { ...node, attributes }, domain: '' });
+      at.keepName();
+      const whole = added === '' ? sum : at.op('Add', [sum, added]);
+      at.op(activation, [whole], { outputs: node.outputs, attributes: parameters });
+      at.done();
+    }
+  },
+};
+
+function activationAttributes(name: string, [first, second]: number[]): Record<string, NewAttribute> | null {
+  if (['Relu', 'Sigmoid', 'Tanh'].includes(name)) return {};
+  if (name === 'LeakyRelu') return { alpha: { float: first ?? 0.01 } };
+  if (name === 'HardSigmoid') return { alpha: { float: first ?? 0.2 }, beta: { float: second ?? 0.5 } };
+  return null;
+}
+
+export const contribAttention: Repair = {
+  id: 'contrib-attention',
+  title: 'Write Attention and MultiHeadAttention of com.microsoft in ONNX operators',
+  class: 'rounding',
+  rejected,
+  proof:
+    'Projections, scaled products, Softmax and the masks as ONNX Runtime defines them: a position counts where its mask is greater than 0. Past states, rotary embeddings and causal masks are refused.',
+  versions,
+  issues,
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('com.microsoft:Attention')) await attention(draft, node);
+    for (const node of draft.nodes('com.microsoft:MultiHeadAttention')) multiHead(draft, node);
+  },
+};
+
+const used = (draft: RepairDraft, node: OnnxNode, from: number): boolean =>
+  node.outputs.slice(from).some((name) => draft.subject.isUsed(node, name));
+
+async function attention(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const [input = '', weight = '', bias = '', mask = '', past = '', added = ''] = node.inputs;
+  const heads = intAttribute(node, 'num_heads') ?? 0;
+  const special = ['unidirectional', 'do_rotary', 'past_present_share_buffer'].some((name) => intAttribute(node, name));
+  if (past !== '' || special || used(draft, node, 1) || (await draft.subject.lists(node, 'qkv_hidden_sizes')))
+    return draft.refuse(node, 'it has past states, a causal mask, rotary embeddings or uneven sizes');
+  const width = draft.subject.shape(node, weight)?.[1];
+  if (typeof width !== 'number' || heads === 0 || width % (3 * heads) !== 0)
+    return draft.refuse(node, 'the size of its weight is not known');
+  if (mask !== '' && draft.subject.rank(node, mask) !== 2)
+    return draft.refuse(node, 'its mask does not have two dimensions');
+  const at = draft.at(node);
+  const product = at.op('MatMul', [input, weight]);
+  const whole = bias === '' ? product : at.op('Add', [product, bias]);
+  const parts = [at.name(), at.name(), at.name()];
+  at.split(whole, [width / 3, width / 3, width / 3], 2, parts);
+  attend(draft, at, { parts, heads, width: width / 3, mask, added });
+}
+
+function multiHead(draft: RepairDraft, node: OnnxNode): void {
+  const [query = '', key = '', value = '', bias = '', mask = '', added = ''] = node.inputs;
+  const heads = intAttribute(node, 'num_heads') ?? 0;
+  const widths = [query, key, value].map((name) => draft.subject.shape(node, name)?.[2]);
+  const ranks = [query, key, value].map((name) => draft.subject.rank(node, name));
+  if (node.inputs.slice(6).some(Boolean) || intAttribute(node, 'unidirectional') || used(draft, node, 1))
+    return draft.refuse(node, 'it has past states or a causal mask');
+  if (ranks.some((rank) => rank !== 3) || widths.some((width) => typeof width !== 'number'))
+    return draft.refuse(node, 'its query, key and value do not have three known dimensions');
+  if (mask !== '' && draft.subject.rank(node, mask) !== 2)
+    return draft.refuse(node, 'its mask does not have two dimensions');
+  const at = draft.at(node);
+  let parts = [query, key, value];
+  if (bias !== '') {
+    const biases = parts.map(() => at.name());
+    at.split(bias, widths as number[], 0, biases);
+    parts = parts.map((part, index) => at.op('Add', [part, biases[index]!]));
+  }
+  attend(draft, at, { parts, heads, width: widths[0] as number, mask, added });
+}
+
+function attend(
+  draft: RepairDraft,
+  at: NewPlace,
+  { parts, heads, width, mask, added }: { parts: string[]; heads: number; width: number; mask: string; added: string },
+): void {
+  const { node } = at;
+  const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+  const orders = [
+    [0, 2, 1, 3],
+    [0, 2, 3, 1],
+    [0, 2, 1, 3],
+  ];
+  const [q, k, v] = parts.map((part, index) => at.transpose(at.reshape(part, [0, 0, heads, -1]), orders[index]!));
+  const scale = intAttribute(node, 'scale') || 1 / Math.sqrt(width / heads);
+  const product = at.op('MatMul', [q!, k!]);
+  at.keepName();
+  let scores = at.op('Mul', [product, at.scalar(type, scale)]);
+  if (mask !== '') {
+    const maskType = draft.subject.type(node, mask) ?? 'int32';
+    const counts = at.op('Greater', [at.unsqueeze(mask, [1, 2]), at.scalar(maskType, 0)]);
+    const low = at.scalar(type, intAttribute(node, 'mask_filter_value') ?? -10000);
+    scores = at.op('Add', [scores, at.op('Where', [counts, at.scalar(type, 0), low])]);
+  }
+  if (added !== '') scores = at.op('Add', [scores, added]);
+  const shares = at.op('Softmax', [scores], { attributes: { axis: { int: -1 } } });
+  at.reshape(at.transpose(at.op('MatMul', [shares, v!]), [0, 2, 1, 3]), [0, 0, -1], node.outputs.slice(0, 1));
+  at.done();
+}

@@ -1,0 +1,20 @@
+import type { Repair } from '../../repair.ts';
+
+export const loopCondition: Repair = {
+  id: 'loop-condition',
+  title: 'Give Loop a condition that is always true',
+  class: 'exact',
+  rejected: 'Loop without its optional condition.',
+  proof: 'ONNX defines a missing condition as true.',
+  versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
+  issues: [],
+  apply: (draft) => {
+    for (const node of draft.nodes('Loop')) {
+      if ((node.inputs[1] ?? '') !== '') continue;
+      const at = draft.at(node);
+      const condition = at.scalar('bool', 1);
+      at.op('Loop', [node.inputs[0] ?? '', condition, ...node.inputs.slice(2)], { outputs: node.outputs, like: node });
+      at.done();
+    }
+  },
+};

@@ -1,0 +1,216 @@
+import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
+import { axisOf } from '../../../network/outputTypes.ts';
+import type { RepairDraft } from '../draft.ts';
+import type { Repair } from '../../repair.ts';
+
+const versions = 'all';
+
+export const expandDeterminant: Repair = {
+  id: 'expand-determinant',
+  title: 'Write Det of matrices up to 4×4 as sums of products',
+  class: 'rounding',
+  rejected: 'Det.',
+  proof: 'Expansion by cofactors; ONNX Runtime factorizes instead, so the last bits differ.',
+  versions,
+  issues: [],
+  apply: (draft) => {
+    for (const node of draft.nodes('Det')) {
+      const size = draft.subject.shape(node, node.inputs[0]!)?.at(-1);
+      if (typeof size !== 'number' || size > 4 || size < 1) {
+        draft.refuse(node, 'its matrices are larger than 4×4, or of unknown size');
+        continue;
+      }
+      const at = draft.at(node);
+      const rows = Array.from({ length: size }, (_, row) => at.gather(node.inputs[0]!, at.scalar('int64', row), -2));
+      const cells = rows.map((row) =>
+        Array.from({ length: size }, (_, column) => at.gather(row, at.scalar('int64', column), -1)),
+      );
+      const minor = (row: number, columns: number[]): string => {
+        if (columns.length === 1) return cells[row]![columns[0]!]!;
+        let sum = '';
+        for (const [sign, column] of columns.entries()) {
+          const term = at.op('Mul', [cells[row]![column]!, minor(row + 1, columns.toSpliced(sign, 1))]);
+          sum = sign === 0 ? term : at.op(sign % 2 === 1 ? 'Sub' : 'Add', [sum, term]);
+        }
+        return sum;
+      };
+      const sum = minor(0, [...cells.keys()]);
+      at.op('Identity', [sum], { outputs: node.outputs });
+      at.done();
+    }
+  },
+};
+
+const widths: Partial<Record<string, number>> = { uint8: 8, uint16: 16 };
+
+export const shiftBits: Repair = {
+  id: 'shift-bits',
+  title: 'Write BitShift by constants as Mul and Mod, or Div',
+  class: 'exact',
+  rejected: 'BitShift.',
+  proof:
+    'Integers of 8 or 16 bits in INT32, where multiplication by a power of two is exact and the remainder drops the bits that leave.',
+  versions,
+  issues: [],
+  apply: async (draft) => {
+    for (const node of draft.nodes('BitShift')) {
+      const type = draft.subject.type(node, node.inputs[0]!);
+      const bits = widths[type ?? ''];
+      // oxlint-disable-next-line no-await-in-loop
+      const by = await draft.subject.constant(node, node.inputs[1]);
+      if (bits === undefined || !by) {
+        draft.refuse(node, 'it shifts by a computed number, or integers of more than 16 bits');
+        continue;
+      }
+      const at = draft.at(node);
+      const wide = at.cast(node.inputs[0]!, 'int32');
+      const left = textAttribute(node, 'direction') === 'LEFT';
+      const power = (shift: number): number => (shift < bits ? 2 ** shift : left ? 0 : 2 ** bits);
+      const powers = at.constant('int32', by.shape, by.values.map(power));
+      const shifted = left
+        ? at.op('Mod', [at.op('Mul', [wide, powers]), at.scalar('int32', 2 ** bits)])
+        : at.op('Div', [wide, powers]);
+      at.cast(shifted, type!, node.outputs);
+      at.done();
+    }
+  },
+};
+
+export const affineGrid: Repair = {
+  id: 'affine-grid',
+  title: 'Write AffineGrid of a constant size as a product with its coordinates',
+  class: 'rounding',
+  rejected: 'AffineGrid.',
+  proof: 'The coordinates of each point are constants; the products are summed in another order.',
+  versions,
+  issues: [],
+  apply: async (draft) => {
+    for (const node of draft.nodes('AffineGrid')) {
+      // oxlint-disable-next-line no-await-in-loop
+      const size = await draft.subject.constant(node, node.inputs[1]);
+      if (!size || size.values.length < 4) {
+        draft.refuse(node, 'its size is not constant');
+        continue;
+      }
+      const [batch = 1, , ...sizes] = size.values;
+      const corners = intAttribute(node, 'align_corners') === 1;
+      const at = draft.at(node);
+      const rank = sizes.length;
+      const coordinates = sizes.map((count) =>
+        Array.from({ length: count }, (_, i) =>
+          corners ? (count === 1 ? 0 : (2 * i) / (count - 1) - 1) : (2 * i + 1) / count - 1,
+        ),
+      );
+      const points: number[] = [];
+      const total = sizes.reduce((product, dim) => product * dim, 1);
+      for (let index = 0; index < total; index++) {
+        const place: number[] = [];
+        for (let axis = rank - 1, rest = index; axis >= 0; axis--) {
+          place.push(coordinates[axis]![rest % sizes[axis]!]!);
+          rest = Math.floor(rest / sizes[axis]!);
+        }
+        points.push(...place, 1);
+      }
+      const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+      const base = at.constant(type, [total, rank + 1], points);
+      const product = at.op('MatMul', [base, at.transpose(node.inputs[0]!, [0, 2, 1])]);
+      at.keepName();
+      at.reshape(product, [batch, ...sizes, rank], node.outputs);
+      at.done();
+    }
+  },
+};
+
+export const centerCropPad: Repair = {
+  id: 'center-crop-pad',
+  title: 'Write CenterCropPad as Slice and Pad',
+  class: 'exact',
+  rejected: 'CenterCropPad.',
+  proof: 'Sizes are known, so what is cut off and added at each side is; elements are only moved.',
+  versions,
+  issues: [],
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('CenterCropPad')) await cropped(draft, node);
+  },
+};
+
+async function cropped(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const shape = draft.subject.shape(node, node.inputs[0]!);
+  const target = await draft.subject.constant(node, node.inputs[1]);
+  if (!shape || !target) return draft.refuse(node, 'its sizes are not known');
+  const axes = (intsAttribute(node, 'axes') ?? shape.map((_, axis) => axis)).map((axis) => axisOf(axis, shape.length)!);
+  const [before, after] = [shape.map(() => 0), shape.map(() => 0)];
+  const cuts: { axis: number; start: number; end: number }[] = [];
+  for (const [index, axis] of axes.entries()) {
+    const [have, want] = [shape[axis], target.values[index]!];
+    if (typeof have !== 'number') return draft.refuse(node, 'its sizes are not known');
+    const off = Math.floor(Math.abs(have - want) / 2);
+    if (have > want) cuts.push({ axis, start: off, end: off + want });
+    else [before[axis], after[axis]] = [off, want - have - off];
+  }
+  const at = draft.at(node);
+  const cut =
+    cuts.length === 0
+      ? node.inputs[0]!
+      : at.op('Slice', [
+          node.inputs[0]!,
+          at.ints(...cuts.map(({ start }) => start)),
+          at.ints(...cuts.map(({ end }) => end)),
+          at.ints(...cuts.map(({ axis }) => axis)),
+        ]);
+  at.op('Pad', [cut, at.ints(...before, ...after)], { outputs: node.outputs });
+  at.done();
+}
+
+export const columnsToImage: Repair = {
+  id: 'columns-to-image',
+  title: 'Write Col2Im as ConvTranspose with a constant kernel',
+  class: 'rounding',
+  rejected: 'Col2Im.',
+  proof:
+    'Each column is written to its place by a kernel of ones and zeros; overlapping columns are added in another order. Two dimensions and known sizes only.',
+  versions,
+  issues: [],
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('Col2Im')) await columns(draft, node);
+  },
+};
+
+async function columns(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const shape = draft.subject.shape(node, node.inputs[0]!);
+  const [image, block] = [
+    await draft.subject.constant(node, node.inputs[1]),
+    await draft.subject.constant(node, node.inputs[2]),
+  ];
+  const rows = shape?.[1];
+  if (!image || !block || image.values.length !== 2 || typeof rows !== 'number')
+    return draft.refuse(node, 'its sizes are not known, or it has not two dimensions');
+  const [height = 1, width = 1] = block.values;
+  const dilations = intsAttribute(node, 'dilations') ?? [1, 1];
+  const strides = intsAttribute(node, 'strides') ?? [1, 1];
+  const pads = intsAttribute(node, 'pads') ?? [0, 0, 0, 0];
+  const steps = [0, 1].map((axis) => {
+    const room = image.values[axis]! + pads[axis]! + pads[axis + 2]! - dilations[axis]! * (block.values[axis]! - 1) - 1;
+    return { count: Math.floor(room / strides[axis]!) + 1, rest: room % strides[axis]! };
+  });
+  const channels = rows / (height * width);
+  const kernel = new Float64Array(rows * height * width);
+  for (let row = 0; row < rows; row++) kernel[row * height * width + (row % (height * width))] = 1;
+  const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+  const at = draft.at(node);
+  const placed = at.reshape(node.inputs[0]!, [0, 0, steps[0]!.count, steps[1]!.count]);
+  at.op('ConvTranspose', [placed, at.constant(type, [rows, 1, height, width], kernel)], {
+    outputs: node.outputs,
+    attributes: {
+      group: { int: channels },
+      kernel_shape: { ints: [height, width] },
+      strides: { ints: strides },
+      dilations: { ints: dilations },
+      pads: { ints: pads },
+      output_padding: { ints: steps.map(({ rest }) => rest) },
+    },
+  });
+  at.done();
+}

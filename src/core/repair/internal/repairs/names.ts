@@ -1,0 +1,68 @@
+import type { OnnxNode } from '../../../formats/onnx/onnxModel.ts';
+import type { Repair } from '../../repair.ts';
+
+/** TensorRT takes names of up to 4,096 bytes, and adds to some. */
+const longest = 3900;
+
+export const shortenNames: Repair = {
+  id: 'shorten-names',
+  title: 'Shorten names of nodes over 3,900 bytes',
+  class: 'exact',
+  rejected: 'A name of more than 4,096 characters.',
+  proof: 'Names of nodes have no influence on results.',
+  versions: 'all',
+  issues: [],
+  answers: /name.*(?:exceed|too long|longer|length)|4096/i,
+  apply: (draft) => {
+    for (const node of draft.rest) {
+      // A character takes up to four bytes.
+      if (node.name.length * 4 <= longest) continue;
+      const short = draft.fresh(`${node.name.slice(0, 64)}_cut`);
+      draft.rename(node, short);
+      draft.place(node, [short]);
+    }
+  },
+};
+
+export const uniqueNames: Repair = {
+  id: 'unique-names',
+  title: 'Give nodes of the same name names of their own',
+  class: 'exact',
+  rejected: 'Several nodes with the same name, where TensorRT looks up one by its name.',
+  proof: 'Names of nodes have no influence on results.',
+  versions: 'all',
+  issues: [],
+  answers: /(?:same|duplicate|repeated) (?:layer )?name|names? (?:is|are) not unique/i,
+  apply: (draft) => {
+    const seen = new Set<string>();
+    for (const node of draft.rest) {
+      if (node.name === '') continue;
+      if (seen.has(node.name)) {
+        const other = draft.fresh(`${node.name}_copy`);
+        draft.rename(node, other);
+        draft.place(node, [other]);
+      }
+      seen.add(node.name);
+    }
+  },
+};
+
+export const nameOutputs: Repair = {
+  id: 'name-outputs',
+  title: 'Name the outputs that a Split leaves out',
+  class: 'exact',
+  rejected: 'Split with an output that has no name.',
+  proof: 'What the new names stand for is read by nothing.',
+  versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
+  issues: [],
+  operators: ['Split'],
+  apply: (draft) => {
+    for (const node of draft.nodes('Split')) {
+      const missing = node.outputs.flatMap((name, index) => (name === '' ? [index] : []));
+      for (const index of missing) draft.nameOutput(node, index, unused(draft.fresh.bind(draft), node));
+      if (missing.length > 0) draft.place(node);
+    }
+  },
+};
+
+const unused = (fresh: (base: string) => string, { name, op }: OnnxNode): string => fresh(`${name || op}/unused`);

@@ -1,0 +1,137 @@
+import { intAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
+import type { RepairDraft } from '../draft.ts';
+import type { Repair } from '../../repair.ts';
+
+const issues = ['NVIDIA/TensorRT-RTX#36'];
+
+export const countNonzero: Repair = {
+  id: 'count-nonzero',
+  title: 'Count instead of listing with NonZero',
+  class: 'exact',
+  rejected: 'NonZero, whose output has as many columns as there are elements that are not 0.',
+  proof:
+    'Only where nothing but Shape and Size reads the list: the shape is the rank and a count, which is exact in INT32.',
+  versions: 'TensorRT-RTX 1.7',
+  issues,
+  apply: (draft) => {
+    const { subject } = draft;
+    for (const node of draft.nodes('NonZero')) {
+      const [input = '', list = ''] = [node.inputs[0], node.outputs[0]];
+      const readers = subject.readers(node, list);
+      const rank = subject.rank(node, input);
+      const type = subject.type(node, input);
+      if (subject.isOutput(node, list) || rank === null || type === null || readers.length === 0) continue;
+      if (
+        !readers.every((reader) => ['Shape', 'Size'].includes(subject.op(reader)) && reader.attributes.length === 0)
+      ) {
+        draft.refuse(node, 'something other than Shape and Size reads its list');
+        continue;
+      }
+      const at = draft.at(node);
+      const set = type === 'bool' ? input : at.op('Not', [at.op('Equal', [input, at.scalar(type, 0)])]);
+      const count = at.cast(at.reduce('ReduceSum', at.cast(set, 'int32'), null, false), 'int64');
+      const shape = at.concat([at.ints(rank), at.reshape(count, [1])], 0);
+      at.done();
+      for (const reader of readers) {
+        const its = draft.at(reader);
+        if (reader.op === 'Shape') its.op('Identity', [shape], { outputs: reader.outputs });
+        else its.reduce('ReduceProd', shape, null, false, reader.outputs);
+        its.done();
+      }
+    }
+  },
+};
+
+export const maskWhere: Repair = {
+  id: 'mask-where',
+  title: 'Write x[mask] = value as Where',
+  class: 'exact',
+  rejected: 'NonZero, from which ScatterND takes the places to write one value to.',
+  proof:
+    'The list is that of all elements of a mask of the shape of the data, and every element that is written is the same constant.',
+  versions: 'TensorRT-RTX 1.7',
+  issues,
+  operators: ['NonZero', 'Transpose'],
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('ScatterND')) await where(draft, node);
+  },
+};
+
+async function where(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const { subject } = draft;
+  if ((textAttribute(node, 'reduction') ?? 'none') !== 'none') return;
+  const turned = subject.producer(node, node.inputs[1]!);
+  const list = turned && turned.op === 'Transpose' ? subject.producer(turned, turned.inputs[0]!) : null;
+  if (!list || subject.op(list) !== 'NonZero') return;
+  const [data, mask] = [subject.shape(node, node.inputs[0]!), subject.shape(list, list.inputs[0]!)];
+  if (!data || !mask || data.length !== mask.length)
+    return draft.refuse(node, 'its mask has another rank than its data');
+  let filler = subject.producer(node, node.inputs[2]!);
+  while (filler && ['Reshape', 'Slice', 'Identity'].includes(filler.op))
+    filler = subject.producer(filler, filler.inputs[0]!);
+  if (!filler) return;
+  const at = draft.at(node);
+  const type = subject.type(node, node.inputs[0]!);
+  const value = await valueIn(draft, filler);
+  if (value === null || type === null) return draft.refuse(node, 'it writes more than one value');
+  const maskType = subject.type(list, list.inputs[0]!);
+  const set = maskType === 'bool' ? list.inputs[0]! : at.cast(list.inputs[0]!, 'bool');
+  at.op('Where', [set, at.scalar(type, value), node.inputs[0]!], { outputs: node.outputs });
+  at.done();
+}
+
+async function valueIn({ subject }: RepairDraft, filler: OnnxNode): Promise<number | null> {
+  if (filler.op === 'Expand') {
+    const constant = await subject.constant(filler, filler.inputs[0]);
+    return constant?.values.length === 1 ? constant.values[0]! : null;
+  }
+  if (filler.op !== 'ConstantOfShape') return null;
+  return subject.filling(filler);
+}
+
+export const gatherCompress: Repair = {
+  id: 'gather-compress',
+  title: 'Write Compress with a constant condition as Gather',
+  class: 'exact',
+  rejected: 'Compress, whose output has as many rows as the condition has ones.',
+  proof: 'The condition is constant, so the rows that it picks are known.',
+  versions: 'all',
+  issues: [],
+  apply: async (draft) => {
+    for (const node of draft.nodes('Compress')) {
+      // oxlint-disable-next-line no-await-in-loop
+      const condition = await draft.subject.constant(node, node.inputs[1]);
+      if (!condition) {
+        draft.refuse(node, 'its condition is not constant');
+        continue;
+      }
+      const picked = [...condition.values.keys()].filter((index) => condition.values[index] !== 0);
+      const axis = intAttribute(node, 'axis');
+      const at = draft.at(node);
+      const flat = axis === undefined ? at.reshape(node.inputs[0]!, [-1]) : node.inputs[0]!;
+      at.gather(flat, at.ints(...picked), axis ?? 0, node.outputs);
+      at.done();
+    }
+  },
+};
+
+export const dropEmptyInputs: Repair = {
+  id: 'drop-empty-inputs',
+  title: 'Drop empty inputs of Concat',
+  class: 'exact',
+  rejected: 'Concat of a tensor without elements.',
+  proof: 'An input of size 0 along the axis adds nothing.',
+  versions: 'TensorRT up to 10, TensorRT-RTX 1.7',
+  issues: [],
+  operators: ['Concat'],
+  apply: (draft) => {
+    for (const node of draft.nodes('Concat')) {
+      const kept = node.inputs.filter((name) => !draft.subject.shape(node, name)?.includes(0));
+      if (kept.length === node.inputs.length || kept.length === 0) continue;
+      const at = draft.at(node);
+      at.op('Concat', kept, { outputs: node.outputs, like: node });
+      at.done();
+    }
+  },
+};

@@ -1,0 +1,171 @@
+import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
+import { axisOf, type Dim } from '../../../network/outputTypes.ts';
+import type { RepairDraft } from '../draft.ts';
+import type { Repair } from '../../repair.ts';
+
+/** Longer transforms make matrices of more than 64 MiB. */
+const longest = 4096;
+
+export const fourierMatrix: Repair = {
+  id: 'fourier-matrix',
+  title: 'Write DFT as products with sines and cosines',
+  class: 'rounding',
+  rejected: 'DFT.',
+  proof:
+    'The definition of the transform as a matrix product; a fast transform rounds differently. Up to 4,096 points of known number.',
+  versions: 'all',
+  issues: [],
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('DFT')) await transform(draft, node);
+  },
+};
+
+async function transform(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const { subject } = draft;
+  const shape = subject.shape(node, node.inputs[0]!);
+  const given = await subject.constant(node, node.inputs[2]);
+  const wanted = await subject.constant(node, node.inputs[1]);
+  const usual = subject.opset >= 20 ? -2 : 1;
+  const axis = axisOf(given?.values[0] ?? intAttribute(node, 'axis') ?? usual, shape?.length ?? 0);
+  const points = shape?.[axis ?? -1];
+  const isOpen = Boolean(node.inputs[1]) && !wanted;
+  if (!shape || typeof points !== 'number' || axis === undefined || isOpen)
+    return draft.refuse(node, 'its shape or length is not known');
+  const length = wanted?.values[0] ?? points;
+  const [inverse, onesided] = [intAttribute(node, 'inverse') === 1, intAttribute(node, 'onesided') === 1];
+  if (length > longest || (inverse && onesided))
+    return draft.refuse(node, 'it is longer than 4,096 points, or an inverse of one side');
+  const waves = { points, length, inverse, count: onesided ? Math.floor(length / 2) + 1 : length };
+  writeTransform(draft, node, { rank: shape.length, axis, isComplex: shape.at(-1) === 2, waves });
+}
+
+interface Waves {
+  points: number;
+  length: number;
+  /** Of frequencies. */
+  count: number;
+  inverse: boolean;
+}
+
+function matrix({ points, length, count, inverse }: Waves, of: (angle: number) => number): Float64Array {
+  const values = new Float64Array(points * count);
+  for (let n = 0; n < Math.min(points, length); n++)
+    for (let k = 0; k < count; k++)
+      values[n * count + k] = of((2 * Math.PI * ((n * k) % length)) / length) / (inverse ? length : 1);
+  return values;
+}
+
+function writeTransform(
+  draft: RepairDraft,
+  node: OnnxNode,
+  { rank, axis, isComplex, waves }: { rank: number; axis: number; isComplex: boolean; waves: Waves },
+): void {
+  const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+  const at = draft.at(node);
+  const others = [...Array(rank).keys()].filter((one) => one !== axis && one !== rank - 1);
+  const forth = [...others, axis, rank - 1];
+  const isLast = axis === rank - 2;
+  const turned = isLast ? node.inputs[0]! : at.transpose(node.inputs[0]!, forth);
+  const part = (index: number): string => at.gather(turned, at.scalar('int64', index), rank - 1);
+  const [cosines, sines] = [Math.cos, Math.sin].map((of) =>
+    at.constant(type, [waves.points, waves.count], matrix(waves, of)),
+  );
+  const real = part(0);
+  let [re, im] = [at.op('MatMul', [real, cosines!]), at.op('MatMul', [real, sines!])];
+  // e^(−iωt) forward, e^(iωt) back.
+  if (isComplex) {
+    const imaginary = part(1);
+    const [plus, minus] = waves.inverse ? ['Sub', 'Add'] : ['Add', 'Sub'];
+    re = at.op(plus!, [re, at.op('MatMul', [imaginary, sines!])]);
+    im = at.op(minus!, [at.op('MatMul', [imaginary, cosines!]), im]);
+  } else if (!waves.inverse) im = at.op('Neg', [im]);
+  const both = [re, im].map((one) => at.unsqueeze(one, [rank - 1]));
+  if (isLast) at.concat(both, rank - 1, node.outputs);
+  else {
+    const back = forth.map((_, position) => forth.indexOf(position));
+    at.transpose(at.concat(both, rank - 1), back, node.outputs);
+  }
+  at.done();
+}
+
+export const antialiasMatrix: Repair = {
+  id: 'antialias-matrix',
+  title: 'Write linear Resize with antialias as products with its weights',
+  class: 'rounding',
+  rejected: 'Resize with antialias.',
+  proof:
+    'The weights of each output row and column are constants; sums are in another order. Linear mode, half-pixel coordinates, known sizes.',
+  versions: 'all',
+  issues: [],
+  apply: async (draft) => {
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('Resize')) await resize(draft, node);
+  },
+};
+
+const isPlain = (node: OnnxNode): boolean =>
+  textAttribute(node, 'mode') === 'linear' &&
+  (textAttribute(node, 'coordinate_transformation_mode') ?? 'half_pixel') === 'half_pixel' &&
+  intsAttribute(node, 'axes') === null &&
+  (textAttribute(node, 'keep_aspect_ratio_policy') ?? 'stretch') === 'stretch';
+
+async function resize(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  if (intAttribute(node, 'antialias') !== 1) return;
+  const { subject } = draft;
+  const from = subject.shape(node, node.inputs[0]!);
+  const scales = (await subject.constant(node, node.inputs[2]))?.values ?? [];
+  const sizes = (await subject.constant(node, node.inputs[3]))?.values ?? [];
+  const changes = from && isPlain(node) && scales.length + sizes.length > 0 ? changesOf(from, scales, sizes) : null;
+  if (!changes) return draft.refuse(node, 'it is not linear with half-pixel coordinates, or its sizes are not known');
+  const type = subject.type(node, node.inputs[0]!) ?? 'float';
+  const at = draft.at(node);
+  const exclude = intAttribute(node, 'exclude_outside') === 1;
+  const last = from!.length - 1;
+  let tensor = node.inputs[0]!;
+  for (const { axis, scale, to, size } of changes) {
+    const weights = at.constant(type, [size, to], weightsOf(size, to, scale, exclude));
+    const swap = [...Array(last + 1).keys()];
+    [swap[axis], swap[last]] = [last, axis];
+    const turned = axis === last ? tensor : at.transpose(tensor, swap);
+    const product = at.op('MatMul', [turned, weights]);
+    tensor = axis === last ? product : at.transpose(product, swap);
+  }
+  at.op('Identity', [tensor], { outputs: node.outputs });
+  at.done();
+}
+
+/** The axes that change; null: a size is not known. */
+function changesOf(from: readonly Dim[], scales: ArrayLike<number>, sizes: ArrayLike<number>) {
+  const changes: { axis: number; scale: number; to: number; size: number }[] = [];
+  for (const [axis, size] of from.entries()) {
+    const given = scales.length > 0 ? scales[axis]! : null;
+    if (given === 1) continue;
+    if (typeof size !== 'number') return null;
+    const scale = given ?? sizes[axis]! / size;
+    if (scale !== 1) changes.push({ axis, scale, size, to: given === null ? sizes[axis]! : Math.floor(size * scale) });
+  }
+  return changes;
+}
+
+/**
+ * How much each input element contributes to each output element: a triangle, widened by the scale where it shrinks. What
+ * lies outside counts for the element at the border.
+ */
+function weightsOf(size: number, to: number, scale: number, exclude: boolean): Float64Array {
+  const values = new Float64Array(size * to);
+  const shrink = Math.min(1, scale);
+  const support = 1 / shrink;
+  for (let out = 0; out < to; out++) {
+    const center = (out + 0.5) / scale - 0.5;
+    const places = Array.from(
+      { length: Math.ceil(2 * support) + 2 },
+      (_, i) => Math.floor(center - support) + i,
+    ).filter((place) => !exclude || (place >= 0 && place < size));
+    const weights = places.map((place) => Math.max(0, 1 - Math.abs(place - center) * shrink));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    for (const [i, place] of places.entries())
+      values[Math.min(size - 1, Math.max(0, place)) * to + out]! += weights[i]! / sum;
+  }
+  return values;
+}

@@ -1,0 +1,255 @@
+import { randomInput } from '../accuracy/accuracyReport.ts';
+import { builtShapes, type ShapeRange } from '../build/buildManifest.ts';
+import { byteLength, elementCount, type OnnxModel } from '../formats/onnx/onnxModel.ts';
+import type { RepairClass } from '../network/repairMap.ts';
+import type { ModelEdits } from '../formats/onnx/editModel.ts';
+import { type OpenExternal, rawElements, readElements } from '../formats/onnx/readElements.ts';
+import type { ByteSource } from '../base/problem.ts';
+
+/** One output of the original and what the repaired model gives in its place. */
+export interface ProvedOutput {
+  name: string;
+  kind: 'float' | 'other';
+  /** The repaired model has no such output. */
+  dropped: boolean;
+  /** Bit for bit the same in all cases of finite inputs. */
+  identical: boolean;
+  /** The same for inputs with NaN, infinities and −0. */
+  specialIdentical: boolean;
+  /** Largest max|d| / max|original| of all cases; null: not finite, or another shape. */
+  error: number | null;
+  /** How far the original moves when its inputs and weights move by a rounding step; null: without bound. */
+  noise: number | null;
+  /** The kind of case with the largest error; null: none differs. */
+  worst: string | null;
+  note: string | null;
+  /** Share of equal elements in the worst case, of integers and booleans. */
+  agree: number;
+}
+
+/** Original and repaired model, run side by side. */
+export interface Proof {
+  /** `sample`, or how the inputs were made. `ran`: false where the original itself rejects them. */
+  cases: { kind: string; ran: boolean; why: string | null }[];
+  /** Whether something could be moved for the noise. */
+  noise: boolean;
+  outputs: ProvedOutput[];
+}
+
+/** What the proof says of a repaired model. */
+export interface ProofVerdict {
+  /** The outputs are as the class of the repairs says. */
+  holds: boolean;
+  /** The class that the outputs have, whatever was claimed. */
+  shown: 'exact' | 'rounding' | 'other';
+  /** One sentence. */
+  text: string;
+}
+
+/** Relative error up to which sums in another order go. */
+const rounding = 1e-5;
+const fewest = 3;
+
+/** @param claimed the classes of the repairs */
+export function judgeProof({ cases, outputs }: Proof, claimed: readonly RepairClass[]): ProofVerdict {
+  const ran = cases.filter((one) => one.ran).length;
+  const of = `${ran} ${ran === 1 ? 'input' : 'inputs'}`;
+  const kept = outputs.filter(({ dropped }) => !dropped);
+  const exact = kept.every(({ identical }) => identical);
+  const close = kept.every((output) => isClose(output));
+  const shown = exact ? 'exact' : close ? 'rounding' : 'other';
+  if (ran < Math.min(fewest, cases.length) || ran === 0)
+    return {
+      holds: false,
+      shown,
+      text: `Not proved: ONNX Runtime runs the original on ${of} of ${cases.length} only${reason(cases)}. Pass real inputs with --inputs`,
+    };
+  const loose = claimed.some((one) => one === 'float' || one === 'meaning');
+  const holds = shown === 'exact' || loose || (shown === 'rounding' && claimed.includes('rounding'));
+  if (shown === 'exact') {
+    const special = kept.every(({ specialIdentical }) => specialIdentical);
+    const but = special ? '' : '; inputs with NaN or infinities may give other results';
+    return { holds, shown, text: `Bit-identical outputs on ${of}${but}` };
+  }
+  return {
+    holds,
+    shown,
+    text: `Outputs differ on ${of}: ${kept
+      .filter((one) => !one.identical)
+      .map(outputText)
+      .join('; ')}`,
+  };
+}
+
+/** Within a rounding error, or within what rounding does to the original. */
+const isClose = ({ identical, error, noise, kind }: ProvedOutput): boolean =>
+  identical || (error !== null && kind === 'float' && error <= Math.max(rounding, noise ?? 0));
+
+const outputText = ({ name, error, noise, note, kind, agree, worst }: ProvedOutput): string => {
+  if (note !== null) return `${name} has ${note}`;
+  if (kind === 'other') return `${name} agrees in ${percent(agree)} of its elements`;
+  if (error === 0) return `${name} in the sign of zeros`;
+  const moves = noise === null ? 'without bound' : `by up to ${share(noise)}`;
+  return `${name} by ${error === null ? 'more than any number' : share(error)}${worst === null || worst === 'sample' || worst === 'normal' ? '' : ` with ${worst} inputs`} (the original itself moves ${moves} when its inputs and weights move by a rounding step)`;
+};
+
+const share = (value: number): string => (value === 0 ? '0' : value < 1e-3 ? value.toExponential(1) : percent(value));
+
+const percent = (value: number): string => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`;
+
+function reason(cases: Proof['cases']): string {
+  const why = cases.find((one) => one.why !== null)?.why;
+  return why ? ` (${why.replace(/^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : /, '').slice(0, 200)})` : '';
+}
+
+/** An input of the model as `repair_model.py` makes values for it. */
+export interface ProofInput {
+  name: string;
+  type: string;
+  shape: (number | null)[] | null;
+  low: number;
+  high: number;
+  /** All values, of an input that has to do with shapes. */
+  fixed: number[] | null;
+}
+
+/** What to run a model on. */
+export interface ProofPlan {
+  inputs: ProofInput[];
+  /** Shapes of the inputs; the first is the one that is tried most. */
+  shapes: Record<string, number[]>[];
+}
+
+/** Shapes for which an engine is built: min, opt and max of each profile, each once. Open axes without a size are missing in `known`. */
+export function shapeSets(
+  model: OnnxModel,
+  profiles: readonly Record<string, ShapeRange>[] | undefined,
+): { known: Map<string, number[]>[]; all: Record<string, number[]>[]; defaulted: string[] } {
+  const known = new Map<string, Map<string, number[]>>();
+  const all = new Map<string, Record<string, number[]>>();
+  const defaulted = new Set<string>();
+  const declared = new Map(model.graph.inputs.map(({ name, shape }) => [name, shape]));
+  for (const shapes of builtShapes(model, profiles))
+    for (const end of ['opt', 'min', 'max'] as const) {
+      const sizes = shapes.map((shape) => ({
+        ...shape,
+        dims: shape[end] === '' ? [] : shape[end].split('x').map(Number),
+      }));
+      const fits = sizes.filter(({ input, dims }) => declared.get(input)?.length === dims.length);
+      for (const shape of fits) if (shape.defaulted) defaulted.add(shape.input);
+      const sure = fits.filter((shape) => !shape.defaulted).map(({ input, dims }) => [input, dims] as const);
+      known.set(JSON.stringify(sure), new Map(sure));
+      const every = Object.fromEntries(fits.map(({ input, dims }) => [input, dims]));
+      all.set(JSON.stringify(every), every);
+    }
+  return { known: [...known.values()], all: [...all.values()], defaulted: [...defaulted] };
+}
+
+/** Operators to which any integer is as good as another. */
+const arithmetic = new Set('Add Sub Mul Cast Neg Abs Equal Less Greater Where Max Min Clip Not And Or Sign'.split(' '));
+const widths: Partial<Record<string, [number, number]>> = {
+  uint8: [0, 256],
+  int8: [-128, 128],
+  uint16: [0, 65536],
+  int16: [-32768, 32768],
+  uint32: [0, 2 ** 31],
+  uint64: [0, 2 ** 31],
+};
+
+/** What to run original and repaired model on where there are no samples. */
+export function planProof(model: OnnxModel, profiles: readonly Record<string, ShapeRange>[] | undefined): ProofPlan {
+  const weights = new Set(model.graph.initializers.map(({ name }) => name));
+  const { all, defaulted } = shapeSets(model, profiles);
+  const inputs = model.graph.inputs.filter(({ name }) => !weights.has(name));
+  const shapes = all.map((sizes) => withAll(sizes, inputs));
+  // A size that no one gave is 1 in the build; other sizes may show that a repair holds only for 1.
+  if (defaulted.length > 0)
+    shapes.push(
+      Object.fromEntries(
+        inputs.map(({ name, shape }) => [
+          name,
+          (shape ?? []).map((dim) => (typeof dim === 'number' && dim > 0 ? dim : 3)),
+        ]),
+      ),
+    );
+  return {
+    inputs: inputs.map((input): ProofInput => {
+      const { name, type, shape } = input;
+      const readers = model.nodes.filter(({ inputs: read }) => read.includes(name));
+      const [low, high] =
+        widths[type ?? ''] ??
+        (readers.length > 0 && readers.every(({ op }) => arithmetic.has(op)) ? [-100, 101] : bounds(input, model));
+      const given = profiles?.[0]?.[name]?.opt;
+      const values = given === undefined ? null : given.split('x').map(Number);
+      return {
+        name,
+        type: type ?? 'float',
+        shape: shape?.map((dim) => (typeof dim === 'number' ? dim : null)) ?? null,
+        low,
+        high,
+        fixed: values !== null && values.length !== shape?.length ? values : null,
+      };
+    }),
+    shapes,
+  };
+}
+
+const withAll = (sizes: Record<string, number[]>, inputs: OnnxModel['graph']['inputs']): Record<string, number[]> =>
+  Object.fromEntries(
+    inputs.map(({ name, shape }) => [name, sizes[name] ?? (shape ?? []).map((dim) => Number(dim) || 1)]),
+  );
+
+function bounds(input: OnnxModel['graph']['inputs'][number], model: OnnxModel): [number, number] {
+  const { values } = randomInput(input, model, new Map());
+  return Array.isArray(values) ? values : [0, 2];
+}
+
+/** Fewer elements may be scales, bounds and other settings. */
+const fewestWeights = 9;
+/** Weights of more bytes are left as they are: the noise of the inputs has to do. */
+const mostBytes = 64 << 20;
+
+/**
+ * The edits that move each FP32 weight by one rounding step up or down: what a result may differ by that is as good. null:
+ * there are no such weights, or they are too large.
+ */
+export async function noisyWeights(
+  { graph }: OnnxModel,
+  source: ByteSource,
+  open: OpenExternal,
+): Promise<ModelEdits | null> {
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const weights = graph.initializers.filter(
+    ({ name, type, shape, sparse }) =>
+      type === 'float' && !sparse && !inputs.has(name) && elementCount(shape) >= fewestWeights,
+  );
+  const size = weights.reduce((sum, { type, shape }) => sum + (byteLength(type, shape) ?? 0), 0);
+  if (weights.length === 0 || size > mostBytes) return null;
+  const edits: Required<Pick<ModelEdits, 'addInitializers' | 'removeInitializers'>> = {
+    addInitializers: [],
+    removeInitializers: [],
+  };
+  for (const tensor of weights) {
+    const { name, type, shape } = tensor;
+    // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
+    const values = await readElements(tensor, source, open);
+    if (!values) continue;
+    edits.removeInitializers.push({ graph: '', name });
+    edits.addInitializers.push({ graph: '', tensor: { name, newType: type, shape, bytes: nudged(values) } });
+  }
+  return edits;
+}
+
+/** Raw data with each number one step away. The same numbers every time. */
+function nudged(values: Float64Array): Uint8Array {
+  const bytes = rawElements('float', values);
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, values.length);
+  let state = 1;
+  for (const [index, word] of words.entries()) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const exponent = (word >>> 23) & 0xff;
+    // Zeros stay zero, and infinities, NaN and the numbers next to them stay what they are.
+    if (exponent > 0 && exponent < 254) words[index] = state >>> 31 ? word + 1 : word - 1;
+  }
+  return bytes;
+}

@@ -1,0 +1,27 @@
+import * as vscode from 'vscode';
+import { profileBuild } from '../../../builder/run/profileBuild.ts';
+import type { Build } from '../../../builder/store/buildFolder.ts';
+import { nsysToRun, toolsOf } from '../../builds/toolsOf.ts';
+import { commands } from '../../ids.ts';
+import { mayRun, tellUntrusted } from '../../platform/trust.ts';
+import { withProgress } from '../../platform/withProgress.ts';
+import type { Sessions } from '../../workspace/sessions.ts';
+
+/** Records a trace of a build's engine with nsys, here or through the launcher of the settings, and shows it. */
+export async function profileBuildOf(
+  { context, sessions, log }: { context: vscode.ExtensionContext; sessions: Sessions; log: vscode.LogOutputChannel },
+  build: Build,
+): Promise<void> {
+  if (!mayRun()) return tellUntrusted();
+  const model = vscode.Uri.file(build.manifest.model.file);
+  const made = await withProgress('Profiling with nsys', log, async (signal) => {
+    const { tools } = toolsOf(context, model, {});
+    const { trtexec, launcher, driver } = tools;
+    const output = (line: string) => log.info(line);
+    return profileBuild({ build, nsys: nsysToRun(), trtexec, launcher, driver, signal, output });
+  });
+  if (made === undefined) return;
+  await sessions.reloadBuild(model);
+  await sessions.showBuild(model, build.manifest.id);
+  await vscode.commands.executeCommand(commands.openFusionPage, model);
+}

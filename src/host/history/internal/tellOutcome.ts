@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import * as vscode from 'vscode';
+import type { Build } from '../../../builder/store/buildFolder.ts';
+import { failureReason, stepsAfter, stepWords } from '../../../core/diagnose/diagnosis.ts';
+import { precisionSentence, type PrecisionShare } from '../../../core/report/words.ts';
+import { sizeText, timeText } from '../../../core/base/text.ts';
+import type { NamedDiagnosis } from '../../diagnostics/diagnoseBuild.ts';
+import { takeStep } from '../../builds/takeStep.ts';
+import { commands } from '../../ids.ts';
+import { revealFile } from '../../platform/revealFile.ts';
+import { openTextAt } from '../../workspace/openLogLine.ts';
+import { showError, showInformation, showWarning } from '../../platform/messages.ts';
+
+/** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
+export async function tellOutcome(
+  uri: vscode.Uri,
+  build: Build,
+  cause: NamedDiagnosis | undefined,
+  precision: PrecisionShare | null,
+): Promise<void> {
+  const { manifest } = build;
+  const name = basename(uri.fsPath);
+  if (manifest.result === 'cancelled') return;
+  if (manifest.result === 'passed') {
+    const engine = await engineOf(build);
+    const size = engine === null ? '' : `, engine ${sizeText(engine.bytes)}`;
+    const built = `Built ${name} in ${timeText((manifest.seconds ?? 0) * 1000)}${size}.`;
+    const text = precision ? `${built} ${precisionSentence(precision)}` : built;
+    // A request without effect is nothing to be happy about.
+    const tell = precision?.realised === 0 ? showWarning : showInformation;
+    const answer = await tell(text, ...successOffers(uri, engine?.path ?? null));
+    await answer?.act();
+    return;
+  }
+  const reason = failureReason(manifest) ?? 'see the log for the reason';
+  const text = `Could not build ${name}: ${reason}`;
+  const answer = await showError(text, ...offersFor(uri, build, cause));
+  await answer?.act();
+}
+
+/** Where a build's engine is, and its size; null: it has none. */
+async function engineOf({ folder, manifest }: Build): Promise<{ path: string; bytes: number } | null> {
+  const { engine } = manifest.files;
+  if (engine === null) return null;
+  const path = resolve(folder, engine);
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+  return bytes === null ? null : { path, bytes };
+}
+
+function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
+  const { executeCommand } = vscode.commands;
+  const page: Offer = { title: 'Open Fusion Page', act: () => executeCommand(commands.openFusionPage, uri) };
+  if (engine === null) return [page];
+  const copied = async () => {
+    await vscode.env.clipboard.writeText(engine);
+    vscode.window.setStatusBarMessage('Path copied', 3000);
+  };
+  return [page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
+}
+
+type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
+
+/** What may help after a build that failed, the most likely first. */
+function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDiagnosis | undefined): Offer[] {
+  const { log } = manifest.files;
+  const openLog = async () => {
+    if (log !== null) await openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
+  };
+  const offers = stepsAfter(manifest, cause).map((step): Offer => ({
+    title: stepWords[step],
+    act: () => takeStep(step, { uri, manifest, openLog, nodes: cause?.nodes ?? [] }),
+  }));
+  const show: Offer = {
+    title: 'Show in Graph',
+    act: () => vscode.commands.executeCommand(commands.openGraph, uri),
+  };
+  return (cause?.nodes.length ?? 0) > 0 ? [show, ...offers] : offers;
+}

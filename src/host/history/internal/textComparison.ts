@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+import { type Build, readBuildFolder } from '../../../builder/store/buildFolder.ts';
+import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
+import { comparisonScheme } from '../../ids.ts';
+import type { Compared } from '../../../core/diff/compareBuilds.ts';
+
+interface Query {
+  folders: [string, string];
+  side: 0 | 1;
+}
+
+/**
+ * Returns the texts in which two builds are compared. They are made from the builds' files, so they outlive a restart.
+ */
+export function registerComparison(files: ParsedFiles): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(comparisonScheme, {
+    provideTextDocumentContent: async ({ query }) => {
+      const { folders, side } = JSON.parse(query) as Query;
+      const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
+      if (a === undefined || b === undefined) return 'This build was deleted.';
+      const { compareBuilds, comparisonTexts } = await import('../../../core/diff/compareBuilds.ts');
+      const differences = compareBuilds(a, b);
+      return differences.length === 0 ? 'The builds are identical.' : comparisonTexts(differences)[side];
+    },
+  });
+}
+
+/** Shows two builds next to each other, reduced to the fields that differ: all there is to compare where one did not pass. */
+export async function openTextComparison(older: Build, newer: Build): Promise<void> {
+  const folders: [string, string] = [older.folder, newer.folder];
+  const uri = (side: 0 | 1, { manifest }: Build) =>
+    vscode.Uri.from({
+      scheme: comparisonScheme,
+      path: `/${manifest.id}.txt`,
+      query: JSON.stringify({ folders, side } satisfies Query),
+    });
+  const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
+  await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
+}
+
+async function read(folder: string, files: ParsedFiles): Promise<Compared | undefined> {
+  const build = await readBuildFolder(folder);
+  if (build === undefined) return undefined;
+  const { log, layers } = build.manifest.files;
+  if (log === null && layers === null) return { manifest: build.manifest, report: null };
+  // What is gone or cannot be read is a difference in what is known, and no reason to show nothing.
+  const { loadBuild } = await import('../../../builder/store/loadBuild.ts');
+  const read = await loadBuild(build, { files }).catch(() => undefined);
+  return { manifest: build.manifest, report: read?.report ?? null };
+}

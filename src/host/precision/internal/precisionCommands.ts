@@ -1,0 +1,93 @@
+import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
+import { commands } from '../../ids.ts';
+import { commandTarget, documentToBuildWith } from '../../language/commandTarget.ts';
+import type { FactsFeed } from '../../language/factsFeed.ts';
+import type { LanguageFeatures } from '../../language/languageFeatures.ts';
+import type { LanguageService } from '../../language/languageService.ts';
+import { pickItem } from '../../platform/askUser.ts';
+import { showError, showInformation } from '../../platform/messages.ts';
+import type { CommandHandlers } from '../../platform/registerCommands.ts';
+import { type BuildParts, isOnDisk, mayBuild, startBuild } from '../../tasks/startBuild.ts';
+import { pickModel } from '../../workspace/pickModel.ts';
+import { openOverrides } from '../openOverrides.ts';
+import { copyPrecisionFlags } from './copyPrecisionFlags.ts';
+import { importPrecisionFlags } from './importPrecisionFlags.ts';
+import { keepFp32 } from './keepFp32.ts';
+import { verdictIcon, verdictWord } from './verdictWords.ts';
+import { writeTypedCopy } from './writeTypedCopy.ts';
+
+/** Lists what happened to each rule in the last build; the one that is picked is shown in the file. */
+export async function verifyOverrides(feed: FactsFeed, language: LanguageService, argument: unknown): Promise<void> {
+  const target = commandTarget(argument);
+  if (target === undefined) return;
+  await feed.settled(target.uri);
+  const verdicts = await language.verify(target.uri);
+  if (verdicts.length === 0) {
+    await showInformation('Nothing to verify: this model has no build, or no rule applies to any node.');
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(target.uri);
+  const items = verdicts.map((info) => {
+    const { line, verdict, message } = info;
+    const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
+    return { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line };
+  });
+  const placeHolder = 'Result of each rule in the last build';
+  const picked = await pickItem(items, { placeHolder, matchOnDetail: true });
+  if (picked === undefined) return;
+  await vscode.window.showTextDocument(document, {
+    selection: new vscode.Range(picked.line, 0, picked.line, 0),
+  });
+}
+
+/** Builds a model with an override file: as a typed copy of the model, or as flags where TensorRT has them. */
+export async function buildWithOverrides(
+  parts: Pick<BuildParts, 'sessions' | 'builds' | 'tasks'>,
+  feed: FactsFeed,
+  argument: unknown,
+): Promise<void> {
+  const document = await documentToBuildWith(argument);
+  if (document === undefined) return;
+  const { uri } = document;
+  const model = await feed.modelOf(uri);
+  if (model === undefined) {
+    const problem = feed.paramsOf(uri)?.modelProblem;
+    await showError(problem || 'This file has no model. Add a line such as "model ./model.onnx".');
+    return;
+  }
+  if (!(await isOnDisk(uri)) || !(await mayBuild(parts, model))) return;
+  await startBuild(parts, model, { overrides: uri.fsPath });
+}
+
+/** What the feature needs of the extension. */
+export interface PrecisionParts {
+  features: LanguageFeatures;
+  building: Pick<BuildParts, 'context' | 'sessions' | 'builds' | 'tasks'>;
+  files: ParsedFiles;
+  log: vscode.LogOutputChannel;
+}
+
+/** What the commands for override files do. */
+export function precisionCommands({ features, building, files, log }: PrecisionParts): CommandHandlers {
+  const { feed, language, served } = features;
+  const { sessions } = building;
+  return {
+    [commands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
+    [commands.applyOverrides]: served((target, to) =>
+      writeTypedCopy(building.context, feed, { files, log }, target, to),
+    ),
+    [commands.verifyOverrides]: served((target) => verifyOverrides(feed, language, target)),
+    [commands.openOverrides]: async (argument) => {
+      const model = await pickModel(argument, sessions);
+      if (model !== undefined) await vscode.window.showTextDocument(await openOverrides(model));
+    },
+    [commands.importPrecisionFlags]: () => importPrecisionFlags(feed),
+    [commands.copyPrecisionFlags]: served((target, to) => copyPrecisionFlags(feed, log, target, to)),
+    [commands.keepFp32]: async (argument, ids) => {
+      const model = await pickModel(argument, sessions);
+      const session = model && sessions.find(model);
+      if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
+    },
+  };
+}

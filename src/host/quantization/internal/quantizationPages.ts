@@ -1,0 +1,88 @@
+import * as vscode from 'vscode';
+import { renderHtml } from '../../../core/document/render.ts';
+import { type Quantization } from '../../../core/quantization/quantization.ts';
+import { quantizationDocument } from '../../../core/quantization/calibration.ts';
+import { languageCommands } from '../../../protocol/language.ts';
+import { commands } from '../../ids.ts';
+import { commandLinks } from '../../platform/commandLinks.ts';
+import type { Session } from '../../workspace/session.ts';
+import type { Sessions } from '../../workspace/sessions.ts';
+
+/** A page that is open, and what it shows. */
+interface Page {
+  panel: vscode.WebviewPanel;
+  html: string;
+}
+
+const nothing: Quantization = { tensors: [], pairs: [], misplaced: [], islands: [] };
+
+/** The quantization pages: one panel a model, without scripts, as current as the model's other views. */
+export class QuantizationPages implements vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #pages = new Map<string, Page>();
+  readonly #subscription: vscode.Disposable;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    this.#subscription = sessions.onDidChange((session) => this.#update(session));
+  }
+
+  open(uri: vscode.Uri): void {
+    const known = this.#pages.get(uri.toString());
+    if (known) {
+      known.panel.reveal();
+      return;
+    }
+    const { session, dispose } = this.#sessions.acquire(uri);
+    this.#sessions.setCurrent(uri);
+    const title = `Quantization of ${session.title}`;
+    const panel = vscode.window.createWebviewPanel('tensorrtLens.quantizationPage', title, vscode.ViewColumn.Active, {
+      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache, commands.measureClipping],
+      localResourceRoots: [],
+    });
+    this.#pages.set(session.key, { panel, html: '' });
+    panel.onDidDispose(() => {
+      this.#pages.delete(session.key);
+      dispose();
+    });
+    this.#update(session);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    for (const { panel } of this.#pages.values()) panel.dispose();
+  }
+
+  #update(session: Session): void {
+    const page = this.#pages.get(session.key);
+    if (page === undefined || session.state.model === 'loading') return;
+    const html = pageOf(session);
+    // Setting the same page again would scroll it to its beginning.
+    if (html === page.html) return;
+    page.html = html;
+    page.panel.webview.html = html;
+  }
+}
+
+function pageOf({ key, title, calibrationCache, state }: Session): string {
+  const { graph, newest, quantization } = state;
+  const nodes = new Map((graph?.nodes ?? []).map((node) => [node.id, node]));
+  const document = quantizationDocument(quantization ?? nothing, {
+    title,
+    build: newest?.report ? newest.build.id : null,
+    cache: calibrationCache,
+    nameOf: (id) => nodes.get(id)?.name || `${nodes.get(id)?.op ?? 'node'} (node ${id})`,
+    actions: [
+      { label: 'Use a Calibration Cache…', to: { kind: 'action', name: 'cache' } },
+      { label: 'Measure Clipping…', to: { kind: 'action', name: 'clipping' } },
+    ],
+  });
+  const hrefOf = commandLinks(
+    { cache: [commands.useCalibrationCache, key], clipping: [commands.measureClipping, key] },
+    (ids) => [languageCommands.showNodes, { uri: key, nodes: ids }],
+  );
+  return renderHtml(document, { hrefOf, most: mostRows });
+}
+
+/** Longer tables are of use to programs only. */
+const mostRows = 500;

@@ -1,0 +1,95 @@
+import * as vscode from 'vscode';
+import { errorText } from '../../core/base/problem.ts';
+import { counted } from '../../core/base/text.ts';
+import type { HistoryItem } from '../history/historyItem.ts';
+import { commands } from '../ids.ts';
+import { pickWord } from '../platform/askUser.ts';
+import { nameOf } from '../platform/nameOf.ts';
+import { showError, showInformation } from '../platform/messages.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
+import { mayRun, tellUntrusted } from '../platform/trust.ts';
+import { isOnDisk } from '../tasks/startBuild.ts';
+import { pickModel } from '../workspace/pickModel.ts';
+import { pickFile } from '../workspace/pickFile.ts';
+import type { Sessions } from '../workspace/sessions.ts';
+import { QuantizationPages } from './internal/quantizationPages.ts';
+
+/** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
+export function registerQuantization(
+  context: vscode.ExtensionContext,
+  sessions: Sessions,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
+  const pages = new QuantizationPages(sessions);
+  return vscode.Disposable.from(
+    pages,
+    registerCommands({
+      [commands.openQuantizationPage]: async (argument) => {
+        const model = await modelOf(argument, sessions);
+        if (model !== undefined && (await isOnDisk(model))) pages.open(model);
+      },
+      [commands.calibrate]: async (argument, inputs, target) => {
+        const model = await modelOf(argument, sessions);
+        if (model === undefined || !(await isOnDisk(model))) return;
+        if (!mayRun()) return tellUntrusted();
+        const { calibrateModel } = await import('./internal/calibrateModel.ts');
+        await calibrateModel(context, model, log, { inputs, target });
+      },
+      [commands.measureClipping]: async (argument, inputs) => {
+        const model = await modelOf(argument, sessions);
+        if (model === undefined || !(await isOnDisk(model))) return;
+        if (!mayRun()) return tellUntrusted();
+        const { measureClipping } = await import('./internal/measureClipping.ts');
+        if (await measureClipping(context, sessions, model, log, inputs)) pages.open(model);
+      },
+      [commands.useCalibrationCache]: async (argument, file) => {
+        const model = await modelOf(argument, sessions);
+        if (model !== undefined && (await isOnDisk(model))) await useCache(sessions, model, file);
+      },
+    }),
+  );
+}
+
+/** A link of the page gives the model's URI as text, the history a build. A build is also shown. */
+async function modelOf(argument: unknown, sessions: Sessions): Promise<vscode.Uri | undefined> {
+  if (typeof argument === 'string') return vscode.Uri.parse(argument, true);
+  const build = (argument as Partial<Pick<HistoryItem, 'build'>> | undefined)?.build ?? undefined;
+  if (build === undefined) return pickModel(argument, sessions);
+  const model = vscode.Uri.file(build.manifest.model.file);
+  await sessions.showBuild(model, build.manifest.id);
+  return model;
+}
+
+/** `given` is from tests and other callers; otherwise the user is asked. */
+async function useCache(sessions: Sessions, model: vscode.Uri, given: unknown): Promise<void> {
+  const file = given instanceof vscode.Uri ? given : await askForCache(sessions.find(model)?.calibrationCache ?? null);
+  if (file === undefined) return;
+  try {
+    if (file === null) {
+      await sessions.useCalibrationCache(model, null);
+      return;
+    }
+    const { readCache } = await import('../../builder/quantization/readScales.ts');
+    const { scales, unusable } = await readCache(file.fsPath);
+    await sessions.useCalibrationCache(model, file.fsPath);
+    const bad = unusable.length === 0 ? '' : ` ${counted(unusable.length, 'scale')} cannot be used.`;
+    void showInformation(`${nameOf(model)} shows ${counted(scales.size, 'scale')} of ${nameOf(file)}.${bad}`);
+  } catch (error) {
+    await showError(errorText(error));
+  }
+}
+
+/** null: no cache any more. undefined: nothing was picked. */
+async function askForCache(current: string | null): Promise<vscode.Uri | null | undefined> {
+  if (current !== null) {
+    const stop = `Stop Using ${nameOf(vscode.Uri.file(current))}`;
+    const other = 'Use Another Cache…';
+    const picked = await pickWord([other, stop], 'Select a calibration cache');
+    if (picked !== other) return picked === stop ? null : undefined;
+  }
+  return pickFile({
+    glob: '**/*.{cache,calib,calibration}',
+    placeHolder: 'Select a calibration cache',
+    dialog: { title: 'Use a Calibration Cache', openLabel: 'Use Cache' },
+  });
+}

@@ -1,0 +1,122 @@
+import type { Camera } from '../brush.ts';
+import type { Frame } from '../drawView.ts';
+
+/** Side of a tile in CSS pixels; a multiple of the stripes' width, so that they meet. */
+const side = 384;
+/** Tiles that are kept, of one scale. */
+const most = 80;
+/** Milliseconds of a frame that may go into new tiles; one is always made. */
+const budget = 7;
+
+interface Level {
+  k: number;
+  tiles: Map<string, HTMLCanvasElement>;
+}
+
+/**
+ * A drawing that is too large to be made again in every frame, as tiles that are made once and moved. While the user
+ * zooms, tiles of another scale are stretched; tiles of the right scale come a few a frame once it is known.
+ */
+export class TileLayer {
+  #stamp: unknown = null;
+  #level: Level | null = null;
+  #before: Level | null = null;
+  /** Milliseconds that the last tile took. */
+  #cost = 0;
+
+  /**
+   * Draws what there is, and makes what is missing as far as time allows; false: more is to be made in the next frame.
+   * `paint` draws the graph as a camera sees it. `stamp`: the same one means that the same is drawn. `zooming`: the
+   * scale is about to change again, so that only tiles that are made quickly are worth it; what is missing stays as it was.
+   */
+  draw(
+    context: CanvasRenderingContext2D,
+    frame: Frame,
+    ratio: number,
+    stamp: unknown,
+    zooming: boolean,
+    paint: (context: CanvasRenderingContext2D, camera: Camera, size: number) => void,
+  ): boolean {
+    const { camera, width, height } = frame;
+    if (stamp !== this.#stamp) {
+      this.#stamp = stamp;
+      this.#level = this.#before = null;
+    }
+    const level = this.#levelFor(camera.k, zooming);
+    const shown = side * (camera.k / level.k);
+    const missing: [column: number, row: number][] = [];
+    const span = (offset: number, size: number) =>
+      [Math.floor(-offset / shown), Math.floor((size - offset) / shown)] as const;
+    const [left, right] = span(camera.x, width);
+    const [top, bottom] = span(camera.y, height);
+    for (let row = top; row <= bottom; row++) {
+      for (let column = left; column <= right; column++) {
+        if (!level.tiles.has(`${column}/${row}`)) missing.push([column, row]);
+      }
+    }
+    if (missing.length > 0 && this.#before !== null) put(context, this.#before, camera, width, height, null);
+    put(context, level, camera, width, height, null);
+    const start = performance.now();
+    // The middle of the screen first.
+    const [cx, cy] = [(left + right) / 2, (top + bottom) / 2];
+    missing.sort((a, b) => Math.hypot(a[0] - cx, a[1] - cy) - Math.hypot(b[0] - cx, b[1] - cy));
+    let made = 0;
+    for (const [column, row] of missing) {
+      const now = performance.now();
+      if ((made > 0 && now - start > budget) || (zooming && this.#cost > budget)) break;
+      const key = `${column}/${row}`;
+      const tile = document.createElement('canvas');
+      tile.width = tile.height = Math.ceil(side * ratio);
+      const inner = tile.getContext('2d', { alpha: false });
+      if (inner === null) return true;
+      inner.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paint(inner, { k: level.k, x: -column * side, y: -row * side }, side);
+      this.#cost = performance.now() - now;
+      level.tiles.set(key, tile);
+      put(context, level, camera, width, height, key);
+      made += 1;
+    }
+    for (const key of level.tiles.keys()) {
+      if (level.tiles.size <= most) break;
+      level.tiles.delete(key);
+    }
+    if (made === missing.length) this.#before = null;
+    return made === missing.length && level.k === camera.k;
+  }
+
+  /** While the scale changes, the level at hand serves as long as it is not stretched too far. */
+  #levelFor(k: number, zooming: boolean): Level {
+    const level = this.#level;
+    if (level !== null && (level.k === k || (zooming && (this.#cost > budget || isNear(k, level.k))))) return level;
+    if (level !== null && level.tiles.size > 0) this.#before = level;
+    this.#level = { k, tiles: new Map() };
+    return this.#level;
+  }
+}
+
+/** Whether tiles of one scale still look like something at another. */
+const isNear = (a: number, b: number): boolean => a / b < 2.5 && b / a < 2.5;
+
+/** Puts a level's tiles where the camera sees them; with `only`, that one. */
+function put(
+  context: CanvasRenderingContext2D,
+  level: Level,
+  camera: Camera,
+  width: number,
+  height: number,
+  only: string | null,
+): void {
+  const shown = side * (camera.k / level.k);
+  const exact = level.k === camera.k;
+  // What is stretched is seen for a moment only.
+  context.imageSmoothingEnabled = exact;
+  for (const [key, tile] of only === null ? level.tiles : [[only, level.tiles.get(only)!] as const]) {
+    const [column, row] = key.split('/').map(Number) as [number, number];
+    const x = column * shown + camera.x;
+    const y = row * shown + camera.y;
+    if (x > width || y > height || x + shown < 0 || y + shown < 0) continue;
+    // Whole pixels keep letters sharp; stretched tiles overlap a little, so that no seams show.
+    if (exact) context.drawImage(tile, Math.round(x), Math.round(y), side, side);
+    else context.drawImage(tile, x, y, shown + 0.7, shown + 0.7);
+  }
+}
