@@ -1,6 +1,9 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
 import { build, context } from 'esbuild';
 import { inOneFile, inPacks } from './scripts/commonJs.mjs';
 
@@ -41,9 +44,13 @@ const editorApi = {
 /** Which code the editor reads when: see `inPacks`. */
 const packs = {
   start: ['src/host/extension.ts'],
-  reading: ['src/host/workspace/diskSource.ts', 'src/builder/files/parsers.ts', 'src/core/diagnose/diagnoseLog.ts'],
+  reading: [
+    'src/host/workspace/diskSource.ts',
+    'src/builder/files/internal/parsers.ts',
+    'src/core/diagnose/diagnoseLog.ts',
+  ],
   server: ['src/server/main.ts'],
-  clientLibrary: ['src/host/language/clientLibrary.ts'],
+  clientLibrary: ['src/host/language/internal/clientLibrary.ts'],
 };
 
 /** Options of every bundle that ships. */
@@ -99,6 +106,36 @@ const builtinModules = {
   },
 };
 
+/** Writes what `--help` prints for each command, so that a process need not load a command for it. */
+const helpTexts = (file) => ({
+  name: 'helpTexts',
+  setup({ initialOptions: { write }, onEnd }) {
+    onEnd(async ({ errors }) => {
+      if (errors.length > 0 || write === false) return;
+      const { outputFiles } = await build({
+        bundle: true,
+        write: false,
+        platform: 'node',
+        format: 'cjs',
+        define: { 'import.meta.dirname': '""' },
+        stdin: {
+          contents: `import { commandTable } from './src/cli/commandTable.ts';
+            const loaded = Object.entries(commandTable).map(async ([name, { load }]) => [name, (await load()).help]);
+            module.exports = Promise.all(loaded);`,
+          resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+        },
+      });
+      const module = { exports: Promise.resolve([]) };
+      compileFunction(outputFiles[0].text, ['module', 'exports', 'require'])(
+        module,
+        {},
+        createRequire(import.meta.url),
+      );
+      await writeFile(file, JSON.stringify(Object.fromEntries(await module.exports)));
+    });
+  },
+});
+
 /** The command line: its entry `cli.js` loads the code of a command when the command runs. */
 export function cliBundle(outdir, options = {}) {
   return {
@@ -113,7 +150,7 @@ export function cliBundle(outdir, options = {}) {
     outdir,
     chunkNames: 'cli-[name]-[hash]',
     define: { 'import.meta.dirname': '__dirname' },
-    plugins: [builtinModules, inOneFile('cli-parts.cjs')],
+    plugins: [builtinModules, inOneFile('cli-parts.cjs'), helpTexts(join(outdir, 'cli-help.json'))],
   };
 }
 

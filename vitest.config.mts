@@ -13,15 +13,23 @@ export default defineConfig({
     maxWorkers: '100%',
     // How long a machine takes is no matter of a test that only waits; its own time limit remains.
     expect: { poll: { timeout: 60_000 } },
+    // Nor of a hook, which prepares what a file's tests need.
+    hookTimeout: 600_000,
     projects: [
       project('unit', { testTimeout: 60_000, setupFiles, exclude: ['**/*.long.test.ts'] }),
       // Whole captures, random cases by the thousand, whole processes: the same modules, but minutes.
-      project('long', { testTimeout: 120_000, setupFiles, include: ['test/unit/**/*.long.test.ts'] }),
+      project('long', {
+        testTimeout: 120_000,
+        setupFiles,
+        globalSetup: 'test/support/buildCli.ts',
+        include: ['test/unit/**/*.long.test.ts'],
+      }),
       project('rules', { testTimeout: 60_000 }),
-      project('webview', { testTimeout: 120_000, hookTimeout: 120_000 }),
-      project('driver', { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
+      project('webview', { testTimeout: 120_000 }),
+      project('driver', { testTimeout: 120_000, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles }),
-      project('real', { testTimeout: 300_000, hookTimeout: 300_000 }),
+      project('release', { testTimeout: 600_000 }),
+      project('real', { testTimeout: 300_000 }),
     ],
   },
 });

@@ -7,8 +7,8 @@ import { judgeAccuracy } from '../src/builder/accuracy/judgeAccuracy.ts';
 import { fillWeights } from '../src/builder/files/fillWeights.ts';
 import { openFile } from '../src/builder/files/fileSource.ts';
 import { ensurePackages } from '../src/builder/tools/ensurePackages.ts';
-import { errorFigure } from '../src/core/accuracy/accuracyText.ts';
-import { readModel } from '../src/core/onnx/readModel.ts';
+import { errorFigure } from '../src/core/accuracy/accuracyReport.ts';
+import { readModel } from '../src/core/formats/onnx/readModel.ts';
 
 const fixtures = fileURLToPath(new URL('../test/fixtures/', import.meta.url));
 const models = `${fixtures}models/`;

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { ParsedFiles } from '../src/builder/files/parsedFiles.ts';
 import { readBuildSide } from '../src/builder/store/buildSide.ts';
 import type { FusionReport } from '../src/core/fusion/fusionReport.ts';
-import type { DiffInput, NetworkNode } from '../src/core/diff/diffInput.ts';
+import type { DiffInput, NetworkNode } from '../src/core/diff/buildDiff.ts';
 import { diffReports } from '../src/core/diff/diffReports.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
 import { manyLayers } from '../test/webview/support/manyLayers.ts';
@@ -75,7 +75,7 @@ function side(count: number, renamed: boolean): DiffInput {
   const { report } = manyLayers(count);
   const own = network(count, renamed);
   if (renamed) {
-    // Every tenth pair of neighbours is computed by one kernel in the second build.
+    // Every tenth pair of neighbors is computed by one kernel in the second build.
     for (let id = 0; id + 1 < count; id += 10) {
       report!.layers[id]!.nodes = [String(id), String(id + 1)];
       report!.layers[id + 1]!.nodes = [];

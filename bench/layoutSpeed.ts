@@ -1,11 +1,9 @@
 // Layout: time at 1,000 to 100,000 nodes, with and without a mask that every block reads, and how readable the picture
 // is beside elk's (elkjs is here for this comparison only).
 import { createRequire } from 'node:module';
-import { nestedLayout } from '../src/core/layout/nestedLayout.ts';
-import { crossings, polyline, segmentsOf, totalLength } from './layout/pictureQuality.ts';
-import type { Segment } from './layout/pictureQuality.ts';
-import { decoder, layoutInput } from './layout/syntheticGraph.ts';
-import type { FlatGraph } from './layout/syntheticGraph.ts';
+import { nestedLayout } from '../src/core/picture/layout/nestedLayout.ts';
+import { crossings, polyline, type Segment, segmentsOf, totalLength } from './layout/pictureQuality.ts';
+import { decoder, type FlatGraph, layoutInput } from './layout/syntheticGraph.ts';
 
 interface ElkNode {
   id: string;

@@ -7,8 +7,8 @@ import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { BuildLogReader, readBuildLog } from '../src/core/engine/readBuildLog.ts';
-import { Utf8Decoder } from '../src/core/text/utf8Decoder.ts';
+import { BuildLogReader, readBuildLog } from '../src/core/formats/tensorrt/readBuildLog.ts';
+import { Utf8Decoder } from '../src/core/base/text.ts';
 
 const ROUNDS = 15;
 const captures = fileURLToPath(new URL('../test/fixtures/captures', import.meta.url));

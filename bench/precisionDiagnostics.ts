@@ -5,10 +5,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PublishDiagnosticsParams } from 'vscode-languageserver';
 import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
-import type { BuildFacts } from '../src/core/precision/check/buildFacts.ts';
-import type { ModelFacts, NodeFacts } from '../src/core/precision/plan/modelFacts.ts';
-import { languageMessages } from '../src/protocol/language.ts';
-import type { FactsParams } from '../src/protocol/language.ts';
+import type { BuildFacts, ModelFacts, NodeFacts } from '../src/core/precision/buildFacts.ts';
+import { type FactsParams, languageMessages } from '../src/protocol/language.ts';
 
 const ops = ['MatMul', 'Add', 'Mul', 'Softmax', 'LayerNormalization', 'Reshape', 'Transpose', 'Relu', 'Div', 'Sqrt'];
 const parts = [

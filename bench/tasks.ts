@@ -2,11 +2,10 @@
 // Netron and Model Explorer where NETRON_URL and MODEL_EXPLORER_URL say where they show vit_tiny.onnx; docs/five-tasks.md
 // has the comparison. The built views are needed (`npm run build`).
 import type { Browser, Locator, Page } from 'playwright-core';
-import type { ViewData } from '../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../src/core/picture/graph/viewData.ts';
 import { openBrowser, openPage } from '../test/webview/support/browserPage.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
-import { startViewServer } from '../test/webview/support/viewServer.ts';
-import type { ViewServer } from '../test/webview/support/viewServer.ts';
+import { startViewServer, type ViewServer } from '../test/webview/support/viewServer.ts';
 
 /** Seconds of the keystroke-level model (Card, Moran, Newell 1980): a key, pointing, a click, one decision per task. */
 const [perKey, perPointing, perClick, perTask] = [0.28, 1.1, 0.2, 1.35];

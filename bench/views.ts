@@ -1,15 +1,14 @@
 // The graph view in a real Chromium: opening, panning and zooming, expanding, searching, memory. The built view is
 // needed (`npm run build`). CPU, no GPU: frames are drawn in software.
 import type { Browser, Page } from 'playwright-core';
-import { nestedLayout } from '../src/core/layout/nestedLayout.ts';
-import type { ViewData } from '../src/core/scene/panel/viewData.ts';
-import { openBrowser, openPage } from '../test/webview/support/browserPage.ts';
-import type { OpenPage } from '../test/webview/support/browserPage.ts';
+import { nestedLayout } from '../src/core/picture/layout/nestedLayout.ts';
+import type { ViewData } from '../src/core/picture/graph/viewData.ts';
+import { openBrowser, openPage, type OpenPage } from '../test/webview/support/browserPage.ts';
 import { frameOf, silent } from '../test/unit/webview/frameOf.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
 import { manyGroups } from '../test/webview/support/manyGroups.ts';
 import { startViewServer } from '../test/webview/support/viewServer.ts';
-import { drawOver } from '../webview/graph/draw/drawFrame.ts';
+import { drawOver } from '../webview/graph/draw/internal/drawFrame.ts';
 import { GraphModel } from '../webview/graph/view/graphModel.ts';
 import { decoderGraph } from './support/decoderGraph.ts';
 import { privateMemory } from './support/privateMemory.ts';

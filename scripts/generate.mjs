@@ -7,6 +7,7 @@ import { buildOptionFiles } from './generate/buildOptions.mjs';
 import { contractFiles } from './generate/contracts.mjs';
 import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
+import { repairPage } from './generate/repairs.mjs';
 import { format, getFileInfo, resolveConfig } from 'prettier';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +20,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
  */
-const producers = [buildOptionFiles, contractFiles, gateSchema, manifestPages];
+const producers = [buildOptionFiles, contractFiles, gateSchema, manifestPages, repairPage];
 
 /** Runs producers one after the other. Resolves to the text that each file should have, by its path. */
 export async function generate(list = producers, folder = root) {

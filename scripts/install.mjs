@@ -4,6 +4,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'node_modules/.installed-lock';
+/** The oldest Node that package.json's `engines` names. */
+const OLDEST = [20, 19];
+
+/** Ends the process with a line that says so where this Node is older than what package.json asks for. */
+export function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
+  console.error(`Node ${OLDEST.join('.')} or later is required, this is ${process.versions.node}`);
+  process.exit(2);
+}
 
 /** Installs what package-lock.json locks into the current folder unless the installed packages already are those of package-lock.json. Exits with npm's status when it fails. */
 export function installPackages() {
@@ -22,4 +32,14 @@ export function installPackages() {
     process.exit(status ?? 1);
   }
   writeFileSync(STAMP, lock);
+}
+
+/**
+ * Removes from the environment what an outer `npm` says of itself and of the Node that runs it: what is installed or
+ * tested here runs under another one. What a user sets for npm (registry, cache, proxy) stays.
+ */
+export function leaveNpm() {
+  for (const name of Object.keys(process.env))
+    if (/^npm_(?!config_)|^npm_config_(?:user_agent|node_gyp|(?:local_|global_)?prefix)$|^NODE$/.test(name))
+      delete process.env[name];
 }

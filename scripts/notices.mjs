@@ -1,14 +1,23 @@
-// Whose code the shipped bundles hold, under which licence: their names and licence texts, for THIRD_PARTY_NOTICES.txt.
+// Whose code the shipped bundles hold, under which license: their names and license texts, for THIRD_PARTY_NOTICES.txt.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundles } from '../esbuild.mjs';
 
-/** Resolves to the text of the notices. Throws when a bundled package says nothing about its licence. */
-export async function collectNotices() {
+/** What the extension's package contains of `dist`. */
+export const packedFiles = () =>
+  readFileSync('.vscodeignore', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+
+/**
+ * Resolves to the text of the notices for bundles whose files are among these paths. Throws when a bundled package says
+ * nothing about its license.
+ */
+export async function collectNotices(packed) {
   const folders = new Set();
-  const packed = readFileSync('.vscodeignore', 'utf8').split('\n');
-  const shipped = bundles().filter((options) => outputsOf(options).some((path) => packed.includes(`!${path}`)));
+  const shipped = bundles().filter((options) => outputsOf(options).some((path) => packed.includes(path)));
   for (const options of shipped) {
     // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
     const { metafile } = await build({ ...options, write: false, metafile: true });
@@ -27,17 +36,17 @@ export async function collectNotices() {
 const outputsOf = ({ outfile, outdir, entryPoints, outExtension }) =>
   outfile ? [outfile] : Object.keys(entryPoints).map((name) => `${outdir}/${name}${outExtension?.['.js'] ?? '.js'}`);
 
-/** The editor's icons, which are copied into webview/graph/icons. Their licence asks for its text or a link to it. */
+/** The editor's icons, which are copied into webview/graph/icons. Their license asks for its text or a link to it. */
 const icons = [
   'Codicons 0.0.45 (twelve icons), copyright (c) Microsoft Corporation',
-  'Licence: CC-BY-4.0, https://creativecommons.org/licenses/by/4.0/legalcode',
+  'License: CC-BY-4.0, https://creativecommons.org/licenses/by/4.0/legalcode',
   'https://github.com/microsoft/vscode-codicons',
 ].join('\n');
 
 function noticeOf(folder) {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((f) => /^(licen[cs]e|copying)/i.test(f));
-  if (!license && !file) throw new Error(`${name} ${version} has no licence information and must not be shipped.`);
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : '(The package contains no licence text.)';
-  return [`${name} ${version}`, `Licence: ${license ?? 'see below'}`, homepage ?? '', '', text].join('\n');
+  if (!license && !file) throw new Error(`${name} ${version} has no license information and must not be shipped.`);
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : '(The package contains no license text.)';
+  return [`${name} ${version}`, `License: ${license ?? 'see below'}`, homepage ?? '', '', text].join('\n');
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installPackages } from './install.mjs';
+import { installPackages, requireNode } from './install.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const example = join(root, 'examples', 'vit_tiny.onnx');
@@ -14,7 +14,7 @@ const recorded = join(root, 'examples', 'recorded', 'vit_tiny');
 
 // npm runs this in the package's folder; paths are meant from where the person stands.
 const here = process.env.INIT_CWD ?? process.cwd();
-requireNode(20, 19);
+requireNode();
 const { model, serve, port, passed } = readArguments(process.argv.slice(2));
 process.chdir(root);
 installPackages();
@@ -50,12 +50,6 @@ function readArguments(args) {
     fail('--port: expected a number up to 65535');
   if (found.model !== undefined && !existsSync(found.model)) fail(`${found.model}: no such file`);
   return found;
-}
-
-function requireNode(major, minor) {
-  const [a, b] = process.versions.node.split('.').map(Number);
-  if (a < major || (a === major && b < minor))
-    fail(`Node ${major}.${minor} or later is required, this is ${process.versions.node}`);
 }
 
 /** Builds the model for real. Where TensorRT-RTX cannot be had, the example is shown as it was recorded. */

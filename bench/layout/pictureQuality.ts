@@ -1,5 +1,4 @@
-import type { LayoutResult } from '../../src/core/layout/layoutTypes.ts';
-import { pieceSize } from '../../src/core/layout/layoutTypes.ts';
+import { type LayoutResult, pieceSize } from '../../src/core/picture/layout/layoutTypes.ts';
 
 /** A straight stretch of edges' lines; `edges` go along it. */
 export interface Segment {

@@ -1,5 +1,4 @@
-import { defaultLayout } from '../../src/core/layout/layoutTypes.ts';
-import type { LayoutInput, LayoutOptions } from '../../src/core/layout/layoutTypes.ts';
+import { defaultLayout, type LayoutInput, type LayoutOptions } from '../../src/core/picture/layout/layoutTypes.ts';
 
 export interface FlatGraph {
   count: number;

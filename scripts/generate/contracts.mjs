@@ -25,7 +25,7 @@ const contracts = [
     title: 'Comparison of two builds by TensorRT Lens',
   },
   {
-    file: 'src/core/diff/gate/gateResult.ts',
+    file: 'src/core/gate/gateFile.ts',
     type: 'GateResult',
     schema: 'gate-result',
     title: 'Verdict of a gate of TensorRT Lens',

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type DriverEvent, readDriverEvent } from '../../src/builder/run/driverEvent.ts';
+import { type DriverEvent, readDriverEvent } from '../../src/builder/run/internal/driverEvent.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
 import { modelPath } from '../support/fixtures.ts';

@@ -5,13 +5,13 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Build } from '../../src/builder/store/buildFolder.ts';
 import { findPython } from '../../src/builder/tools/findPython.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
-import type { CommandNote } from '../../src/core/build/engineOptions.ts';
+import type { CommandNote } from '../../src/core/build/buildOptions.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { replay } from '../../src/cli/replay.ts';
-import { applySpanEdits } from '../../src/core/replay/editReplay.ts';
-import { checkReplay, emptyContext } from '../../src/core/replay/checkReplay.ts';
-import { readChoices } from '../../src/core/replay/readChoices.ts';
-import { readReplay } from '../../src/core/replay/readReplay.ts';
+import { applySpanEdits } from '../../src/core/tactics/editReplay.ts';
+import { checkReplay, emptyContext } from '../../src/core/tactics/checkReplay.ts';
+import { readChoices } from '../../src/core/tactics/readChoices.ts';
+import { readReplay } from '../../src/core/tactics/readReplay.ts';
 import { captureText, fixturePath, modelPath } from '../support/fixtures.ts';
 import { driverPath, temporaryFolder } from '../support/rtx.ts';
 

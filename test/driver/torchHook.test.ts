@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadFiles } from '../../src/builder/store/loadBuild.ts';
 import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
-import { formatMembers } from '../../src/core/report/membersText.ts';
-import { toGraphData } from '../../src/core/scene/graph/graphData.ts';
+import { formatMembers } from '../../src/core/report/reportText.ts';
+import { toGraphData } from '../../src/core/picture/graph/viewData.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -1,7 +1,7 @@
 // `node test/host/run.mjs host` runs test/host/extension inside VS Code's extension host; `… ui` drives the packaged
-// extension by mouse and keyboard (test/host/ui). Installs, builds and packages what they need, and ends with one line
-// `N passed, N failed`. More arguments name the test files to run: `… ui walk`. HOST_TESTS: another folder with tests for
-// the extension host, such as those that measure.
+// extension by mouse and keyboard (test/host/ui). Installs and packages what they need, unless TRTLENS_PACKAGED says that
+// it was done, and ends with one line `N passed, N failed`. More arguments name the test files to run: `… ui walk`.
+// HOST_TESTS: another folder with tests for the extension host, such as those that measure.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -29,9 +29,15 @@ if (!(kind in parts)) {
 // The test runners need Node 22 or later, which the development dependencies bring along.
 const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
 const started = Date.now();
-run('bash', ['test/host/runtime/install-host.sh'], { quiet: true });
+if (process.env.TRTLENS_PACKAGED !== '1') {
+  run('bash', ['test/host/runtime/install-host.sh'], { quiet: true });
+  run(node, ['scripts/package.mjs'], { quiet: true });
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+// As it ships. Installed once, for the servers of all test files.
+const extensions = join(folder, 'extensions');
+installExtension('dist/tensorrt-lens.vsix', extensions);
 const { passed, failed } = await parts[kind]();
 rmSync(folder, { recursive: true, force: true });
 console.log(`${Math.round((Date.now() - started) / 1000)} s`);
@@ -39,14 +45,10 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 async function runHost() {
-  run(node, ['esbuild.mjs']);
-  // A copy of what ships, so that a rebuild meanwhile does not pull the files from under a running VS Code.
-  const extension = join(folder, 'extension');
-  for (const path of ['package.json', 'media', 'syntaxes', 'schemas', 'dist'])
-    cpSync(path, join(extension, path), { recursive: true });
+  const installed = readdirSync(extensions).find((name) => name.startsWith('tensorrt-lens.'));
   await bundleTests('out/host/tests');
   // The packages are there before the first test: nobody is there to agree to their download.
-  const kept = keptPackages(['tensorrt-rtx', 'onnxruntime']);
+  const kept = keptPackages();
   const cache = join(folder, 'cache');
   mkdirSync(cache);
   for (const name of readdirSync(kept))
@@ -54,7 +56,7 @@ async function runHost() {
   const results = join(folder, 'results.json');
   const fake = fakeTrtexec(folder);
   const env = {
-    EXTENSION_FOLDER: extension,
+    EXTENSION_FOLDER: join(extensions, installed),
     TEST_WORKSPACE: workspaceOf(folder, fake),
     REPOSITORY: process.cwd(),
     RESULTS: results,
@@ -70,17 +72,13 @@ async function runHost() {
 }
 
 async function runUi() {
-  run(node, ['scripts/package.mjs'], { quiet: true });
-  // Installed once, for the servers of all test files.
-  const extensions = join(folder, 'extensions');
-  installExtension('dist/tensorrt-lens.vsix', extensions);
   const files = chosen('test/host/ui', '.test.mjs').map((file) => `test/host/ui/${file}`);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
   // Two windows at a time: each waits often, for a timer or for another process, while the other one goes on.
   const args = ['--test', '--test-concurrency=2', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
-  const env = { EXTENSIONS: extensions, PACKAGES: keptPackages(['tensorrt-rtx', 'onnxruntime']) };
+  const env = { EXTENSIONS: extensions, PACKAGES: keptPackages() };
   const status = await runAside(node, args, env);
   const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
@@ -88,12 +86,11 @@ async function runUi() {
   return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
 }
 
-/** Installs packages where they are kept for the next run, unlike what the tests build. Gives that folder. */
-function keptPackages(sets) {
-  const kept = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tensorrt-lens-tests');
-  for (const set of sets)
-    run(node, ['dist/cli.js', 'setup', set, '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: kept } });
-  return kept;
+/** The user's own cache, with the packages that the tests need installed in it. */
+function keptPackages() {
+  for (const set of ['tensorrt-rtx', 'onnxruntime'])
+    run(node, ['dist/cli.js', 'setup', set, '--yes'], { quiet: true, env: { TENSORRT_LENS_CACHE: '' } });
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tensorrt-lens');
 }
 
 /** The test files of a folder that the arguments name; all, when they name none. */

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
-import { calibrate, findCalibrator } from '../../src/builder/quantisation/calibrate.ts';
-import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
+import { calibrate, findCalibrator } from '../../src/builder/quantization/calibrate.ts';
+import { readQuantization } from '../../src/builder/store/readQuantization.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -32,7 +32,7 @@ test('quantize_static writes a new model, whose scales are those of the samples'
   expect(made).toEqual({ by: expect.stringMatching(/^ONNX Runtime \d/), model: out });
   expect(readdirSync(dirname(out))).toEqual(['int8.onnx']);
   expect(readFileSync(fault('model.onnx')).equals(before)).toBe(true);
-  const { tensors, pairs, misplaced } = await readQuantisation({ path: out });
+  const { tensors, pairs, misplaced } = await readQuantization({ path: out });
   expect(pairs.length).toBeGreaterThan(2);
   expect(new Set(tensors.map(({ type }) => type))).toEqual(new Set(['int8']));
   expect(misplaced).toEqual([]);
@@ -89,7 +89,7 @@ test('weights of a transposed convolution and on the left get one scale; an old 
   const calibrator = await findCalibrator(await interpreter('with-onnx', []));
   const out = join(folder, 'deconvolution-int8.onnx');
   await calibrate({ model, inputs: [samples], out, calibrator, script });
-  const { tensors, misplaced } = await readQuantisation({ path: out });
+  const { tensors, misplaced } = await readQuantization({ path: out });
   expect(misplaced).toEqual([]);
   expect(Object.fromEntries(tensors.map(({ tensor, count }) => [tensor, count]))).toEqual({
     r: 1,

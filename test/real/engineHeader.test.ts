@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();

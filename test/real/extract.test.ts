@@ -1,15 +1,15 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { extractPiece } from '../../src/builder/surgery/extractPiece.ts';
+import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { splitFile } from '../../src/builder/surgery/splitFile.ts';
-import { inferTensors } from '../../src/core/model/inferTensors.ts';
-import { createModelGraph, type ModelGraph } from '../../src/core/model/modelGraph.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { closed, pieceOfNodes } from '../../src/core/surgery/pieceOf.ts';
+import { inferTensors } from '../../src/core/network/inferTensors.ts';
+import { createModelGraph, type ModelGraph } from '../../src/core/network/modelGraph.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { closed, subgraphOfNodes } from '../../src/core/surgery/extractModel.ts';
 import { suggestCuts } from '../../src/core/surgery/splitModel.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -63,14 +63,14 @@ test('random cuts of every model pass the checker and compute the same bytes', a
       mkdirSync(dirname(out), { recursive: true });
       const ids = randomCut(graph, random);
       // oxlint-disable-next-line no-await-in-loop
-      await extractPiece({ path: whole, pick: (one) => pieceOfNodes(one, ids), out, weights });
+      await extractSubgraph({ path: whole, pick: (one) => subgraphOfNodes(one, ids), out, weights });
       pieces.push(out);
     }
     jobs.push({ whole, pieces });
   }
   for (const [index, answers] of (await python.compareCuts(jobs)).entries())
-    for (const [piece, { checked, ran, same }] of answers.entries()) {
-      const what = jobs[index]!.pieces[piece]!;
+    for (const [subgraph, { checked, ran, same }] of answers.entries()) {
+      const what = jobs[index]!.pieces[subgraph]!;
       expect([checked, ran], what).toEqual([true, true]);
       expect(
         Object.values(same).filter((difference) => difference !== 0),
@@ -83,15 +83,15 @@ test('random cuts of every model pass the checker and compute the same bytes', a
 test('a model with weights inside is referred to from the same folder, and copied from elsewhere', async () => {
   const external = await fillWeights(modelPath('resnet18'), folder);
   const everything = (graph: ModelGraph) =>
-    pieceOfNodes(
+    subgraphOfNodes(
       graph,
       graph.nodes.map(({ id }) => id),
     );
   const whole = join(folder, 'inline', 'inline.onnx');
   mkdirSync(dirname(whole));
-  await extractPiece({ path: external, pick: everything, out: whole, weights: 'embed' });
+  await extractSubgraph({ path: external, pick: everything, out: whole, weights: 'embed' });
   const some = randomCut(await graphOf(whole), randomFrom(3));
-  const cut = (out: string) => extractPiece({ path: whole, pick: (graph) => pieceOfNodes(graph, some), out });
+  const cut = (out: string) => extractSubgraph({ path: whole, pick: (graph) => subgraphOfNodes(graph, some), out });
   const [beside, elsewhere] = [join(folder, 'inline', 'cut.onnx'), join(folder, 'elsewhere.onnx')];
   expect((await cut(beside)).files).toMatchObject([{ path: beside }]);
   await cut(elsewhere);
@@ -127,8 +127,8 @@ test('the parts of a split model, one after the other, compute what the whole do
     jobs.push({ whole, pieces: chain.parts.map(({ model }) => join(out, model)) });
   }
   for (const [index, answers] of (await python.compareCuts(jobs)).entries())
-    for (const [piece, { checked, ran, same }] of answers.entries()) {
-      const what = jobs[index]!.pieces[piece]!;
+    for (const [subgraph, { checked, ran, same }] of answers.entries()) {
+      const what = jobs[index]!.pieces[subgraph]!;
       expect([checked, ran], what).toEqual([true, true]);
       expect(
         Object.values(same).filter((difference) => difference !== 0),

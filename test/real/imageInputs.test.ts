@@ -1,4 +1,4 @@
-// Images as inputs of a model, decoded and normalised by image_files.py.
+// Images as inputs of a model, decoded and normalized by image_files.py.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 const drivers = fileURLToPath(new URL('../../src/driver', import.meta.url));
 
 /** A PNG whose rows have the filters 0 to 4 in turn. `pixels`: rows of bytes, `channels` a pixel. */
-function png(pixels: number[][], channels: number, colour: number, palette?: number[]): Buffer {
+function png(pixels: number[][], channels: number, color: number, palette?: number[]): Buffer {
   const chunk = (kind: string, body: Buffer) => {
     const head = Buffer.alloc(8);
     head.writeUInt32BE(body.length);
@@ -34,7 +34,7 @@ function png(pixels: number[][], channels: number, colour: number, palette?: num
   const head = Buffer.alloc(13);
   head.writeUInt32BE(pixels[0]!.length / channels);
   head.writeUInt32BE(pixels.length, 4);
-  head.set([8, colour], 8);
+  head.set([8, color], 8);
   const parts = [chunk('IHDR', head), ...(palette ? [chunk('PLTE', Buffer.from(palette))] : [])];
   const data = chunk('IDAT', deflateSync(Buffer.concat(rows)));
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...parts, data, chunk('IEND', Buffer.alloc(0))]);
@@ -94,10 +94,10 @@ test('a PNG with every filter, in the layout, order and range that the declarati
   expect(red).toBeCloseTo(expected(0, 0.3), 5);
 });
 
-test('grey, transparent and palette images, another size, and a folder of them', async () => {
+test('gray, transparent and palette images, another size, and a folder of them', async () => {
   const sizes = { size: [2, 2], scale: 1, channels: 'GRAY' };
   writeFileSync(
-    join(folder, 'grey.png'),
+    join(folder, 'gray.png'),
     png(
       [
         [0, 100],
@@ -107,7 +107,7 @@ test('grey, transparent and palette images, another size, and a folder of them',
       0,
     ),
   );
-  expect(await read({ ...sizes, images: 'grey.png' })).toEqual([
+  expect(await read({ ...sizes, images: 'gray.png' })).toEqual([
     {
       '': [
         [
@@ -119,8 +119,8 @@ test('grey, transparent and palette images, another size, and a folder of them',
       ],
     },
   ]);
-  // Between pixel centres: the middle of four is their mean, the edges are repeated.
-  const [large] = (await read({ ...sizes, size: [4, 4], images: 'grey.png' })) as Record<string, number[][][][]>[];
+  // Between pixel centers: the middle of four is their mean, the edges are repeated.
+  const [large] = (await read({ ...sizes, size: [4, 4], images: 'gray.png' })) as Record<string, number[][][][]>[];
   expect(large!['']![0]![0]![0]).toEqual([0, 25, 75, 100]);
   writeFileSync(join(folder, 'palette.png'), png([[1, 0]], 1, 3, [255, 0, 0, 0, 0, 255]));
   expect(await read({ images: 'palette.png', size: [1, 2], scale: 1 })).toEqual([
@@ -140,10 +140,10 @@ test('what cannot be read says what is wrong', async () => {
       { images: 'photo.jpg', size: [1, 1] },
       /photo\.jpg: (?:only PNG can be read without the package Pillow|cannot be read as an image)/,
     ],
-    [{ images: 'grey.png' }, /size is \[height, width\]/],
-    [{ images: 'grey.png', size: [1, 1], mean: [1, 2] }, /mean is a number, or a list of 3/],
-    [{ images: 'grey.png', size: [1, 1], sise: 3 }, /unknown key 'sise'/],
-    [{ images: 'grey.png', size: [1, 1], std: 0 }, /no std is 0/],
+    [{ images: 'gray.png' }, /size is \[height, width\]/],
+    [{ images: 'gray.png', size: [1, 1], mean: [1, 2] }, /mean is a number, or a list of 3/],
+    [{ images: 'gray.png', size: [1, 1], sise: 3 }, /unknown key 'sise'/],
+    [{ images: 'gray.png', size: [1, 1], std: 0 }, /no std is 0/],
   ] as const)
     expect(await read(declaration)).toMatch(message);
 });

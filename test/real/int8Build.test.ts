@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import type { Quantisation } from '../../src/core/quantisation/quantisation.ts';
+import type { Quantization } from '../../src/core/quantization/quantization.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -62,8 +62,8 @@ test('TensorRT-RTX builds the rules for int8: obeyed, and every pair behind a ke
 
   const typed = join(folder, 'typed.onnx');
   trtlens('precision', 'apply', rules, '-o', typed);
-  const fates = trtlens('quantisation', typed, '--build', build(typed, 'typed', '--strongly-typed'), '--json');
-  const { pairs } = JSON.parse(fates) as Quantisation;
+  const fates = trtlens('quantization', typed, '--build', build(typed, 'typed', '--strongly-typed'), '--json');
+  const { pairs } = JSON.parse(fates) as Quantization;
   expect(pairs.filter(({ fate }) => fate !== 'fused').map(({ tensor, fate, why }) => [tensor, fate, why])).toEqual([
     ['x', 'kernel', expect.stringContaining('"x" is an input of the graph: there is no kernel before it')],
   ]);

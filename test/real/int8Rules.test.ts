@@ -5,15 +5,15 @@ import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../src/builder/precision/rewriteModel.ts';
-import type { ScalesSource } from '../../src/builder/quantisation/pairsForRules.ts';
-import { createModelGraph } from '../../src/core/model/modelGraph.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { checkOverrides } from '../../src/core/precision/check/checkOverrides.ts';
-import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
-import { planPrecision } from '../../src/core/precision/plan/precisionPlan.ts';
-import { misplaced } from '../../src/core/quantisation/misplaced.ts';
-import { QuantisedGraph } from '../../src/core/quantisation/quantisedGraph.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import type { ScalesSource } from '../../src/builder/quantization/pairsForRules.ts';
+import { createModelGraph } from '../../src/core/network/modelGraph.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { checkOverrides } from '../../src/core/precision/checkOverrides.ts';
+import { readOverrides } from '../../src/core/precision/readOverrides.ts';
+import { planPrecision } from '../../src/core/precision/precisionPlan.ts';
+import { misplaced } from '../../src/core/quantization/misplaced.ts';
+import { QuantizedGraph } from '../../src/core/quantization/quantizedGraph.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -50,25 +50,25 @@ async function apply(rules: string, scales: ScalesSource | undefined, from = mod
     scales,
   });
   const { value } = await readModel(bytesOf(readFileSync(out)));
-  return { ...rewritten, out, network: new QuantisedGraph(createModelGraph(value!)) };
+  return { ...rewritten, out, network: new QuantizedGraph(createModelGraph(value!)) };
 }
 
-/** Names of the nodes that read a dequantised value. */
-const low = (network: QuantisedGraph): string[] =>
+/** Names of the nodes that read a dequantized value. */
+const low = (network: QuantizedGraph): string[] =>
   [...network.graph.nodes.keys()]
     .filter(
       (node) =>
         network.op(node) !== 'QuantizeLinear' &&
-        network.graph.inputs[node]!.slice(0, 2).some((tensor) => network.dequantisedBy(tensor) >= 0),
+        network.graph.inputs[node]!.slice(0, 2).some((tensor) => network.dequantizedBy(tensor) >= 0),
     )
     .map((node) => network.graph.nodes[node]!.name);
 
 test('int8 rules insert pairs with the scales of a cache; the other nodes stay as they are', async () => {
   const rules = 'scales ./resnet18.cache\n/layer1/** int8\n/layer1/layer1.1/conv2/Conv fp32\n';
-  const { out, network, quantised, rewrite } = await apply(rules, { path: cache });
+  const { out, network, quantized, rewrite } = await apply(rules, { path: cache });
   const names = low(network).filter((name) => name.endsWith('/Conv'));
   expect(names).toEqual(['/layer1/layer1.0/conv1/Conv', '/layer1/layer1.0/conv2/Conv', '/layer1/layer1.1/conv1/Conv']);
-  expect(quantised.size).toBe(low(network).length);
+  expect(quantized.size).toBe(low(network).length);
   // Relu is no operator that gets pairs.
   expect(rewrite.problems.map(({ code }) => code)).toContain('stays-float');
   const wrong = misplaced(network).filter(({ code }) => code !== 'one-side-of-residual');
@@ -80,10 +80,10 @@ test('int8 rules insert pairs with the scales of a cache; the other nodes stay a
   expect(error / largest).toBeLessThan(0.2);
 });
 
-test('with base fp16, pairs quantise behind the Casts', async () => {
+test('with base fp16, pairs quantize behind the Casts', async () => {
   const { out, network, rewrite } = await apply('base fp16\nscales c\nop:Conv int8\n', { path: cache });
   // Nothing between a product and the next pair is cast: it stays in the product's kernel. Behind the first Conv is a pool.
-  expect(rewrite.problems.map(({ code }) => code)).toContain('base-skips-quantised');
+  expect(rewrite.problems.map(({ code }) => code)).toContain('base-skips-quantized');
   expect(rewrite.casts.filter(({ input }) => /layer\d.*conv1/.test(input))).toEqual([]);
   expect(low(network).filter((name) => name.endsWith('Conv'))).toHaveLength(20);
   const [answer] = await python.check([{ model: out, run: true, against: model }]);
@@ -106,17 +106,17 @@ test('samples give the scales: the largest magnitude is 127', async () => {
   await expect(apply('scales s\n/conv1/Conv int8\n', { path: samples })).rejects.toThrow('trtlens precision apply');
 });
 
-test('rules that no scale fits are refused; a quantised network loses the pairs that nothing reads any more', async () => {
+test('rules that no scale fits are refused; a quantized network loses the pairs that nothing reads any more', async () => {
   await expect(apply('scales c\nop:Softmax, op:Relu int8\n', { path: cache })).rejects.toThrow(
     'TensorRT quantizes MatMul, Gemm, Conv, ConvTranspose, MaxPool, AveragePool, GlobalAveragePool, Add, not Relu',
   );
   await expect(apply('op:Conv int8\n', undefined)).rejects.toThrow('For int8, add a line "scales FILE"');
-  const quantised = await fillWeights(modelPath('resnet18_qdq'));
-  const before = (await readModel(bytesOf(readFileSync(quantised)))).value!;
-  const { network, out } = await apply('/conv1/Conv fp32\n', undefined, quantised);
+  const quantized = await fillWeights(modelPath('resnet18_qdq'));
+  const before = (await readModel(bytesOf(readFileSync(quantized)))).value!;
+  const { network, out } = await apply('/conv1/Conv fp32\n', undefined, quantized);
   const names = (nodes: readonly { name: string }[]) => nodes.map(({ name }) => name);
   const gone = names(before.nodes).filter((name) => !names(network.graph.nodes).includes(name));
   expect(gone).toEqual(['input_QuantizeLinear', 'input_DequantizeLinear']);
-  const [answer] = await python.check([{ model: out, run: true, against: quantised }]);
+  const [answer] = await python.check([{ model: out, run: true, against: quantized }]);
   expect(answer).toMatchObject({ checked: true, ran: true });
 });

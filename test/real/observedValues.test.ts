@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
-import { withObservedValues } from '../../src/builder/quantisation/observeValues.ts';
-import { readQuantisation } from '../../src/builder/store/readQuantisation.ts';
-import { observedText } from '../../src/core/quantisation/quantisation.ts';
+import { withObservedValues } from '../../src/builder/quantization/observeValues.ts';
+import { readQuantization } from '../../src/builder/store/readQuantization.ts';
+import { quantizationDocument } from '../../src/core/quantization/calibration.ts';
+import { renderText } from '../../src/core/document/render.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';
 
@@ -83,7 +84,7 @@ test('values beyond a range are counted over all samples, per channel too; what 
     sample('second', [0, 1.28, -1.27, -1.28, 126, 127.4, -127.6, 0]),
   ];
   const runtime = await runtimeForTests();
-  const read = await readQuantisation({ path: model, cache });
+  const read = await readQuantization({ path: model, cache });
   const found = await withObservedValues(read, { model, inputs, runtime, script }, cache);
   expect(found.samples).toBe(2);
   expect(found.pairs).toEqual(read.pairs);
@@ -96,7 +97,8 @@ test('values beyond a range are counted over all samples, per channel too; what 
     ['n', 'cache', { values: 16, clipped: 9, clippedShare: 9 / 16, largest: 200 }],
     ['elsewhere', 'cache', undefined],
   ]);
-  expect(observedText(found.tensors[0]!)).toBe('; clipped 50 %, largest 200');
+  const document = quantizationDocument(found, { title: 'm', build: null, cache: null, nameOf: String });
+  expect(renderText(document)).toMatch(/\n {2}x .+ 50 % +200\.0 +Q\/DQ nodes\n/);
 });
 
 test('inputs of another shape are refused', async () => {
@@ -104,7 +106,7 @@ test('inputs of another shape are refused', async () => {
   const path = join(folder, 'bad.json');
   writeFileSync(path, JSON.stringify([{ name: 'x', dimensions: '4', values: [1, 2, 3, 4] }]));
   const runtime = await runtimeForTests();
-  const read = await readQuantisation({ path: model });
+  const read = await readQuantization({ path: model });
   await expect(withObservedValues(read, { model, inputs: [path], runtime, script }, null)).rejects.toThrow(
     "input 'x' has shape",
   );

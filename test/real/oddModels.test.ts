@@ -1,13 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import type { AccuracyRequest } from '../../src/builder/accuracy/judgeAccuracy.ts';
-import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
-import { accuracyText, accuracyVerdict, evidence } from '../../src/core/accuracy/accuracyText.ts';
+import { type AccuracyReport, accuracyVerdict, evidence } from '../../src/core/accuracy/accuracyReport.ts';
+import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
+import { renderText } from '../../src/core/document/render.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { judge } from '../support/runtime.ts';
 
 const folder = temporaryFolder();
+const accuracyText = (report: AccuracyReport) => renderText(accuracyDocument(report, { title: 'm' }));
 const judgeOdd = (name: string, options?: Partial<AccuracyRequest>): Promise<AccuracyReport> =>
   judge(join(folder, `${name}.onnx`), [join(folder, `${name}.npz`)], options);
 const nodeOf = ({ nodes }: AccuracyReport, name: string) => nodes.find((node) => node.name === name)!;
@@ -19,7 +23,7 @@ test('a tensor that has another size in the low-precision run has no error there
   expect(nodeOf(report, '/gather')).toMatchObject({ propagatedError: null });
   expect(nodeOf(report, '/gather').localError).toBeLessThan(0.001);
   expect(report.outputs[0]).toMatchObject({ error: null, finite: false, shapeDiffers: true });
-  expect(accuracyText(report)).toContain('y: fails, its shape differs');
+  expect(accuracyText(report)).toMatch(/✗ y +fails +its shape differs/);
   expect(report.fix!.error).toBeLessThanOrEqual(0.01);
 });
 
@@ -58,7 +62,7 @@ test('a search about one output says so, and the others do not count', async () 
   ]);
   expect(small.fix!.nodes).toEqual([]);
   expect(accuracyVerdict(small)).toMatch(/^FP16 gives an error of \S+ in output "small", within the tolerance/);
-  expect(accuracyText(small)).toContain('  large: not judged, error not finite');
+  expect(accuracyText(small)).toMatch(/– large +not judged +not finite/);
   // Of any type; the search does not end at the first sample that another output misses.
   const more = await judgeOdd('two_outputs', { judgedOutputs: ['more'] });
   expect(more.outputs.find(({ name }) => name === 'more')).toMatchObject({ judged: true, max: null });
@@ -94,7 +98,7 @@ test('what is rounded to the largest number is not an overflow; a node without a
   const [add] = rounded.nodes;
   expect(add).toMatchObject({ name: '', role: 'root', overflow: false });
   expect(evidence(add!)).toMatch(/^local error \d\.\de-5, largest result 65,500; alone in FP16/);
-  expect(accuracyText(rounded)).toContain(`\n  ${rounded.fix!.names[0]} (Add): `);
+  expect(accuracyText(rounded)).toMatch(new RegExp(`✗ ${rounded.fix!.names[0]} +Add +cause`));
   const [first] = (await judgeOdd('ended')).nodes;
   expect(evidence(first!)).toMatch(/^largest result 65,52\d, FP16 ends at 65,504; /);
 });
@@ -136,4 +140,43 @@ test('a loop over sequences: its nodes are searched, and not measured', async ()
     'inside a body that cannot be measured, such as a loop over sequences; alone in FP16 it makes the outputs not finite',
   );
   expect(report.fix!.names).toEqual(['/mul']);
+});
+
+test('what ONNX Runtime refuses in low precision is not finite, and the node that causes it is named', async () => {
+  const float = (name: string) => ({ name, type: { tensorType: { elemType: 1, shape: { dim: [{ dimValue: 1 }] } } } });
+  // 4095 is 4096 in FP16, which is outside the table.
+  const graph = {
+    name: 'g',
+    node: [
+      { opType: 'Relu', name: '/relu', input: ['x'], output: ['a'] },
+      { opType: 'Add', name: '/index', input: ['a', 'last'], output: ['f'] },
+      { opType: 'Cast', name: '/cast', input: ['f'], output: ['i'], attribute: [{ name: 'to', type: 2, i: 7 }] },
+      { opType: 'Gather', name: '/gather', input: ['table', 'i'], output: ['g'] },
+      { opType: 'Exp', name: '/exp', input: ['g'], output: ['y'] },
+    ],
+    input: [float('x')],
+    output: [float('y')],
+    initializer: [
+      { name: 'table', dims: [4096], dataType: 1, floatData: Array.from({ length: 4096 }, (_, at) => Math.sin(at)) },
+      { name: 'last', dims: [1], dataType: 1, floatData: [4095] },
+    ],
+  };
+  const write = (name: string, last: number) => {
+    const path = join(folder, name);
+    const initializer = [graph.initializer[0]!, { ...graph.initializer[1]!, floatData: [last] }];
+    const model = { irVersion: 9, opsetImport: [{ domain: '', version: 17 }], graph: { ...graph, initializer } };
+    writeFileSync(path, onnx.ModelProto.encode(model as onnx.IModelProto).finish());
+    return path;
+  };
+  const inputs = join(folder, 'zero.bin');
+  writeFileSync(inputs, Buffer.alloc(4));
+  const report = await judge(write('index.onnx', 4095), [`x:${inputs}`]);
+  expect(report.outputs[0]).toMatchObject({ error: null, finite: false });
+  expect(report.fix!.names).toEqual(['/index']);
+  expect(report.refused).toContain('idx=4096');
+  expect(accuracyText(report)).toContain('runs in FP32 but not in FP16');
+  // A model that cannot run in FP32 either says so.
+  await expect(judge(write('outside.onnx', 5000), [`x:${inputs}`])).rejects.toThrow(
+    'indices element out of data bounds',
+  );
 });

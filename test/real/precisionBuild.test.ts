@@ -118,7 +118,7 @@ const kernelsOf = ({ fusion }: Made, node: string) => {
 };
 
 /** Two convolutions with a residual sum between Q/DQ nodes, and a tail in floating point. */
-function quantised(): Uint8Array {
+function quantized(): Uint8Array {
   const channels = 32;
   const value = (name: string, size: number) => {
     const dim = [1, channels, size, size].map((dimValue) => ({ dimValue }));
@@ -138,7 +138,7 @@ function quantised(): Uint8Array {
   ];
   const weights = Int8Array.from({ length: channels * channels * 9 }, (_, i) => ((i * 7) % 31) - 15);
   const graph: onnx.IGraphProto = {
-    name: 'quantised',
+    name: 'quantized',
     node: [
       ...qdq('x_dq', 'x'),
       node('w', 'DequantizeLinear', 'w_q', 's', 'z'),
@@ -198,11 +198,11 @@ describe('rewritten models become engines that obey', () => {
     expect(wrong.rules.map(({ verdict }) => verdict)).toEqual(['unbuilt', 'unbuilt', 'unseen', 'unbuilt']);
 
     const against = modelPath('fp16_overflow');
-    const [answer] = await python.check([{ model: made.path, run: true, against, optimised: true }]);
+    const [answer] = await python.check([{ model: made.path, run: true, against, optimized: true }]);
     expect(answer).toMatchObject({ checked: true, ran: true, outputs: { y: { finite: true } } });
   });
 
-  test('vit_tiny: softmax and norms in FP32, grown over cheap neighbours; and BF16', async () => {
+  test('vit_tiny: softmax and norms in FP32, grown over cheap neighbors; and BF16', async () => {
     const model = await fillWeights(modelPath('vit_tiny'));
     const rules = 'base fp16\nop:Softmax fp32\nop:LayerNormalization fp32';
     const plain = await make('vit', model, rules, '--grow');
@@ -236,11 +236,11 @@ describe('rewritten models become engines that obey', () => {
     expect(answer).toMatchObject({ checked: true, ran: true });
   });
 
-  test('a quantised model in FP16: its quantized kernels are the same ones', async () => {
-    const model = join(folder, 'quantised.onnx');
-    writeFileSync(model, quantised());
-    const typed = await make('quantised', model, 'base fp16');
-    const place = join(folder, 'quantised-as-is');
+  test('a quantized model in FP16: its quantized kernels are the same ones', async () => {
+    const model = join(folder, 'quantized.onnx');
+    writeFileSync(model, quantized());
+    const typed = await make('quantized', model, 'base fp16');
+    const place = join(folder, 'quantized-as-is');
     const built = await trtlens('build', model, '--backend', 'rtx', '--folder', place, '--json');
     const { fusion } = JSON.parse(built.out) as { fusion: FusionReport };
     const kernels = (of: FusionReport) => {

@@ -3,14 +3,14 @@ import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import type { RewrittenModel } from '../../src/builder/precision/rewriteModel.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { UserError } from '../../src/builder/userError.ts';
-import type { OnnxNode } from '../../src/core/onnx/onnxModel.ts';
-import { halfSince } from '../../src/core/precision/plan/opTypes.ts';
-import { followsType, outputFollows, readsAnyType, typingOf } from '../../src/core/precision/plan/opTyping.ts';
-import { readOverrides } from '../../src/core/precision/language/readOverrides.ts';
-import type { RewriteOptions } from '../../src/core/precision/rewrite/planRewrite.ts';
+import type { OnnxNode } from '../../src/core/formats/onnx/onnxModel.ts';
+import { halfSince } from '../../src/core/precision/internal/opTypes.ts';
+import { followsType, outputFollows, readsAnyType, typingOf } from '../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../src/core/precision/readOverrides.ts';
+import type { RewriteOptions } from '../../src/core/precision/planRewrite.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { type ModelAnswer, type ModelJob, pythonForTests, type PythonTools } from '../support/python.ts';
 import { randomModel } from '../support/randomModel.ts';
@@ -205,7 +205,7 @@ describe('fp16_overflow: what FP16 breaks', () => {
       const wide = await rewrite(model, 'base bf16');
       expect(half.rewrite.counts).toMatchObject({ byType: { float: 0, float16: 207, bfloat16: 0 } });
       expect(mixed.rewrite.counts).toMatchObject({ casts: 11, byType: { float: 14, float16: 193, bfloat16: 0 } });
-      const job = { run: true, against: model, reference, optimised: true };
+      const job = { run: true, against: model, reference, optimized: true };
       const [broken, repaired, same] = await python.check(
         [half, mixed, grown].map((one) => ({ model: pathOf(one), ...job })),
       );
@@ -222,7 +222,7 @@ describe('fp16_overflow: what FP16 breaks', () => {
   );
 });
 
-test('a quantised network whose rules read around Q/DQ pairs: valid, and of the same meaning', async () => {
+test('a quantized network whose rules read around Q/DQ pairs: valid, and of the same meaning', async () => {
   const model = fixturePath('builds/qdq/model.onnx');
   const jobs: ModelJob[] = [];
   for (const rules of ['conv1 fp32', 'conv2 fp32\nadd fp32', 'flat, fc fp32', '** fp32', 'conv3 fp16', '** fp16'])

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { readEngine } from '../../src/builder/run/readEngine.ts';
-import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
-import { judgeEngine } from '../../src/core/inspect/portability.ts';
-import { unknownTarget } from '../../src/core/inspect/engineKnowledge.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { inspectFile, judgeEngine } from '../../src/core/inspect/inspectFile.ts';
+import { unknownTarget } from '../../src/core/inspect/inspection.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();

@@ -2,15 +2,16 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { extractPiece } from '../../src/builder/surgery/extractPiece.ts';
+import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { splitFile } from '../../src/builder/surgery/splitFile.ts';
-import { convertOpset } from '../../src/builder/run/convertOpset.ts';
+import { convertOpset } from '../../src/builder/run/whatIf.ts';
 import { compareChain, recordCut } from '../../src/builder/run/runParts.ts';
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { pieceBetween } from '../../src/core/surgery/pieceOf.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { limitOf } from '../../src/cli/surgery/split.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { subgraphBetween } from '../../src/core/surgery/extractModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -33,9 +34,9 @@ const options = (samples: string[] = []) => ({
 test('a recorded cut: run alone on the recorded inputs, it gives the recorded outputs', async () => {
   const model = await fillWeights(modelPath('vit_tiny'), folder);
   const out = join(folder, 'cut/part.onnx');
-  const cut = await extractPiece({
+  const cut = await extractSubgraph({
     path: model,
-    pick: (graph) => pieceBetween(graph, ['/blocks/blocks.2/Add_1_output_0'], ['/blocks/blocks.4/Add_1_output_0']),
+    pick: (graph) => subgraphBetween(graph, ['/blocks/blocks.2/Add_1_output_0'], ['/blocks/blocks.4/Add_1_output_0']),
     out,
   });
   const [inputs, outputs] = (await recordCut(model, cut, join(folder, 'cut/part'), options())) as [string, string];
@@ -49,6 +50,18 @@ test('a recorded cut: run alone on the recorded inputs, it gives the recorded ou
   };
   await runPythonJob({ ...python.runtime, script: driver('run_parts.py'), request });
   expect(Buffer.compare(readFileSync(again), readFileSync(outputs))).toBe(0);
+});
+
+test('a cut of an FP16 model rounds, and the limit allows for it', async () => {
+  const out = join(folder, 'fp16');
+  const model = modelPath('fp16_overflow_fp16');
+  const chain = await splitFile(model, ['/layers.0/add_ffn/Add_output_0', '/layers.2/add_ffn/Add_output_0'], out);
+  const limit = limitOf(chain);
+  expect(limit.error).toBe(2 ** -8);
+  for (const { error } of await compareChain(model, chain, out, options())) {
+    expect(error).toBeGreaterThan(1e-5);
+    expect(error).toBeLessThan(limit.error);
+  }
 });
 
 test('samples that do not fit say why, and nothing is written', async () => {

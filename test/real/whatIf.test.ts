@@ -7,8 +7,8 @@ import { whatIf } from '../../src/builder/run/whatIf.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
 import { writeChanged } from '../../src/builder/surgery/writeChanged.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

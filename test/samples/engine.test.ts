@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { BuildLog } from '../../src/core/engine/buildLog.ts';
-import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../src/core/engine/readProfile.ts';
-import { readTiming } from '../../src/core/engine/readTiming.ts';
-import { sampleText, samplesIn } from '../support/samples.ts';
+import type { BuildLog } from '../../src/core/formats/tensorrt/buildOutput.ts';
+import { readBuildLog } from '../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile, readTiming } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { samplesIn, sampleText } from '../support/samples.ts';
 
 const sample = (name: string): BuildLog => readBuildLog(sampleText(name)).value;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
-import { createEngineReport } from '../../src/core/fusion/engineReport.ts';
-import { engineGraph } from '../../src/core/scene/engine/engineGraph.ts';
-import { buildHierarchy } from '../../src/core/scene/graph/hierarchy.ts';
-import { indexGraph } from '../../src/core/scene/graph/graphIndex.ts';
+import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { createEngineReport } from '../../src/core/fusion/createReport.ts';
+import { engineGraph } from '../../src/core/picture/graph/fusionGroups.ts';
+import { buildHierarchy } from '../../src/core/picture/graph/hierarchy.ts';
+import { indexGraph } from '../../src/core/picture/graph/graphIndex.ts';
 import { samplesIn, sampleText } from '../support/samples.ts';
 
 const graphOf = (file: string) => {

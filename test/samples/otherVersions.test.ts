@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../src/core/engine/readLayerInfo.ts';
+import { readBuildLog } from '../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { createReport } from '../../src/core/fusion/createReport.ts';
 import { sampleText } from '../support/samples.ts';
 import { buildModel } from '../unit/core/fusion/buildModel.ts';
@@ -38,16 +39,21 @@ const net = buildModel({
 const tail = ['6', '7', '8', '9', '10', '11'];
 
 describe('builds of other versions', () => {
-  it('10.16 with two profiles: kernels of the second are a ForeignNode of its own', () => {
+  it('10.16 with two profiles: a report is on one, whose kernels are a ForeignNode of its own', () => {
     const log = readBuildLog(sampleText('logs/cookbook_py_10.16.1_ProfilingVerbosity.log.gz')).value;
-    const report = createReport({ model: net, modelFile: 'net.onnx', log });
-    expect(report.foreignNodes.map(({ name, nodes, exact, layers }) => [name, nodes, exact, layers.length])).toEqual([
-      ['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]}', tail, true, 6],
-      ['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]} [profile 1]', tail, true, 6],
+    const input = { model: net, modelFile: 'net.onnx', log };
+    const report = createReport(input);
+    const foreign = ({ foreignNodes }: FusionReport) =>
+      foreignNodes.map(({ name, nodes, exact, layers }) => [name, nodes, exact, layers.length]);
+    expect(foreign(report)).toEqual([['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]}', tail, true, 6]]);
+    const second = createReport({ ...input, optimizationProfile: 1 });
+    expect(foreign(second)).toEqual([
+      ['{ForeignNode[gemm1.weight...ONNXTRT_castHelper_9]} [profile 1]', tail, false, 6],
     ]);
+    expect(second.optimizationProfile).toEqual({ shown: 1, of: 2 });
     expect(report.accounting).toMatchObject({ foreign: 6, fused: 4, single: 2, unknown: 0 });
     // The cookbook's program builds the same network once for each verbosity.
-    expect(report.problems.map(({ code }) => code)).toEqual(['several-builds']);
+    expect(report.problems.map(({ code }) => code)).toEqual(['several-builds', 'several-profiles']);
   });
 
   it('10.16 with several backend strategies: the last one is told', () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import { writePlugin, type WrittenPlugin } from '../../src/builder/surgery/writePlugin.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { runProcess } from '../../src/builder/tools/runProcess.ts';
 import { cudaForTests, pythonForTests, type PythonTools } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -18,7 +18,7 @@ let cuda: string;
 beforeAll(async () => {
   tools = await pythonForTests();
   cuda = await cudaForTests();
-}, 300_000);
+});
 
 /** A name that would end a comment or a text in C++ and Python, were it written as it is. */
 const nasty = '*/ "x" \\ ??/\n#error é "";';

@@ -56,7 +56,7 @@ def work(job):
         build_engine.build(build_engine.arguments(arguments), log, Never())
         log.frame("PASSED")
         return "passed"
-    except build_engine.BuildError as error:
+    except build_engine.JobError as error:
         log.write("[E] %s" % error)
         log.frame("FAILED")
         return str(error)

@@ -1,24 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { beforeAll } from 'vitest';
-// @ts-expect-error -- the build script is plain JavaScript
-import { cliBundle } from '../../esbuild.mjs';
+import { inject } from 'vitest';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = fileURLToPath(new URL('../../webview/playground/index.html', import.meta.url));
 
-/** Bundles `trtlens` into a folder of the calling test file, with the scripts that it runs; the result runs it. */
-export function bundledCli(folder: string) {
+/** Puts `trtlens`, as it was built before the tests, into a folder's `dist`, with a page of the given code and style. */
+export function copyCli(folder: string, { script = '', style = '' } = {}): void {
   const dist = join(folder, 'dist');
-  beforeAll(async () => {
-    await build({ ...cliBundle(dist), absWorkingDir: root, logLevel: 'error' });
-    cpSync(join(root, 'src/driver'), join(dist, 'driver'), { recursive: true });
-  });
+  cpSync(inject('cli'), dist, { recursive: true });
+  mkdirSync(join(dist, 'webview'));
+  cpSync(page, join(dist, 'webview/playground.html'));
+  writeFileSync(join(dist, 'webview/playground.js'), script);
+  writeFileSync(join(dist, 'webview/playground.css'), style);
+}
+
+/** Runs `trtlens` with a cache in the given folder. */
+export function bundledCli(folder: string) {
   return (...args: string[]): { code: number | null; out: string; err: string } => {
     const env = { ...process.env, TENSORRT_LENS_CACHE: join(folder, 'cache') };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, 'cli.js'), ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(inject('cli'), 'cli.js'), ...args], {
       encoding: 'utf8',
       env,
     });

@@ -2,7 +2,7 @@
 
 Reads one JSON job a line, writes one JSON answer a line:
   {"model": path, "run": bool, "shapes": {input: [1, 8]}, "largest": 1.0, "against": path of a model with the same inputs,
-   "optimised": bool, "reference": bool}
+   "optimized": bool, "reference": bool}
   {"checked": true | "why not", "inputs": {name: type}, "declared": {output: type}, "outputs": {name: {...}},
    "ran": true | "why not"}
 """
@@ -50,18 +50,18 @@ def feeds_for(session, job):
     return feeds
 
 
-def session_of(path, optimised=False):
+def session_of(path, optimized=False):
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 2
     # As the model is written, where not asked otherwise: fusions take norms of mixed types for norms of one, and fail.
-    if not optimised:
+    if not optimized:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def run(path, job):
-    session = session_of(path, job.get("optimised", False))
+    session = session_of(path, job.get("optimized", False))
     return session, session.run(None, feeds_for(session, job))
 
 

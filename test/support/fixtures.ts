@@ -24,11 +24,41 @@ export function captureText(name: string): string | undefined {
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** Rows of the captures' manifest (builds on the GPU): what each capture is and how it ended. */
+/** What a capture is: see test/fixtures/captures/README.md. */
+export interface Capture {
+  /** Name of a model in test/fixtures/models. */
+  model?: string | null;
+  what?: string;
+  tensorrt: string;
+  /** What was run, one after the other, on the GPU; TensorRT-RTX was run by its Python module. */
+  cmd?: string[];
+  rc?: number[];
+  result?: string;
+  nodes?: string;
+  engine_layers?: string;
+  foreign_nodes?: string;
+}
+
+/** All captured builds by their folder, `tensorrt-10.6.0/vit_tiny.fp16`. */
+export const captureIndex = JSON.parse(readFileSync(fixturePath('captures/manifest.json'), 'utf8')) as Record<
+  string,
+  Capture
+>;
+
+/** The builds on the GPU, one row each: what it is and how it ended. A cell without a value is empty. */
 export function manifest(): Record<string, string>[] {
-  const [head, ...rows] = readFileSync(fixturePath('captures/MANIFEST.tsv'), 'utf8').trimEnd().split('\n');
-  const keys = head!.split('\t');
-  return rows.map((row) => Object.fromEntries(row.split('\t').map((cell, i) => [keys[i]!, cell])));
+  return Object.entries(captureIndex)
+    .filter(([, { cmd }]) => cmd !== undefined)
+    .map(([folder, capture]) => ({
+      case: folder.slice(folder.indexOf('/') + 1),
+      command: capture.cmd!.join(' ;; '),
+      ...Object.fromEntries(
+        (['tensorrt', 'model', 'what', 'result', 'nodes', 'engine_layers', 'foreign_nodes'] as const).map((key) => [
+          key,
+          capture[key] ?? '',
+        ]),
+      ),
+    }));
 }
 
 /** Bytes of a file under test/fixtures, unpacked. */

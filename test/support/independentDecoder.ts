@@ -1,17 +1,17 @@
 import { onnx } from 'onnx-proto';
 import { expect } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { dataTypeName } from '../../src/core/onnx/tensorTypes.ts';
-import type {
-  OnnxAttribute,
-  OnnxGraph,
-  OnnxModel,
-  OnnxNode,
-  OnnxTensor,
-  OnnxValue,
-} from '../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/text/byteSource.ts';
+import {
+  dataTypeName,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../../src/core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 
 /** An independent decoder must see in the file what the reader sees: both are brought into one plain form. */
 export async function expectAgreement(path: string): Promise<void> {

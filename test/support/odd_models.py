@@ -1,4 +1,4 @@
-"""Writes models into a folder, with inputs, that a judgement of accuracy could get wrong; prints a line of JSON each: its name."""
+"""Writes models into a folder, with inputs, that a judgment of accuracy could get wrong; prints a line of JSON each: its name."""
 
 import json
 import sys

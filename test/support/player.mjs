@@ -101,8 +101,7 @@ function playPolygraphy() {
 
 async function play(files) {
   const log = env.PLAYER_LOG ?? 'log.txt';
-  const meta = JSON.parse(text(`${capture}/meta.json`));
-  const code = Number(env.PLAYER_CODE ?? meta.rc[0]);
+  const code = Number(env.PLAYER_CODE ?? JSON.parse(text('manifest.json'))[capture].rc[0]);
   // Worse than a real one: what it is to leave is half there from the beginning.
   const written = [files.engine, ...files.caches].filter((path) => path !== undefined);
   for (const path of written) appendFileSync(path, '<half');

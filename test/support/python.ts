@@ -31,8 +31,8 @@ export interface ModelJob {
   largest?: number;
   /** A model whose outputs on the same inputs are the reference. */
   against?: string;
-  /** With ONNX Runtime's optimisations, as people run it; else as the model is written. */
-  optimised?: boolean;
+  /** With ONNX Runtime's optimizations, as people run it; else as the model is written. */
+  optimized?: boolean;
   /** With ONNX's own evaluator, which knows BF16, instead of ONNX Runtime. */
   reference?: boolean;
 }
@@ -52,6 +52,16 @@ export interface CutAnswer {
   ran: true | string;
   /** Largest difference of each output to the whole model's; 0: byte for byte. */
   same: Record<string, number>;
+}
+
+/** A model that TensorRT-RTX rejects, and what is expected of its repair; see repair_models.py. */
+export interface RepairCase {
+  name: string;
+  status: string;
+  repairs: string[];
+  allow: string[];
+  /** The class that the outputs have; null: it depends on the machine. */
+  shown: string | null;
 }
 
 /** See accuracy_oracle.py. */
@@ -182,7 +192,7 @@ export class PythonTools {
     return (await this.run('accuracy_bodies_oracle.py', [], jobs)) as BodiesTruth[];
   }
 
-  /** Writes models that a judgement of accuracy could get wrong into a folder; see odd_models.py. */
+  /** Writes models that a judgment of accuracy could get wrong into a folder; see odd_models.py. */
   async oddModels(folder: string): Promise<string[]> {
     return (await this.run('odd_models.py', [folder], [])) as string[];
   }
@@ -197,20 +207,25 @@ export class PythonTools {
     return (await this.run('operator_types.py', [], [])) as OperatorTypes[];
   }
 
+  /** Writes models that TensorRT-RTX rejects into a folder. */
+  async repairModels(folder: string): Promise<RepairCase[]> {
+    return (await this.run('repair_models.py', [folder], [])) as RepairCase[];
+  }
+
   /** The largest magnitude of each float tensor on random inputs, by name; see calibrate_model.py. */
   async calibrate(model: string): Promise<Record<string, number>> {
     const [answer] = await this.run('calibrate_model.py', [], [{ model }]);
     return answer as Record<string, number>;
   }
 
-  /** Writes a model with the arithmetic of a migrated cache written out; see fake_quantise.py. */
-  async fakeQuantise(job: {
+  /** Writes a model with the arithmetic of a migrated cache written out; see fake_quantize.py. */
+  async fakeQuantize(job: {
     model: string;
-    quantised: string;
+    quantized: string;
     cache: string;
     out: string;
   }): Promise<{ activations: number; weights: number }> {
-    const [answer] = await this.run('fake_quantise.py', [], [job]);
+    const [answer] = await this.run('fake_quantize.py', [], [job]);
     return answer as { activations: number; weights: number };
   }
 

@@ -131,7 +131,7 @@ class Maker {
         return add('Concat', [ends[1]!, ends[0]!], [intOf('axis', 1)]);
       },
       () => {
-        // ONNX Runtime loses outer tensors that are quantised inside of nested subgraphs.
+        // ONNX Runtime loses outer tensors that are quantized inside of nested subgraphs.
         if (depth > 0) return null;
         const scale = [this.weight([], 0.01), this.zero()];
         return add('DequantizeLinear', [add('QuantizeLinear', [any(), ...scale]), ...scale]);

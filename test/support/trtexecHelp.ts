@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineOptions } from '../../src/core/build/engineOptions.ts';
-import { readTrtexecHelp } from '../../src/core/build/readTrtexecHelp.ts';
-import { trtexecCommand } from '../../src/core/build/trtexecCommand.ts';
-import { flagStatus, parseVersion } from '../../src/core/build/trtexecFlags.ts';
+import type { EngineOptions } from '../../src/core/build/buildOptions.ts';
+import { flagStatus, parseVersion, readTrtexecHelp } from '../../src/core/build/trtexecFlags.ts';
+import { trtexecCommand } from '../../src/core/build/buildCommand.ts';
 
 const files = { engine: 'e.engine', layers: 'l.json', profile: 'p.json', times: 't.json' };
 

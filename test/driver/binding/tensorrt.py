@@ -1,7 +1,7 @@
 """A stand-in for TensorRT's Python module up to 10.x, as far as a build that records choices needs it.
 
 It plays recorded choices (the environment's STANDIN_CHOICES, one JSON line a layer) to the algorithm selector, as the
-API reference and the binding's sources have it: the base class must be initialised, objects live as long as the call
+API reference and the binding's sources have it: the base class must be initialized, objects live as long as the call
 that brings them, the builder keeps no Python object alive, and an exception or another answer than a list of indices
 ends the build. STANDIN_VERSION is the version; from 11 on there is no selector.
 """
@@ -35,7 +35,7 @@ class ILogger:
 
 class IAlgorithmSelector:
     def __init__(self):
-        self.initialised = True
+        self.initialized = True
 
 
 class Lent:
@@ -113,7 +113,7 @@ class Config:
 
     @algorithm_selector.setter
     def algorithm_selector(self, selector):
-        if not isinstance(selector, IAlgorithmSelector) or not getattr(selector, "initialised", False):
+        if not isinstance(selector, IAlgorithmSelector) or not getattr(selector, "initialized", False):
             raise TypeError("incompatible function arguments")
         self._selector = weakref.ref(selector)
 

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { openFile } from '../../../src/builder/files/fileSource.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import { FactsReader } from '../../../src/host/language/knownFacts.ts';
+import { FactsReader } from '../../../src/host/language/internal/knownFacts.ts';
 import { DiskSource } from '../../../src/host/workspace/diskSource.ts';
 import { dismissing, inRepository, inWorkspace, lens, nextEvent, openModel, roundTrip, until } from './support.ts';
 
@@ -22,7 +22,7 @@ describe('a build from elsewhere', () => {
     rmSync(model().fsPath);
   });
 
-  it('is shown from its log and layer info, labelled as imported', async () => {
+  it('is shown from its log and layer info, labeled as imported', async () => {
     const { sessions } = await lens();
     const session = await openModel(model());
     assert.equal(session.state.newest, null);

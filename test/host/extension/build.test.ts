@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { BuildDiagnostics } from '../../../src/host/diagnostics/buildDiagnostics.ts';
+import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
 import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
 import { taskProperties } from '../../../src/host/builds/taskProperties.ts';
 import {
@@ -110,6 +113,26 @@ describe('building', () => {
     assert.match(said()[0]!.relatedInformation![0]!.location.uri.path, /build\.log$/);
   });
 
+  it('says again after a reload why the newest build failed', async () => {
+    const again = new BuildDiagnostics(new ParsedFiles());
+    const uri = inWorkspace('unsupported_op.onnx');
+    try {
+      await again.recall(uri);
+      assert.notDeepEqual(again.fixesOf(uri.toString(), 0), []);
+    } finally {
+      again.dispose();
+    }
+  });
+
+  it('makes the model of the log on view the one that the side bar shows', async () => {
+    const { sessions } = await lens();
+    const { newest } = (await openModel(inWorkspace('unsupported_op.onnx'))).state;
+    sessions.setCurrent(inWorkspace('vit_tiny.onnx'));
+    const told = nextEvent(sessions.onDidChangeCurrent);
+    await vscode.window.showTextDocument(vscode.Uri.file(newest!.log!));
+    assert.equal((await told)?.key, inWorkspace('unsupported_op.onnx').toString());
+  });
+
   it('says which weights are missing', async function () {
     this.timeout(120_000);
     const { builds } = await lens();
@@ -118,34 +141,42 @@ describe('building', () => {
     assert.match((await ended).build.manifest.error!, /weights\.bin/);
   });
 
-  it('leaves no process and no engine when it is cancelled', async function () {
-    this.timeout(120_000);
-    const { builds } = await lens();
-    const pids = () => (existsSync(process.env['FAKE_PIDS']!) ? readFileSync(process.env['FAKE_PIDS']!, 'utf8') : '');
-    const uri = inWorkspace('loop_if.onnx');
-    const settings = vscode.workspace.getConfiguration('tensorrtLens');
-    await settings.update('trtexec.path', process.env['FAKE_TRTEXEC'], vscode.ConfigurationTarget.Global);
-    try {
-      const task = await configuredTask('never ends');
-      const ended = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name === 'never ends');
-      const over = nextEvent(builds.onDidEnd);
-      const execution = await vscode.tasks.executeTask(task);
-      await until(builds.onDidChange, () => (builds.runningOf(uri)?.folder ?? null) !== null);
-      // The program has started: it says so in a file.
-      await eventually(() => pids() !== '');
-      execution.terminate();
-      await ended;
-      const { build } = await over;
-      assert.equal(build.manifest.result, 'cancelled');
-      const running = pids().trim().split('\n').map(Number).filter(isAlive);
-      assert.deepEqual(running, []);
-      assert.deepEqual(readdirSync(build.folder).toSorted(), ['build.log', 'manifest.json']);
-      assert.equal(builds.runningOf(uri), undefined);
-    } finally {
-      await settings.update('trtexec.path', undefined, vscode.ConfigurationTarget.Global);
-      rmSync(buildsFolder(uri.fsPath), { recursive: true, force: true });
-    }
-  });
+  for (const way of ['ends its task', 'cancels it'] as const)
+    it(`leaves no process, no engine and no problem when the user ${way}`, async function () {
+      this.timeout(120_000);
+      const { builds } = await lens();
+      const pids = () => (existsSync(process.env['FAKE_PIDS']!) ? readFileSync(process.env['FAKE_PIDS']!, 'utf8') : '');
+      const uri = inWorkspace('loop_if.onnx');
+      const settings = vscode.workspace.getConfiguration('tensorrtLens');
+      await settings.update('trtexec.path', process.env['FAKE_TRTEXEC'], vscode.ConfigurationTarget.Global);
+      try {
+        const task = await configuredTask('never ends');
+        const ended = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.name === 'never ends');
+        const exited = nextEvent(
+          vscode.tasks.onDidEndTaskProcess,
+          ({ execution }) => execution.task.name === 'never ends',
+        );
+        const over = nextEvent(builds.onDidEnd);
+        const execution = await vscode.tasks.executeTask(task);
+        await until(builds.onDidChange, () => (builds.runningOf(uri)?.folder ?? null) !== null);
+        // The program has started: it says so in a file.
+        await eventually(() => pids() !== '');
+        if (way === 'ends its task') execution.terminate();
+        else await vscode.commands.executeCommand('tensorrtLens.cancelBuild', uri);
+        await ended;
+        assert.equal((await exited).exitCode, undefined, 'its tab is not that of a failure');
+        const { build } = await over;
+        assert.equal(build.manifest.result, 'cancelled');
+        assert.deepEqual(await diagnoseBuild(build), []);
+        const running = pids().trim().split('\n').map(Number).filter(isAlive);
+        assert.deepEqual(running, []);
+        assert.deepEqual(readdirSync(build.folder).toSorted(), ['build.log', 'manifest.json']);
+        assert.equal(builds.runningOf(uri), undefined);
+      } finally {
+        await settings.update('trtexec.path', undefined, vscode.ConfigurationTarget.Global);
+        rmSync(buildsFolder(uri.fsPath), { recursive: true, force: true });
+      }
+    });
 });
 
 function isAlive(pid: number): boolean {

@@ -37,7 +37,14 @@ describe('layer info without its model', () => {
     assert.deepEqual(state!.notices[0]!.steps, ['chooseModel']);
     assert.deepEqual(
       tree.getChildren().map(({ label }) => label),
-      ['ForeignNode 0', 'ForeignNode 2', 'ForeignNode 1', 'Native layers (14)', 'Reformats (7)', 'Where time goes (3)'],
+      [
+        'ForeignNode 0',
+        'ForeignNode 2',
+        'instance_norm … group_norm',
+        'Native layers (14)',
+        'Reformats (7)',
+        'Where time goes (3)',
+      ],
     );
   });
 

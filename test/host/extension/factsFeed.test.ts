@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { FactsFeed } from '../../../src/host/language/factsFeed.ts';
-import { FactsReader } from '../../../src/host/language/knownFacts.ts';
+import { FactsReader } from '../../../src/host/language/internal/knownFacts.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
 import { inWorkspace, nextEvent, until } from './support.ts';
 
@@ -23,7 +23,7 @@ describe('the models near an override file', () => {
     const sessions = new Sessions({
       readModel: () => Promise.resolve(nothing),
       readNewestBuild: () => Promise.resolve(null),
-      readQuantisation: () => Promise.resolve(null),
+      readQuantization: () => Promise.resolve(null),
     });
     const feed = new FactsFeed(sessions, new FactsReader(log, new ParsedFiles()));
     const rules = vscode.Uri.joinPath(folder, 'rules.trtprec');

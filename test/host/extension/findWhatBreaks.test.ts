@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
-import type { Ladder } from '../../../src/core/accuracy/ladder.ts';
-import { writeBuildOverrides } from '../../../src/builder/store/overridesRecord.ts';
+import type { PrecisionSweep } from '../../../src/core/accuracy/precisionSweep.ts';
+import { writeBuildOverrides } from '../../../src/builder/store/internal/overridesRecord.ts';
 import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('ln_pow.onnx');
@@ -17,7 +17,7 @@ const inputs = inRepository('test/fixtures/faults/ln_pow_outlier/inputs.npz');
 /** Runs the command with input files, as a task or a keybinding may. */
 async function find(target: vscode.Uri): Promise<AccuracyReport> {
   const found = await vscode.commands.executeCommand<{ report: AccuracyReport } | undefined>(
-    'tensorrtLens.findCulprits',
+    'tensorrtLens.findSensitiveNodes',
     target,
     [inputs],
   );
@@ -35,7 +35,7 @@ describe('accuracy', () => {
     for (const { fsPath } of [model, rules, closed]) rmSync(fsPath, { force: true });
   });
 
-  it('finds what breaks, colours the graph, and adds the rules as one step to undo', async () => {
+  it('finds what breaks, colors the graph, and adds the rules as one step to undo', async () => {
     const session = await openModel(model);
     const report = await find(model);
     assert.equal(report.fix!.nodes.length, 6);
@@ -111,24 +111,24 @@ describe('accuracy', () => {
   });
 
   it('compares the precisions in one table; a search on the same inputs keeps it, another model drops it', async () => {
-    type Found = { report: AccuracyReport; ladder?: Ladder };
+    type Found = { report: AccuracyReport; sweep?: PrecisionSweep };
     const run = (command: string) => vscode.commands.executeCommand<Found>(`tensorrtLens.${command}`, model, [inputs]);
-    const { ladder, report } = await run('comparePrecisions');
+    const { sweep, report } = await run('comparePrecisions');
     assert.deepEqual(
-      ladder!.rungs.map(({ precision }) => precision),
+      sweep!.rungs.map(({ precision }) => precision),
       ['fp32', 'fp16', 'bf16', 'int8'],
     );
-    assert.equal(ladder!.rungs[1]!.fix!.nodes, 6);
+    assert.equal(sweep!.rungs[1]!.fix!.nodes, 6);
     assert.equal(report.fix!.nodes.length, 6);
     // Run, or with the reason why not: this depends on the Python of the machine.
-    const int8 = ladder!.rungs[3]!;
+    const int8 = sweep!.rungs[3]!;
     assert.ok(int8.predicted !== null || int8.reason!.startsWith('not run: '), JSON.stringify(int8));
     assert.equal((await activeTab(({ label }) => label === 'Accuracy of ln_pow.onnx')).isActive, true);
-    assert.deepEqual((await run('findCulprits')).ladder, ladder);
+    assert.deepEqual((await run('findSensitiveNodes')).sweep, sweep);
     const bytes = readFileSync(model.fsPath);
     // A field that no reader knows: another file, the same model.
     writeFileSync(model.fsPath, Buffer.concat([bytes, Buffer.from([0xfa, 0x3f, 0])]));
-    assert.equal((await run('findCulprits')).ladder, undefined);
+    assert.equal((await run('findSensitiveNodes')).sweep, undefined);
   });
 
   it('judges a build of the history under its rules, with its kernels as a second opinion', async () => {
@@ -144,7 +144,7 @@ describe('accuracy', () => {
       },
     };
     const found = await vscode.commands.executeCommand<{ report: AccuracyReport }>(
-      'tensorrtLens.findCulprits',
+      'tensorrtLens.findSensitiveNodes',
       { build },
       [inputs],
     );

@@ -190,7 +190,7 @@ describe('tactic replays', () => {
       .join('\n');
     assert.match(text, /CaskConvolution/);
     editor.selection = new vscode.Selection(at, at);
-    await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+    await vscode.commands.executeCommand('tensorrtLens.unpinLayer');
     assert.doesNotMatch(document.getText(), /patch_embed/);
     assert.match(document.getText(), /ForeignNode/);
     await vscode.commands.executeCommand('undo');

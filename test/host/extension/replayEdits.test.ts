@@ -58,7 +58,7 @@ describe('edits of a tactic replay', () => {
       // oxlint-disable-next-line no-await-in-loop -- one document
       const document = await show(text, at);
       // oxlint-disable-next-line no-await-in-loop -- as above
-      await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+      await vscode.commands.executeCommand('tensorrtLens.unpinLayer');
       assert.equal(document.getText(), expected);
       JSON.parse(expected);
       // oxlint-disable-next-line no-await-in-loop -- as above
@@ -72,7 +72,7 @@ describe('edits of a tactic replay', () => {
     const key = `"${convolution}"`;
     const document = await show(text, key);
     const typed = vscode.commands.executeCommand('type', { text: ' ' });
-    await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+    await vscode.commands.executeCommand('tensorrtLens.unpinLayer');
     await typed;
     const [start, end] = [text.indexOf(key), text.indexOf('"{ForeignNode[')];
     assert.equal(document.getText(), `${text.slice(0, start)} ${text.slice(end)}`);
@@ -87,7 +87,7 @@ describe('edits of a tactic replay', () => {
     const other = await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Two });
     const cursor = document.positionAt(text.indexOf(convolution));
     other.selection = new vscode.Selection(cursor, cursor);
-    await vscode.commands.executeCommand('tensorrtLens.freeLayer');
+    await vscode.commands.executeCommand('tensorrtLens.unpinLayer');
     assert.ok(!document.getText().includes(convolution));
     assert.ok(document.getText().includes('卷积'));
     await undo();
@@ -97,7 +97,7 @@ describe('edits of a tactic replay', () => {
   it('free a layer that is picked, where the cursor is at none', async () => {
     const text = oddReplay();
     const document = await show(text, '{');
-    await accepting(vscode.commands.executeCommand('tensorrtLens.freeLayer', replay));
+    await accepting(vscode.commands.executeCommand('tensorrtLens.unpinLayer', replay));
     assert.equal(document.getText(), text.replace(/"中文.*?\},\s*/s, ''));
     await undo();
     assert.equal(document.getText(), text);
@@ -106,7 +106,7 @@ describe('edits of a tactic replay', () => {
   it('free the layer that was picked, also where the file has changed since the question came', async () => {
     const text = oddReplay();
     const document = await show(text, '{');
-    const freed = vscode.commands.executeCommand('tensorrtLens.freeLayer', replay);
+    const freed = vscode.commands.executeCommand('tensorrtLens.unpinLayer', replay);
     // The command has read the file and asked the window.
     await roundTrip();
     const edit = new vscode.WorkspaceEdit();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import type { GraphData } from '../../../src/core/scene/panel/viewData.ts';
+import type { GraphData } from '../../../src/core/picture/graph/viewData.ts';
 import { Sessions } from '../../../src/host/workspace/sessions.ts';
 import { inWorkspace, nextEvent, until, workspaceFolder } from './support.ts';
 
@@ -18,7 +18,7 @@ function changing() {
       return { graph: graph(read), problem: '', hints: [] };
     },
     readNewestBuild: () => Promise.resolve(null),
-    readQuantisation: () => Promise.resolve(null),
+    readQuantization: () => Promise.resolve(null),
   });
   return { sessions, reads, write: (next: string) => (text = next) };
 }
@@ -71,7 +71,7 @@ describe('sessions', () => {
         read.push(path);
         return Promise.resolve(null);
       },
-      readQuantisation: () => Promise.resolve(null),
+      readQuantization: () => Promise.resolve(null),
     });
     const uris = ['one.onnx', 'other.onnx'].map(inWorkspace);
     for (const uri of uris) sessions.acquire(uri);
@@ -109,7 +109,7 @@ describe('sessions', () => {
             : { graph: null, problem: 'no such file', hints: [] },
         ),
       readNewestBuild: () => Promise.resolve(null),
-      readQuantisation: () => Promise.resolve(null),
+      readQuantization: () => Promise.resolve(null),
     };
     const sessions = new Sessions(source, timers);
     const { session } = sessions.acquire(uri);
@@ -134,7 +134,7 @@ describe('sessions', () => {
             : { graph: null, problem: 'no such file', hints: [] },
         ),
       readNewestBuild: () => Promise.resolve(null),
-      readQuantisation: () => Promise.resolve(null),
+      readQuantization: () => Promise.resolve(null),
     });
     const { session } = sessions.acquire(uri);
     await until(sessions.onDidChange, () => session.state.model === 'ready');

@@ -6,6 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
+# An outer `npm` tells its scripts which npm and which Node run them, and code-server's install script believes it rather
+# than the Node 24 that does run it. What a user sets for npm (registry, cache, proxy) stays.
+unset npm_config_user_agent npm_config_node_gyp npm_config_prefix npm_config_local_prefix npm_config_global_prefix
+unset npm_execpath npm_node_execpath npm_command NODE "${!npm_lifecycle_@}" "${!npm_package_@}"
+
 key=$(sha256sum package-lock.json | cut -c1-16) # server.cjs computes the same key
 host="${XDG_CACHE_HOME:-$HOME/.cache}/vscode-test-host/$key"
 

@@ -52,7 +52,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.view.getByRole('heading', { name: /^attn/ }).waitFor(); // As where it is selected in the graph.
   await w.expand(w.group('attn,'));
   await (await w.scrollTo(w.group('Softmax,'))).click();
-  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, selected: true }).waitFor();
+  await w.view.getByRole('treeitem', { name: /^Softmax.*Attention ×/, selected: true }).waitFor();
   await w.shot('builds-6-vit-node', { docs: 'node' });
 });
 
@@ -70,7 +70,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
   await w.group('ForeignNode 0').waitFor();
   await w.view
     .locator('.flow')
-    .getByRole('button', { name: /^ForeignNode 0/ })
+    .getByRole('button', { name: /Attention ×/ })
     .click();
   await w.selectedRow('ForeignNode 0').waitFor();
   assert.deepEqual(w.violations, []);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { fillWeights } from '../../../src/builder/files/fillWeights.ts';
-import { extractPiece } from '../../../src/builder/surgery/extractPiece.ts';
-import { pieceOf } from '../../../src/core/surgery/pieceOf.ts';
+import { extractSubgraph } from '../../../src/builder/surgery/extractSubgraph.ts';
+import { subgraphOf } from '../../../src/core/surgery/extractModel.ts';
 import { windows } from './windows.mjs';
 import { DOWNLOAD } from './workbench.mjs';
 
@@ -18,20 +18,20 @@ const built = ['yolo_like.onnx', 'fp16_overflow_fp16.onnx'];
 before(async () => {
   install();
   // With weights, which the models of the tests lack.
-  const everything = (graph) => pieceOf(graph, graph.nodes.keys(), null);
+  const everything = (graph) => subgraphOf(graph, graph.nodes.keys(), null);
   for (const file of built) {
     const fixture = fileURLToPath(new URL(`../../fixtures/models/${file}`, import.meta.url));
     // oxlint-disable-next-line no-await-in-loop -- two small models
     const path = await fillWeights(fixture, cache);
     // oxlint-disable-next-line no-await-in-loop
-    await extractPiece({ path, pick: everything, out: join(folder, file), weights: 'embed' });
+    await extractSubgraph({ path, pick: everything, out: join(folder, file), weights: 'embed' });
   }
-  const broken = misspelt(readFileSync(join(folder, 'yolo_like.onnx')), 'Sigmoid', 'Sigmoyd');
+  const broken = misspelled(readFileSync(join(folder, 'yolo_like.onnx')), 'Sigmoid', 'Sigmoyd');
   writeFileSync(join(folder, 'yolo_broken.onnx'), broken);
 });
 
 /** A model of which one node in the middle has an operator that no one knows. */
-function misspelt(model, operator, wrong) {
+function misspelled(model, operator, wrong) {
   const field = (text) => Buffer.from(`\x22${String.fromCharCode(text.length)}${text}`, 'latin1');
   const places = [];
   for (let at = model.indexOf(field(operator)); at >= 0; at = model.indexOf(field(operator), at + 1)) places.push(at);

@@ -205,7 +205,7 @@ test('an engine that ONNX Runtime cached is read with TensorRT, and its layers o
   await w.view.getByText('sub-graph 0_0 of the graph "main_graph"').waitFor();
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByText('Channel major FP16 format where channel % 8 == 0 (kHWC8)').waitFor();
-  await w.view.getByText('1x3x8x8 … 8x3x8x8, best 4x3x8x8').waitFor();
+  await w.view.getByText('1×3×8×8 to 8×3×8×8, optimum 4×3×8×8').waitFor();
   await w.view.getByText('TensorRT 10.8.0 on Stand-in GPU (compute capability 9.0, CUDA 12.8) loads it.').waitFor();
   await w.shot('engine-4-read');
   await w.view.getByText('Open Layers as a Graph').click();

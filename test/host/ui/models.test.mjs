@@ -45,10 +45,12 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   // The largest group of the legend.
   await w.view.locator('.legend-groups > summary').click();
   const entry = w.view.locator('.legend-entries .legend-line').first();
-  const name = /ForeignNode \d+/.exec(await entry.innerText())[0];
+  const text = await entry.innerText();
+  const [name, number] = /ForeignNode (\d+)/.exec(text);
+  const title = text.split('\n')[0].replace(/ · [\d.]+ [µm]s$/, '');
   await entry.click();
   await w.selectedRow(name).waitFor();
-  await w.view.locator('.graph-inspector h2', { hasText: name }).waitFor();
+  await w.view.locator('.graph-inspector h2', { hasText: title }).waitFor();
   await w.shot('models-2-group');
   await w.page.keyboard.press('Escape');
 
@@ -59,14 +61,14 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   await w.pickInGraph(module, 'Copy Name', { y: 1, below: -8 });
   await w.copied(/^\{ForeignNode\[|^\/|^\w/);
   await w.view
-    .locator('.graph-inspector h2', { hasText: /ForeignNode \d+|×/ })
+    .locator('.graph-inspector h2', { hasText: /ForeignNode \d+|×| · / })
     .first()
     .waitFor();
 
   // By keyboard: the same group by a search.
   await w.page.keyboard.press('Control+f');
   await w.view.locator('input:focus').waitFor();
-  await w.searchGraph(`group:"${name}" op:Erf`);
+  await w.searchGraph(`group:${number} op:Erf`);
   await w.view.getByText(/^1 of \d+$/).waitFor();
   await w.page.keyboard.press('Escape');
 
@@ -90,7 +92,7 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   await expanded.first().waitFor({ state: 'hidden' });
   await w.group(name).click();
   await expanded.first().waitFor();
-  const shown = w.view.locator('.graph-inspector h2', { hasText: name });
+  const shown = w.view.locator('.graph-inspector h2', { hasText: title });
   await shown.waitFor();
   const tree = w.page.locator('.sidebar .tree-explorer-viewlet-tree-view .monaco-list').first();
   await tree.press('ArrowDown');
@@ -144,7 +146,7 @@ test('convnext_tiny: what the search asks of a build, the table and the timeline
   // The timeline: a range by keys, and one by the mouse.
   await w.view.getByRole('tab', { name: 'Table' }).press('ArrowLeft');
   const timeline = w.view.locator('svg.timeline').first();
-  const groups = w.view.locator('.flow').getByRole('button', { name: /^ForeignNode/ });
+  const groups = w.view.locator('.flow').getByRole('button', { name: /^(?:ForeignNode|stages|stem)/ });
   await groups.nth(3).waitFor();
   await timeline.locator('.bar').nth(10).focus();
   const bar = timeline.locator('.bar:focus');
@@ -171,7 +173,7 @@ test('convnext_tiny: what the search asks of a build, the table and the timeline
   assert.deepEqual(w.violations, []);
 });
 
-test('deep_encoder_11k: from the search to one node of 14,163, its neighbours and its log', async () => {
+test('deep_encoder_11k: from the search to one node of 14,163, its neighbors and its log', async () => {
   const w = await open();
   await openGraph(w, 'deep_encoder_11k.onnx');
   await w.view.getByText(/Of 14,163 nodes/).waitFor();

@@ -41,7 +41,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.expand(w.group('softmax,'));
   await w.group('Softmax,').click();
   const selected = { selected: true };
-  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, ...selected }).waitFor();
+  await w.view.getByRole('treeitem', { name: /^Softmax.*Attention ×/, ...selected }).waitFor();
   assert.equal(await w.view.getByRole('treeitem', selected).count(), 1);
   await w.shot('walk-5-node');
 
@@ -55,7 +55,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
 
   // And a node that is found in the graph is found in the side bar.
   await w.searchGraph('/layers.2/attn/softmax/Softmax');
-  await w.view.getByRole('treeitem', { name: /^Softmax.*ForeignNode 0/, ...selected }).waitFor();
+  await w.view.getByRole('treeitem', { name: /^Softmax.*Attention ×/, ...selected }).waitFor();
   await w.selectedRow('Softmax').waitFor();
   await w.shot('walk-7-found');
 

@@ -31,7 +31,7 @@ test('each step opens, builds and shows the sample model', async () => {
   await w.shot('walkthrough-3');
 });
 
-test('a group has the colour of the graph in the side bar, and a search shows what it finds', async () => {
+test('a group has the color of the graph in the side bar, and a search shows what it finds', async () => {
   const w = await openEmpty();
   await w.runCommand('TensorRT: Open Sample Model');
   await w.showSideBar();

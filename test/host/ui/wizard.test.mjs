@@ -115,3 +115,14 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
     .waitFor();
   await w.shot('wizard-3-remembered');
 });
+
+test('Enter takes the first shapes that are offered', async () => {
+  const w = await open();
+  await w.untilExtensionKnown('open.onnx', 'Build TensorRT Engine');
+  const before = manifestsOf('open').length;
+  await w.pickInMenu('open.onnx', /^Build TensorRT Engine$/);
+  await w.quickPick('Suggested Shapes').waitFor();
+  await w.page.keyboard.press('Enter');
+  await w.terminal(/Built in/).waitFor();
+  assert.equal(manifestsOf('open').length, before + 1);
+});

@@ -178,12 +178,14 @@ export class Workbench {
 
   /** A line of the side bar's tree, by the beginning of what is read aloud. */
   group(label) {
-    return this.page.locator(`.sidebar .monaco-list-row[role="treeitem"][aria-label^="${label}"]`);
+    // A ForeignNode has its number at the end, behind what it is called.
+    const named = `:is([aria-label^="${label}"], [aria-label*=" · ${label}"], [aria-label*=", ${label}"])`;
+    return this.page.locator(`.sidebar .monaco-list-row[role="treeitem"]${named}`);
   }
 
   /** The line of the tree that is selected, by the beginning of what is read aloud. */
   selectedRow(label) {
-    return this.page.locator(`.sidebar .monaco-list-row.selected[aria-label^="${label}"]`);
+    return this.group(label).and(this.page.locator('.selected'));
   }
 
   /** A click that comes while the tree is filled anew is lost, as it would be for a person, who clicks again. */

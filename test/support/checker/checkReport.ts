@@ -1,11 +1,27 @@
 import type { FusionReport, ReportLayer, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import { checkClaims } from './checkClaims.ts';
 import { readRawEvidence, type RawEvidence, type RawLayer } from './rawEvidence.ts';
 import { endsOf, isSaid, piecesOf, prefixesOf } from './rawNames.ts';
 import { readRawModel, type RawModel, type RawNode } from './rawModel.ts';
 
 /** A statement of a report that the raw inputs contradict, or that they do not bear out. */
 export interface Violation {
-  rule: 'sum' | 'reference' | 'gone' | 'unknown' | 'exact' | 'member' | 'layer' | 'shape' | 'line' | 'version' | 'text';
+  rule:
+    | 'sum'
+    | 'reference'
+    | 'gone'
+    | 'unknown'
+    | 'exact'
+    | 'member'
+    | 'named'
+    | 'layer'
+    | 'kernels'
+    | 'within'
+    | 'shape'
+    | 'dims'
+    | 'line'
+    | 'version'
+    | 'text';
   node: string | null;
   message: string;
 }
@@ -43,9 +59,9 @@ class Checker {
   constructor(report: FusionReport, model: RawModel, raw: RawEvidence) {
     this.#report = report;
     this.#model = model;
-    this.#raw = raw;
+    this.#raw = { ...raw, layers: raw.layers && layersOfProfile(raw.layers, report.optimizationProfile?.shown ?? 0) };
     this.#nodes = new Map(report.nodes.map((node) => [node.id, node]));
-    raw.layers?.forEach((layer, index) => {
+    this.#raw.layers?.forEach((layer, index) => {
       for (const name of layer.tokens.length > 0 ? layer.tokens : piecesOf(layer.name)) {
         const node = this.#unique(name);
         if (node) this.#named.set(node.id, [...(this.#named.get(node.id) ?? []), index]);
@@ -55,7 +71,7 @@ class Checker {
       if (!line.includes(' into ')) continue;
       for (const name of absorbed) this.#absorbedInto.set(name.replace(/_clone_\d+$/, ''), into);
     }
-    for (const layer of raw.layers ?? []) {
+    for (const layer of this.#raw.layers ?? []) {
       if (layer.name.startsWith('Reformatting CopyNode') || /Shape|^Constant$/.test(layer.type)) continue;
       for (const { name } of layer.outputs) this.#writers.set(name, layer);
     }
@@ -74,6 +90,7 @@ class Checker {
     this.#members();
     for (const node of this.#report.nodes) this.#node(node);
     this.#version();
+    this.#found.push(...checkClaims(this.#report, this.#model, this.#raw, text));
     if (/^No ForeignNode|\. No ForeignNode/m.test(text) && (this.#raw.hasForeign || this.#raw.layers === null)) {
       this.#wrong('text', null, 'the text says that there is no ForeignNode');
     }
@@ -389,4 +406,20 @@ class Checker {
   #isOther(): boolean {
     return this.#report.problems.some(({ code }) => code === 'other-model');
   }
+}
+
+/** The layers of one optimization profile: a kernel's is the one that any kernel of its region, `_myl1_`, names. */
+function layersOfProfile(layers: RawLayer[], shown: number): RawLayer[] {
+  if (!layers.some(({ name, inputs }) => [name, ...inputs.map((tensor) => tensor.name)].join().includes(' [profile ')))
+    return layers;
+  const regionOf = ({ name }: RawLayer): string | undefined => /_myl(\d+)_\d+$/.exec(name)?.[1];
+  const said = (layer: RawLayer): number => {
+    const names = [layer, ...layer.inputs, ...layer.outputs].map(({ name }) => name);
+    return Math.max(...names.map((name) => Number(/ \[profile (\d+)\]/.exec(name)?.[1] ?? 0)));
+  };
+  return layers.filter((layer) => {
+    const region = regionOf(layer);
+    const own = region === undefined ? [layer] : layers.filter((other) => regionOf(other) === region);
+    return Math.max(...own.map(said)) === shown;
+  });
 }

@@ -14,6 +14,8 @@ export interface RawEvidence {
   /** Names of layers that the parser registered, by the node's name. */
   registered: Map<string, string[]>;
   parsed: string[];
+  /** What the parser logged of the inputs of each node, by its name: once for each time that it parsed such a node. */
+  inputDims: Map<string, string[]>;
   /** `fusing A into C`: each absorbed name with what it went into; `Fusing A with B`: the one with the other. */
   fusions: { into: string; absorbed: string[]; line: string }[];
   /** Tensors that `Generating copy for a to b` copies, and where to. */
@@ -63,6 +65,7 @@ export function readRawEvidence(log: string | undefined, layerInfo: string | und
     graphNodes: new Map(),
     registered: new Map(),
     parsed: [],
+    inputDims: new Map(),
     fusions: [],
     copies: [],
     funnel: [],
@@ -111,9 +114,11 @@ function readRecords(records: string[], evidence: RawEvidence): void {
 }
 
 /** Notes what the parser says of a node; gives the node's name where its parsing begins. */
-function readParser(record: string, node: string, { parsed, registered }: RawEvidence): string | null {
+function readParser(record: string, node: string, { parsed, registered, inputDims }: RawEvidence): string | null {
   const add = (owner: string, layer: string) => registered.set(owner, [...(registered.get(owner) ?? []), layer]);
   const begin = /^Parsing node: ([^]*) \[\w*\]$/.exec(record);
+  const dims = record.startsWith(`${node} [`) ? /^ \[\w*\] inputs: (\[[^]*)$/.exec(record.slice(node.length)) : null;
+  if (node !== '' && dims) inputDims.set(node, [...(inputDims.get(node) ?? []), dims[1]!]);
   if (begin) parsed.push(begin[1]!);
   else if (node !== '' && record === `Registering layer: ${node} for ONNX node: ${node}`) add(node, node);
   else {

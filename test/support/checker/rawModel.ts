@@ -1,6 +1,47 @@
-import { onnx } from 'onnx-proto';
+import protobuf from 'protobufjs';
 
-/** A node as the checker knows it, read from the file by another decoder than the product's. */
+/** What the checker reads of ONNX's messages: another decoder than the product's. */
+const schema = `
+  syntax = "proto3";
+  message Model { Graph graph = 7; repeated Function functions = 25; }
+  message Graph { repeated Node node = 1; repeated Tensor initializer = 5; repeated Value input = 11; repeated Value output = 12; repeated Value value_info = 13; }
+  message Node { repeated string input = 1; repeated string output = 2; string name = 3; string op_type = 4; repeated Attribute attribute = 5; string domain = 7; string overload = 8; }
+  message Attribute { string name = 1; Graph g = 6; repeated Graph graphs = 11; }
+  message Tensor { string name = 8; }
+  message Value { string name = 1; Type type = 2; }
+  message Type { TensorType tensor_type = 1; }
+  message TensorType { Shape shape = 2; }
+  message Shape { repeated Dim dim = 1; }
+  message Dim { int64 dim_value = 1; string dim_param = 2; }
+  message Function { string name = 1; repeated string input = 4; repeated string output = 5; repeated Node node = 7; string domain = 10; string overload = 13; }
+`;
+const modelType = protobuf.parse(schema).root.lookupType('Model');
+
+interface ProtoNode {
+  input: string[];
+  output: string[];
+  name: string;
+  opType: string;
+  attribute: { name: string; g: ProtoGraph | null; graphs: ProtoGraph[] }[];
+  domain: string;
+  overload: string;
+}
+interface ProtoValue {
+  name: string;
+  type: { tensorType: { shape: { dim: { dimValue: string; dimParam: string }[] } | null } | null } | null;
+}
+interface ProtoGraph {
+  node: ProtoNode[];
+  initializer: { name: string }[];
+  input: ProtoValue[];
+  output: ProtoValue[];
+}
+interface ProtoModel {
+  graph: ProtoGraph;
+  functions: { name: string; node: ProtoNode[]; domain: string; overload: string }[];
+}
+
+/** A node as the checker knows it. */
 export interface RawNode {
   id: string;
   /** As the parser calls it: its name, or `node_of_<first output>`. */
@@ -27,45 +68,39 @@ export interface RawModel {
 }
 
 export function readRawModel(bytes: Uint8Array): RawModel {
-  const model = onnx.ModelProto.decode(bytes);
-  const functions = new Map((model.functions ?? []).map((one) => [`${one.domain ?? ''} ${one.name}`, one]));
+  const model = modelType.toObject(modelType.decode(bytes), { defaults: true, longs: String }) as ProtoModel;
+  const keyOf = (domain: string, name: string, overload: string): string => `${domain} ${name} ${overload}`;
+  const functions = new Map(model.functions.map((one) => [keyOf(one.domain, one.name, one.overload), one]));
   const nodes: RawNode[] = [];
   const constants = new Set<string>();
-  const walk = (
-    list: onnx.INodeProto[],
-    path: string,
-    owner: string | null,
-    part: string | null,
-    depth: number,
-  ): void => {
+  const walk = (list: ProtoNode[], path: string, owner: string | null, part: string | null, depth: number): void => {
     list.forEach((node, index) => {
       const id = `${path}${index}`;
-      const outputs = node.output ?? [];
-      const bodies = (node.attribute ?? []).flatMap(({ name, g, graphs }) => [
-        ...(g ? [[name!, g] as const] : []),
-        ...(graphs ?? []).map((graph, i) => [`${name!}[${i}]`, graph] as const),
+      const bodies = node.attribute.flatMap(({ name, g, graphs }) => [
+        ...(g ? [[name, g] as const] : []),
+        ...graphs.map((graph, i) => [`${name}[${i}]`, graph] as const),
       ]);
-      const called = depth < 8 ? functions.get(`${node.domain ?? ''} ${node.opType}`) : undefined;
+      const called = depth < 8 ? functions.get(keyOf(node.domain, node.opType, node.overload)) : undefined;
       nodes.push({
         id,
-        name: node.name || `node_of_${outputs.find((output) => output !== '') ?? ''}`,
-        op: node.opType!,
-        inputs: node.input ?? [],
-        outputs,
+        name: node.name || `node_of_${node.output.find((output) => output !== '') ?? ''}`,
+        op: node.opType,
+        inputs: node.input,
+        outputs: node.output,
         owner,
         part,
         hasBody: bodies.length > 0 || called !== undefined,
       });
-      if (node.opType === 'Constant') for (const output of outputs) constants.add(output);
+      if (node.opType === 'Constant') for (const output of node.output) constants.add(output);
       for (const [attribute, graph] of bodies) {
-        for (const { name } of graph.initializer ?? []) constants.add(name!);
-        walk(graph.node ?? [], `${id}/${attribute}/`, id, attribute, depth);
+        for (const { name } of graph.initializer) constants.add(name);
+        walk(graph.node, `${id}/${attribute}/`, id, attribute, depth);
       }
-      if (called) walk(called.node ?? [], `${id}/${called.name}/`, id, called.name!, depth + 1);
+      if (called) walk(called.node, `${id}/${called.name}/`, id, called.name, depth + 1);
     });
   };
-  for (const { name } of model.graph!.initializer ?? []) constants.add(name!);
-  walk(model.graph!.node ?? [], '', null, null, 0);
+  for (const { name } of model.graph.initializer) constants.add(name);
+  walk(model.graph.node, '', null, null, 0);
   const byName = new Map<string, RawNode[]>();
   for (const node of nodes) byName.set(node.name, [...(byName.get(node.name) ?? []), node]);
   const main = nodes.filter(({ owner }) => owner === null);
@@ -75,6 +110,6 @@ export function readRawModel(bytes: Uint8Array): RawModel {
     byName,
     producers: new Map(main.flatMap((node) => node.outputs.map((output) => [output, node] as const))),
     constants,
-    graphOutputs: new Set((model.graph!.output ?? []).map(({ name }) => name!)),
+    graphOutputs: new Set(model.graph.output.map(({ name }) => name)),
   };
 }

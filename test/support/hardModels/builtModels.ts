@@ -1,22 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { createReport } from '../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
-import { readModel } from '../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
 import { fixturePath } from '../fixtures.ts';
 import type { HardModel } from './hardModel.ts';
 import { hardModels } from './hardModels.ts';
 
-/** Where the log of a model's build with TensorRT-RTX 1.7.1 is kept; `test/real/hardModels.test.ts` writes it. */
-export const logPathOf = (name: string): string => fixturePath(`hardModels/${name}.log.gz`);
+const path = fixturePath('hardModels/logs.json.gz');
+let logs: Record<string, string> | undefined;
 
-/** The log of a recorded build. */
+/** The log of a model's build with TensorRT-RTX 1.7.1; `test/real/hardModels.test.ts` records it. */
 export function recordedLog(name: string): string {
-  const path = logPathOf(name);
-  if (!existsSync(path)) throw new Error(`${path} is missing: UPDATE_GOLDEN=1 npm test -- real writes it`);
-  return gunzipSync(readFileSync(path)).toString('utf8');
+  logs ??= JSON.parse(gunzipSync(readFileSync(path)).toString('utf8')) as Record<string, string>;
+  const log = logs[name];
+  if (log === undefined) throw new Error(`${path} has no log of ${name}: UPDATE_GOLDEN=1 npm test -- real writes it`);
+  return log;
+}
+
+/** Keeps the logs of all models, by name. */
+export function recordLogs(made: Record<string, string>): void {
+  writeFileSync(path, gzipSync(`${JSON.stringify(made, null, 1)}\n`, { level: 9 }));
 }
 
 export const hardModel = (name: string): HardModel => {

@@ -1,3 +1,5 @@
+import { bodies } from './bodies.ts';
+import { claims } from './claims.ts';
 import { control } from './control.ts';
 import { functions } from './functions.ts';
 import { generators } from './generators.ts';
@@ -6,4 +8,12 @@ import { identities } from './identities.ts';
 import { names } from './names.ts';
 
 /** All of them, each with a name of its own. */
-export const hardModels: HardModel[] = [...generators, ...identities, ...control, ...functions, ...names];
+export const hardModels: HardModel[] = [
+  ...generators,
+  ...identities,
+  ...control,
+  ...functions,
+  ...names,
+  ...bodies,
+  ...claims,
+];

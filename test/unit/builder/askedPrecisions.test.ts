@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askedPrecisions } from '../../../src/builder/store/buildFactsOf.ts';
+import { requestedPrecisions } from '../../../src/builder/store/buildFactsOf.ts';
 import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
@@ -25,7 +25,7 @@ async function asked(record: object | string | null, result: BuildManifest['resu
   const text = typeof record === 'string' ? record : JSON.stringify(record);
   if (record !== null) await writeFile(join(folder, 'overrides.json'), text);
   const read = await loadBuild({ folder, manifest: { ...manifest, result } }, { onnx: modelPath('vit_tiny') });
-  return { read, asked: askedPrecisions(read) };
+  return { read, asked: requestedPrecisions(read) };
 }
 
 describe('what a build was asked for', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
 import { applyOverrides } from '../../../src/builder/store/buildOverrides.ts';
-import { readBuildOverrides } from '../../../src/builder/store/overridesRecord.ts';
+import { readBuildOverrides } from '../../../src/builder/store/internal/overridesRecord.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { modelPath } from '../../support/fixtures.ts';
@@ -57,7 +57,11 @@ test('trtexec 10 gets exact names as flags, and the rules stay with the build', 
   expect(await readBuildOverrides(folder)).toEqual({ schema: 1, rules, way: 'flags' });
 });
 
-test('best gets a flag for a type that it is not in every program', async () => {
+test.each([
+  ['best', 'bf16', ['--fp16', '--int8', '--bf16']],
+  // Without --fp16, trtexec would ignore the layer precision.
+  ['fp8', 'fp32', ['--fp8', '--fp16']],
+] as const)('%s allows the types of the rules, too', async (precision, type, allowed) => {
   const own = newFolder();
   const { manifest } = await runBuild({
     model,
@@ -65,12 +69,11 @@ test('best gets a flag for a type that it is not in every program', async () => 
     trtexec: playerTool(own, 'trtexec', { capture: 'tensorrt-10.6.0/fp16_overflow.fp16' }),
     driver: 'unused',
     cache: join(own, 'cache'),
-    precision: 'best',
-    overrides: rulesFile('/layers.1/attn/qk/MatMul bf16\nop:Softmax fp16\n'),
+    precision,
+    overrides: rulesFile(`/layers.1/attn/qk/MatMul ${type}\nop:Softmax fp16\n`),
     confirm: () => Promise.reject(new Error('asked')),
   });
-  expect(manifest.command).toEqual(expect.arrayContaining(['--best', '--bf16']));
-  expect(manifest.command).not.toContain('--fp16');
+  expect(manifest.command.filter((arg) => /^--(?:best|bf16|fp8|fp16|int8|int4)$/.test(arg))).toEqual(allowed);
 });
 
 test.each([

@@ -9,7 +9,7 @@ import { cacheFolder } from '../../../src/builder/files/cacheFolder.ts';
 import { NotConfirmed } from '../../../src/builder/tools/ensurePackages.ts';
 import { packageSets } from '../../../src/builder/tools/packageSets.ts';
 import { Cancelled } from '../../../src/builder/userError.ts';
-import type { EngineOptions } from '../../../src/core/build/engineOptions.ts';
+import type { EngineOptions } from '../../../src/core/build/buildOptions.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { captureText } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

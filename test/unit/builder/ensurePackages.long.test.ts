@@ -143,7 +143,7 @@ test('with nothing at all it says what to install', async () => {
   process.env['PATH'] = folder;
   try {
     await expect(setUpRtx(options)).rejects.toThrow(
-      /neither create a virtual environment nor run pip.*sudo apt-get install -y python3-venv/,
+      /neither create a virtual environment nor run pip.*sudo apt-get install python3 python3-venv/,
     );
   } finally {
     process.env['PATH'] = PATH;
@@ -155,8 +155,8 @@ test.each([
   [{ version: [3, 7, 0] }, /Python 3\.8 to 3\.14/],
   [{ version: [2, 7, 18] }, /Python 3\.8 to 3\.14/],
   [{ tag: 'PyPy310' }, /not CPython/],
-  [{ platform: 'macosx-14-arm64' }, /no wheels for macosx/],
-  [{ platform: 'linux-aarch64' }, /no wheels for linux-aarch64/],
+  [{ platform: 'macosx-14-arm64' }, /TensorRT does not exist for macOS/],
+  [{ platform: 'linux-aarch64' }, /no wheels for Arm on Linux/],
   [{ libc: '' }, /musl/],
   [{ libc: 'glibc 2.17' }, /glibc 2\.28 or later is required, this is glibc 2\.17/],
 ])('an interpreter without wheels is refused, with the reason: %j', async (is, message) => {

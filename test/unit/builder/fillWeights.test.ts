@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { fillWeights } from '../../../src/builder/files/fillWeights.ts';
-import { randomBytesOf } from '../../../src/builder/files/randomWeights.ts';
+import { randomBytesOf } from '../../../src/builder/files/internal/randomWeights.ts';
 import { Cancelled } from '../../../src/builder/userError.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

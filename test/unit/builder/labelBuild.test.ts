@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newBuildFolder, readBuildFolder, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { labelBuild, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
-import { overLimit } from '../../../src/host/history/overLimit.ts';
+import { overLimit } from '../../../src/host/history/internal/overLimit.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
 let parent: string;

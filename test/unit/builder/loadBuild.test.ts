@@ -5,13 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openFile } from '../../../src/builder/files/fileSource.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../../src/builder/precision/rewriteModel.ts';
-import { askedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
+import { requestedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
 import { type Build, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../../src/builder/store/loadBuild.ts';
-import { checkOverrides } from '../../../src/core/precision/check/checkOverrides.ts';
-import { readOverrides } from '../../../src/core/precision/language/readOverrides.ts';
-import { planPrecision } from '../../../src/core/precision/plan/precisionPlan.ts';
-import { targetOf } from '../../../src/core/precision/plan/tensorrtTarget.ts';
+import { checkOverrides } from '../../../src/core/precision/checkOverrides.ts';
+import { readOverrides } from '../../../src/core/precision/readOverrides.ts';
+import { planPrecision } from '../../../src/core/precision/precisionPlan.ts';
+import { targetOf } from '../../../src/core/precision/buildFacts.ts';
 import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
@@ -116,7 +116,7 @@ test('the facts of a build are the same wherever they are asked for', async () =
   const built = await loadBuild(build);
   expect(buildFactsOf(built)).toMatchObject({ gpu: expect.any(String) as string, declared, unfinished: false });
   expect(buildFactsOf(built).flags?.types).toContain('fp16');
-  expect(askedPrecisions(built)).toMatchObject([{ type: 'fp16', line: 1 }]);
+  expect(requestedPrecisions(built)).toMatchObject([{ type: 'fp16', line: 1 }]);
   // Of files alone, what only the folder knows is not known.
   const log = join(folder, 'log.txt.gz');
   expect(buildFactsOf(await loadFiles({ onnx: join(folder, 'net.onnx'), log })).declared).toBeUndefined();

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
-import type { BuildProgress } from '../../../src/core/build/buildProgress.ts';
+import type { BuildManifest, BuildProgress } from '../../../src/core/build/buildManifest.ts';
 import { listAllBuilds } from '../../../src/builder/store/buildHistory.ts';
-import { runBuild, type BuildEvents, type BuildOptions } from '../../../src/builder/run/runBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { type Played, playerTool } from '../../support/playerTool.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

@@ -6,7 +6,7 @@ import { profileBuild } from '../../../src/builder/run/profileBuild.ts';
 import { type Build, readBuildFolder, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { loadBuild } from '../../../src/builder/store/loadBuild.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
-import { nsysArguments, tracedRun } from '../../../src/core/build/nsysCommand.ts';
+import { nsysArguments, tracedRun } from '../../../src/core/build/buildCommand.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { fixturePath, modelPath, readFixture } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';

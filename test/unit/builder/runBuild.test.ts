@@ -166,6 +166,9 @@ test('a build that fails keeps its log, says why, and has no engine', async () =
   const { folder: made, manifest } = await runBuild(options(trtexec, { engine }));
   expect(manifest.result).toBe('failed');
   expect(manifest.error).toMatch(/^TensorRT has no importer for the operator MyCustomOp.*\(failing exited with 1\)$/);
+  expect(manifest.failure).toMatchObject({ code: 'unsupported-op' });
+  expect(manifest.failure!.message).not.toContain(manifest.failure!.advice);
+  expect(manifest.failure!.lines).toEqual([expect.any(Number)]);
   expect(manifest.files).toMatchObject({ log: 'build.log', engine: null });
   expect(existsSync(engine)).toBe(false);
   expect(readdirSync(made)).not.toContain('model.engine');
@@ -176,6 +179,7 @@ test('a program that ends well without an engine has failed', async () => {
   expect((await runBuild(options(trtexec))).manifest).toMatchObject({
     result: 'failed',
     error: 'empty exited with 0 but wrote no engine',
+    failure: { code: 'no-engine' },
   });
 });
 
@@ -188,7 +192,12 @@ test('cancelled: the log so far stays, no engine and no temporary file', async (
     { log: (line) => line.includes('working') && abort.abort() },
     abort.signal,
   );
-  expect(manifest).toMatchObject({ result: 'cancelled', error: 'cancelled', files: { engine: null } });
+  expect(manifest).toMatchObject({
+    result: 'cancelled',
+    error: 'cancelled',
+    failure: { code: 'cancelled' },
+    files: { engine: null },
+  });
   expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
   expect(readFileSync(join(made, 'build.log'), 'utf8')).toBe('[V] [TRT] working\n');
 });
@@ -280,6 +289,7 @@ describe('the history of a model', () => {
     expect((await requireBuild(join(parent, 'd'))).manifest).toMatchObject({
       result: 'cancelled',
       error: expect.stringContaining('interrupted') as string,
+      failure: { code: 'interrupted' },
     });
   });
 

@@ -27,3 +27,9 @@ describe('a value that begins with a dash', () => {
     expect(() => read('--argument', '--')).toThrow(/--argument/);
   });
 });
+
+test('an unknown option names the one that was probably meant', () => {
+  expect(() => read('--jsno')).toThrow("Unknown option '--jsno'; did you mean '--json'?");
+  expect(() => read('--outptu=x')).toThrow("did you mean '--output'?");
+  expect(() => read('--something-else')).toThrow(/^Unknown option '--something-else'$/);
+});

@@ -1,15 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-// @ts-expect-error -- the build script is plain JavaScript
-import { cliBundle } from '../../../esbuild.mjs';
 import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
+import { copyCli } from '../../support/bundledCli.ts';
 import { fakeTool } from '../../support/fakeTool.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
@@ -26,13 +24,7 @@ const vitLayers = ['--layers', capture('tensorrt-10.6.0/vit_tiny.fp16/layers.jso
 const script = 'const end = "</script><b>$& $1</b>"; /* </SCRIPT > */';
 const style = 'body { content: "$&"; }';
 
-beforeAll(async () => {
-  await build({ ...cliBundle(file('dist')), absWorkingDir: root, logLevel: 'error' });
-  mkdirSync(file('dist/webview'));
-  copyFileSync(`${root}webview/playground/index.html`, file('dist/webview/playground.html'));
-  writeFileSync(file('dist/webview/playground.js'), script);
-  writeFileSync(file('dist/webview/playground.css'), style);
-});
+beforeAll(() => copyCli(folder, { script, style }));
 
 interface Ran {
   code: number | null;
@@ -80,10 +72,20 @@ describe('the frame', () => {
     }
   });
 
-  test('an unknown command lists those that there are', async () => {
-    const ran = await trtlens(['fuse']);
+  test.each([
+    ['ladder', 'sweep'],
+    ['quantisation', 'quantization'],
+  ])('%s still runs %s', async (old, name) => {
+    const help = await trtlens([name, '--help']);
+    expect(help.code).toBe(0);
+    expect(await trtlens([old, '--help'])).toEqual(help);
+  });
+
+  test('an unknown command names the one that was meant, or lists those that there are', async () => {
+    const ran = await trtlens(['nonsense']);
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(/^trtlens: unknown command 'fuse'; commands are fusion, .*build.*\n$/);
+    expect(ran.err).toMatch(/^trtlens: unknown command 'nonsense'; commands are fusion, .*build.*\n$/);
+    expect((await trtlens(['fuse'])).err).toBe("trtlens: unknown command 'fuse'; did you mean 'fusion'?\n");
   });
 
   test('no command at all is an error that shows the help', async () => {
@@ -216,7 +218,7 @@ describe('fusion', () => {
   test('a log that is none gives a report that says so', async () => {
     writeFileSync(file('poem.log'), 'Roses are red\n');
     const { code, out } = await trtlens(['fusion', ...vit, '--log', file('poem.log'), '--json']);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     const { problems } = JSON.parse(out) as FusionReport;
     expect(problems.some((problem) => problem.file === 'poem.log')).toBe(true);
   });

@@ -46,7 +46,7 @@ describe('the header', () => {
 });
 
 describe('--node', () => {
-  it('gives fate, evidence, layer and neighbours', async () => {
+  it('gives fate, evidence, layer and neighbors', async () => {
     const { out } = await runCommand(fusion, ...vit, '--node', '/blocks/blocks.0/attn/Softmax');
     expect(out).toBe(`/blocks/blocks.0/attn/Softmax (Softmax, node 50)
   Fused into ForeignNode 0 with 378 other nodes. Kernel _gemm_mha_v2_myl2_3 computes it together
@@ -106,20 +106,24 @@ describe('--members', () => {
     const { out: json } = await runCommand(fusion, ...vit, '--members', '0', '--json');
     const { foreignNode, layers, nodes } = JSON.parse(json) as {
       foreignNode: { nodes: string[] };
-      layers: { id: number; nodes: string[] }[];
-      nodes: { id: string }[];
+      layers: { id: number; kind: string; nodes: string[] }[];
+      nodes: { id: string; within?: number[]; view?: true }[];
     };
     expect(nodes.map(({ id }) => id)).toEqual(foreignNode.nodes);
     const kernels = [...out.matchAll(/^layer (\d+): [^]*?, (?:(\d+) nodes?|no known node)$/gm)];
     expect(kernels.map(([, id, count]) => [Number(id), Number(count ?? 0)])).toEqual(
-      layers.map((layer) => [layer.id, layer.nodes.length]),
+      layers.filter(({ kind }) => kind === 'kernel').map((layer) => [layer.id, layer.nodes.length]),
     );
-    const empty = layers.filter((layer) => layer.nodes.length === 0).length;
-    expect(empty).toBeGreaterThan(0);
-    expect(out).toContain(`379 nodes, 88 kernels, ${empty} kernel without a known node`);
+    expect(out).toContain('379 nodes, 87 kernels, 1 other step (1 shape_call)');
     const rest = 379 - new Set(layers.flatMap((layer) => layer.nodes)).size;
-    expect(out).toContain(`Members without a known kernel: ${rest} nodes\n`);
-    expect(out.slice(out.indexOf('Members without')).trimEnd().split('\n')).toHaveLength(rest + 1);
+    expect(out).toContain(`Members that no kernel names: ${rest} nodes\n`);
+    const open = out.slice(out.indexOf('Members that')).trimEnd().split('\n').slice(1);
+    expect(open).toHaveLength(rest);
+    const within = nodes.filter((node) => node.within && !node.view);
+    expect(open.filter((line) => / in layer \d+(?:(?:, \d+)? or \d+)?$/.test(line))).toHaveLength(within.length);
+    expect(open.filter((line) => line.endsWith('changes no data'))).toHaveLength(
+      nodes.filter(({ view }) => view).length,
+    );
   });
 
   it('lists the members alone where no kernel is known', async () => {
@@ -165,4 +169,16 @@ it('lists the copies and memsets of a trace next to the layers', async () => {
   expect(out).toContain(
     'In the whole trace, next to the layers\n   1.93 ms  5 copies to the device, 12.7 MiB\n   22.7 µs  15 copies to the host, 12.5 KiB\n   4.70 µs  2 memsets, 11.3 MiB\n',
   );
+});
+
+it('files that say nothing about the build are exit status 1, a build without an engine is not', async () => {
+  const none = fixturePath('captures/manifest.json');
+  for (const given of [
+    ['--layers', none],
+    ['--log', none],
+    ['--onnx', modelPath('vit_tiny'), '--log', none],
+  ])
+    // oxlint-disable-next-line no-await-in-loop -- three
+    expect((await runCommand(fusion, ...given)).code, given.join(' ')).toBe(1);
+  expect((await runCommand(fusion, ...vit)).code).toBe(0);
 });

@@ -2,9 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { gate } from '../../../src/cli/diff/gate.ts';
 import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
+import { reportWith } from '../core/diff/reportWith.ts';
 import { runCommand } from './runCommand.ts';
 
 const examples = join(import.meta.dirname, '../../../examples');
@@ -40,9 +41,10 @@ it('judges every build of a matrix; a job without a build fails, and says why in
   const bad = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'), ...outputs);
   expect(bad.code).toBe(1);
   const reason = 'not judged, because the build failed: Could not find any implementation';
-  expect(bad.out).toContain(`✗ vit fp16 rtx-2.0: ${reason}`);
-  const table = readFileSync(file('s.md'), 'utf8').split('\n').slice(0, 5);
-  expect(table.map((line) => line.slice(0, 5))).toEqual(['| | b', '|---|', '| ✓ |', '| ✓ |', '| ✗ |']);
+  expect(bad.out).toMatch(/^1 of 3 builds failed\n/);
+  expect(bad.out).toMatch(new RegExp(`\n✗ vit fp16 rtx-2\\.0 +${reason}\n`));
+  const table = readFileSync(file('s.md'), 'utf8').split('\n').slice(0, 7);
+  expect(table.map((line) => line.slice(0, 5))).toEqual(['### 1', '', '|  | ', '| ---', '| ✓ |', '| ✓ |', '| ✗ |']);
   expect(readFileSync(file('s.xml'), 'utf8').match(/<failure /g)).toHaveLength(1);
   const json = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'), '--json');
   expect(JSON.parse(json.out)).toMatchObject({ results: [{ passed: true }, {}], unbuilt: [{ result: 'failed' }] });
@@ -51,10 +53,10 @@ it('judges every build of a matrix; a job without a build fails, and says why in
 it('shows a matrix with versions and GPUs, one line a build', async () => {
   writeFileSync(file('vit.gate.yaml'), 'rules:\n  foreignNodes: 1\n  nodes: { unknown: 0 }\n');
   const { out } = await runCommand(gate, file('vit.gate.yaml'), '--matrix', file('bad.json'));
-  expect(out.trimEnd().split('\n').slice(-3)).toEqual([
-    `✓ ${file('a')}  vit_tiny.onnx, TensorRT-RTX 1.7.1: 2 checks passed`,
-    `✓ ${file('b')}  vit_tiny.onnx, TensorRT-RTX 1.7.1, NVIDIA L40S: 2 checks passed`,
-    expect.stringContaining('✗ vit fp16 rtx-2.0: not judged'),
+  expect(out.split('\n').slice(2, 5)).toEqual([
+    `✓ ${file('a')}  vit_tiny.onnx, TensorRT-RTX 1.7.1               2 checks passed`,
+    `✓ ${file('b')}  vit_tiny.onnx, TensorRT-RTX 1.7.1, NVIDIA L40S  2 checks passed`,
+    expect.stringMatching(/^✗ vit fp16 rtx-2\.0 .+not judged/),
   ]);
 });
 
@@ -84,4 +86,50 @@ it('without a build that passed cannot judge', async () => {
     // oxlint-disable-next-line no-await-in-loop -- three
     await expect(ran).rejects.toThrow('pass the output of `trtlens matrix --json`');
   }
+});
+
+describe('a build of another network', () => {
+  const models = join(import.meta.dirname, '../../fixtures/models');
+  /** A report of a chain of nodes, as `trtlens fusion --json` writes one. */
+  const reportOf = (name: string, model: string, nodes: readonly string[]): string => {
+    const layers = nodes.map((one) => ({ nodes: [one] }));
+    const report = { ...reportWith(nodes, layers), model: { file: model, nodes: nodes.length } };
+    writeFileSync(file(name), JSON.stringify(report));
+    return file(name);
+  };
+  const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+  const swin = [...names('swin/MatMul', 20), 'Relu0'];
+  const gateOf = (text: string): string => {
+    writeFileSync(file('swin.gate.yaml'), `${text}\nrules: { layers: 100, nodes: { unknown: 0 } }\n`);
+    return file('swin.gate.yaml');
+  };
+
+  it('is refused by the nodes of the baseline, whatever its file is called', async () => {
+    reportOf('swin.report.json', 'model.onnx', swin);
+    const path = gateOf('baseline: swin.report.json');
+    const vit = reportOf('vit.json', 'model.onnx', [...names('vit/MatMul', 20), 'Relu0']);
+    await expect(runCommand(gate, path, '--report', vit)).rejects.toThrow(
+      /vit\.json is a build of another network than the baseline .+only 5% of their nodes in common/,
+    );
+    const again = reportOf('again.json', 'renamed.onnx', [...names('swin/MatMul', 15), ...names('new/Add', 8)]);
+    expect((await runCommand(gate, path, '--report', again)).code).toBe(0);
+  });
+
+  it('is refused by the name of the model where nothing else is known', async () => {
+    const path = gateOf('model: swin.onnx');
+    const vit = reportOf('vit.json', 'vit.onnx', names('vit/MatMul', 20));
+    await expect(runCommand(gate, path, '--report', vit)).rejects.toThrow('vit.json is a build of vit.onnx, but');
+    expect((await runCommand(gate, path, '--report', reportOf('s.json', 'swin.onnx', swin))).code).toBe(0);
+  });
+
+  it('is refused by the model of the gate, as a build folder', async () => {
+    const path = gateOf(`model: ${JSON.stringify(join(models, 'unnamed.onnx'))}`);
+    await expect(runCommand(gate, path, '--build', build('vit', '1.7.1'))).rejects.toThrow('of another model');
+  });
+
+  it('takes an absolute baseline', async () => {
+    const baseline = reportOf('absolute.json', 'swin.onnx', swin);
+    const { out } = await runCommand(gate, gateOf(`baseline: ${JSON.stringify(baseline)}`), '--report', baseline);
+    expect(out).toContain(`against ${baseline}`);
+  });
 });

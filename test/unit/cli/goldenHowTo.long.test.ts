@@ -2,12 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-// @ts-expect-error -- the build script is plain JavaScript
-import { cliBundle } from '../../../esbuild.mjs';
 import { readLauncher } from '../../../src/core/build/launcher.ts';
+import { copyCli } from '../../support/bundledCli.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
@@ -16,11 +14,8 @@ const docs = join(root, 'docs');
 const folder = temporaryFolder();
 const update = process.env['UPDATE_GOLDEN'] === '1';
 
-beforeAll(async () => {
-  await build({ ...cliBundle(join(folder, 'dist')), absWorkingDir: root, logLevel: 'error' });
-  mkdirSync(join(folder, 'dist/webview'));
-  copyFileSync(join(root, 'webview/playground/index.html'), join(folder, 'dist/webview/playground.html'));
-  for (const name of ['playground.js', 'playground.css']) writeFileSync(join(folder, 'dist/webview', name), '');
+beforeAll(() => {
+  copyCli(folder);
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
@@ -165,7 +160,7 @@ describe('the action for GitHub', () => {
     );
     const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
     expect(failed.status).toBe(1);
-    expect(failed.summary).toMatch(/4 of 7 checks failed[^]*### .*: what changed[^]*\| \+18\.1 µs \| split \|/);
+    expect(failed.summary).toMatch(/4 of 7 checks failed[^]*### .*: 24 changes[^]*\| \+18\.1 µs \| split \|/);
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
     expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });

@@ -36,3 +36,30 @@ it('says what is missing, and overwrites no input', async () => {
   );
   await expect(runCommand(report, ...vit, '--perfetto', out, '-o', out)).rejects.toThrow(/would overwrite/);
 });
+
+it('overwrites its own page, but nothing that it did not make, unless forced', async () => {
+  const out = (name: string) => join(folder, name);
+  writeFileSync(out('model.engine'), 'ftrt\0engine');
+  writeFileSync(out('index.html'), '<!doctype html><title>My site</title>');
+  writeFileSync(out('config.json'), '{"mine": 1}');
+  const others = [
+    ['-o', 'model.engine'],
+    ['-o', 'index.html'],
+    ['-o', 'config.json'],
+    ['--perfetto', 'config.json'],
+  ] as const;
+  for (const [option, name] of others) {
+    const before = readFileSync(out(name), 'utf8');
+    // oxlint-disable-next-line no-await-in-loop -- four
+    await expect(runCommand(report, ...vit, option, out(name))).rejects.toThrow(/already exists .+ --force/);
+    expect(readFileSync(out(name), 'utf8')).toBe(before);
+  }
+  expect((await runCommand(report, ...vit, '-o', out('config.json'), '--force')).code).toBe(0);
+  expect((await runCommand(report, ...vit, '-o', out('config.json'))).code).toBe(0);
+});
+
+it('leaves nothing if one of its files cannot be made', async () => {
+  const outputs = ['-o', join(folder, 'none.json'), '--perfetto', join(folder, 'none.trace')];
+  await expect(runCommand(report, ...vit, ...outputs)).rejects.toThrow('There are no times for a trace');
+  expect(readdirSync(folder).filter((name) => name.startsWith('none'))).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { repair } from '../../../src/cli/surgery/repair.ts';
 import { reduce } from '../../../src/cli/surgery/reduce.ts';
 import { split } from '../../../src/cli/surgery/split.ts';
 import { whatIfCommand } from '../../../src/cli/surgery/whatIf.ts';
@@ -16,6 +17,7 @@ const { cuts } = JSON.parse((await run(split, model, '--suggest', '--json')).out
 const commands = [
   ['split', split, ['--at', cuts[0]!.tensor, '-o', join(folder, 'parts'), '--build']],
   ['reduce', reduce, ['-o', join(folder, 'reduced')]],
+  ['repair', repair, ['-o', join(folder, 'repaired.onnx')]],
   ['what-if', whatIfCommand, ['--output', cuts[0]!.tensor]],
 ] as const;
 

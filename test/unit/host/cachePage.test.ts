@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { TimingCacheReading } from '../../../src/builder/run/timingCaches.ts';
 import { inspectFile } from '../../../src/core/inspect/inspectFile.ts';
-import { readCalibrationCache } from '../../../src/core/quantisation/calibrationCache.ts';
-import { bytesOf } from '../../../src/core/text/byteSource.ts';
-import { cachePage } from '../../../src/host/engine/cachePage.ts';
+import { readCalibrationCache } from '../../../src/core/quantization/quantization.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
+import { renderHtml } from '../../../src/core/document/render.ts';
+import { cacheDocument, type CachePage, mostRows } from '../../../src/host/engine/internal/cachePage.ts';
 import { standInTimingCache } from '../../support/standInTensorrt.ts';
 
-const links = { read: 'command:read?[]' };
+const cachePage = (page: CachePage) =>
+  renderHtml(cacheDocument(page), { hrefOf: () => 'command:read?[]', most: mostRows });
 const textOf = (html: string) =>
   html
     .replace(/<style[^]*?<\/style>/, '')
@@ -22,7 +24,7 @@ async function calibrationPage(content: string): Promise<string> {
     calibration: readCalibrationCache(content),
     reading: null,
   };
-  return cachePage(page, links, 'n');
+  return cachePage(page);
 }
 
 describe('the page of a calibration cache', () => {
@@ -32,21 +34,21 @@ describe('the page of a calibration cache', () => {
     );
     expect(text).toContain('Algorithm EntropyCalibration2 Made by TensorRT 8.6.1 Tensors 2');
     expect(text).toContain('(Unnamed: 0) [Conv]_output 0.00787594 ±1');
-    expect(text).toContain('Without a Usable Scale Tensor zero');
+    expect(text).toContain('Without a Usable Scale zero');
   });
 
   it('takes names only as text, and shows the first of very many', async () => {
     const html = await calibrationPage('TRT-8601-MinMaxCalibration\n<img src=x>: 3c010a14\n');
     expect(html).not.toContain('<img');
     const many = Array.from({ length: 2003 }, (_, index) => `tensor${index}: 3c010a14`).join('\n');
-    expect(textOf(await calibrationPage(`TRT-8601-MinMaxCalibration\n${many}\n`))).toContain('3 more are not listed.');
+    expect(textOf(await calibrationPage(`TRT-8601-MinMaxCalibration\n${many}\n`))).toContain('… and 3 more tensors.');
   });
 });
 
 describe('the page of a timing cache', () => {
   const page = async (reading: TimingCacheReading | null) => {
     const found = await inspect(standInTimingCache({ [`0x${'1'.repeat(32)}`]: [7, 0.25] }));
-    return textOf(cachePage({ name: 't.cache', found, calibration: null, reading }, links, 'n'));
+    return textOf(cachePage({ name: 't.cache', found, calibration: null, reading }));
   };
   const reading: TimingCacheReading = {
     version: '10.8.0',

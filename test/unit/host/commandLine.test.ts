@@ -13,7 +13,7 @@ const folders = [
   'src/core/precision',
 ];
 /** Help of the command line, and scripts that it writes. */
-const own = new Set(['buildOptions.ts', 'clusterScripts.ts']);
+const own = new Set(['buildOptions.ts', 'launcher.ts']);
 
 it('no text of the editor tells people to use the command line', () => {
   const found = folders.flatMap((folder) =>

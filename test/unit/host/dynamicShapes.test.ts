@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openSizes, readSizeRange, toProfile } from '../../../src/host/builds/dynamicShapes.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
-import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
+import { toGraphData } from '../../../src/core/picture/graph/viewData.ts';
 
 const tensor = (name: string, shape: (number | string | null)[] | null, initializer = false) => ({
   name,

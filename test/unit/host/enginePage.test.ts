@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf } from '../../../src/core/text/byteSource.ts';
-import { readCachedEngineName } from '../../../src/core/inspect/engineName.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
+import { type EngineReading, type EngineTarget, readCachedEngineName } from '../../../src/core/inspect/inspection.ts';
 import { inspectFile } from '../../../src/core/inspect/inspectFile.ts';
-import type { EngineTarget } from '../../../src/core/inspect/engineKnowledge.ts';
-import type { EngineReading } from '../../../src/core/inspect/engineReading.ts';
-import { enginePage } from '../../../src/host/engine/enginePage.ts';
+import { renderHtml } from '../../../src/core/document/render.ts';
+import { engineDocument, type EnginePage } from '../../../src/host/engine/internal/enginePage.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
 function header(): Uint8Array {
@@ -25,12 +24,8 @@ const target: EngineTarget = {
   runtime: null,
   platform: null,
 };
-const links = {
-  compare: 'command:compare?[]',
-  model: 'command:model?["a"]',
-  read: 'command:read?[]',
-  layers: 'command:layers?[]',
-};
+const enginePage = (page: EnginePage, href = 'command:x?[]') =>
+  renderHtml(engineDocument(page), { hrefOf: () => href });
 /** What TensorRT may say of an engine: names are of the model, messages may contain them. */
 const evilReading = (text: string): EngineReading => ({
   module: 'tensorrt',
@@ -82,30 +77,26 @@ describe('the page of an engine', () => {
       model: { file: '/models/vit.onnx', sha256: null, bytes: 0 },
       options: { precision: 'fp16' },
     });
-    const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null, reading: null }, links, 'n'));
+    const text = textOf(enginePage({ name: 'vit.engine', found, build, stale: null, reading: null }));
     expect(text).toContain('Product TensorRT-RTX Version 1.7.1, build 116 Size 64 bytes Compute capabilities 8.0, 8.9');
-    expect(text).toContain('File ✓ Fits The file has all bytes that its header specifies.');
-    expect(text).toContain('Version ✓ Fits');
-    expect(text).toContain('GPU ✕ Does not load Built for compute capability 8.0, 8.9.');
-    expect(text).toContain('Platform ✓ Fits');
+    expect(text).toContain('✓ File Fits The file has all bytes that its header specifies.');
+    expect(text).toContain('✓ Version Fits');
+    expect(text).toContain('✗ GPU Does not load Built for compute capability 8.0, 8.9.');
+    expect(text).toContain('✓ Platform Fits');
     expect(text).toContain('Build 20260101 Model vit.onnx (/models/vit.onnx)');
     expect(text).toContain('Options precision: fp16');
   });
 
   it('says that an engine is stale, or that no build is known', async () => {
     const found = await inspectFile(bytesOf(header()));
-    const html = enginePage(
-      { name: 'a.engine', found, build: null, stale: 'a.onnx was changed.', reading: null },
-      links,
-      'n',
-    );
+    const html = enginePage({ name: 'a.engine', found, build: null, stale: 'a.onnx was changed.', reading: null });
     expect(textOf(html)).toContain('a.onnx was changed.');
     expect(textOf(html)).toContain('No build in the history has this engine.');
   });
 
   it('shows a file that is no engine as what it is', async () => {
     const found = await inspectFile(bytesOf(new Uint8Array([0, 1, 2, 3, 255])));
-    const text = textOf(enginePage({ name: 'x.plan', found, build: null, stale: null, reading: null }, links, 'n'));
+    const text = textOf(enginePage({ name: 'x.plan', found, build: null, stale: null, reading: null }));
     expect(text).toContain('are not an ONNX model, a TensorRT engine or a timing cache');
     expect(text).not.toContain('Will It Load?');
   });
@@ -113,30 +104,23 @@ describe('the page of an engine', () => {
   it('has what TensorRT says of inputs, profiles, memory and layers', async () => {
     const found = await inspectFile(bytesOf(header()));
     const page = { name: 'a.engine', found, build: null, stale: null };
-    expect(textOf(enginePage({ ...page, reading: null }, links, 'n'))).toContain('Read with TensorRT');
-    const html = enginePage({ ...page, reading: evilReading('some') }, links, 'n');
+    expect(textOf(enginePage({ ...page, reading: null }))).toContain('Read with TensorRT');
+    const html = enginePage({ ...page, reading: evilReading('some') });
     const text = textOf(html);
-    expect(text).toContain('some input some -1x3 0: 1x3 … 8x3, best 4x3 1: 16x3 some some');
+    expect(text).toContain('some input some ?×3 0: 1×3 to 8×3, optimum 4×3 1: 16×3 some some');
     expect(text).toContain('Auxiliary streams 2 Device memory of a context 12.0 MiB Refittable yes');
     expect(text).toContain('Open Layers as a Graph');
     expect(text).toContain('Read by TensorRT 10.6.0 on some (compute capability 9.0, CUDA 12.8).');
     const failed = { ...evilReading('some'), engine: null, layers: null, error: 'the version differs' };
-    expect(textOf(enginePage({ ...page, reading: failed }, links, 'n'))).toContain(
-      'It was not loaded: the version differs.',
-    );
+    expect(textOf(enginePage({ ...page, reading: failed }))).toContain('It was not loaded: the version differs.');
   });
 
   it('takes text only as text, and runs no script', async () => {
     const found = await inspectFile(bytesOf(header()));
     const evil = '<img src=x onerror=alert(1)>"\'';
     const build = buildManifest({ model: { file: evil, sha256: null, bytes: 0 }, options: { [evil]: evil } });
-    const html = enginePage(
-      { name: evil, found, build, stale: evil, reading: evilReading(evil) },
-      { compare: evil, model: evil, read: evil, layers: evil },
-      'n',
-    );
+    const html = enginePage({ name: evil, found, build, stale: evil, reading: evilReading(evil) }, evil);
     expect(html).not.toContain('<img');
-    expect(html).toContain("default-src 'none'; style-src 'nonce-n'");
     expect(html.replaceAll(/="[^"]*"/g, '')).not.toMatch(/<script|<[^>]*\son\w+/);
   });
 });

@@ -4,9 +4,9 @@ import { loadFiles } from '../../../src/builder/store/loadBuild.ts';
 import { namedNodes } from '../../../src/host/builds/namedNodes.ts';
 import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
 import { compareBuilds, comparisonTexts } from '../../../src/core/diff/compareBuilds.ts';
-import { overLimit } from '../../../src/host/history/overLimit.ts';
+import { overLimit } from '../../../src/host/history/internal/overLimit.ts';
 import { rerunOptions } from '../../../src/host/history/rerunOptions.ts';
-import { toGraphData } from '../../../src/core/scene/graph/graphData.ts';
+import { toGraphData } from '../../../src/core/picture/graph/viewData.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
 const manifest = (more: Partial<BuildManifest> = {}): BuildManifest =>
@@ -131,4 +131,6 @@ it('diagnoses a failed build on the nodes of its model', async () => {
   expect(first?.code).toMatch(/unsupported-op|plugin-missing/);
   expect(first?.names.join()).toContain('MyCustomOp');
   expect(await diagnoseBuild({ ...build, folder: '/nowhere' })).toEqual([]);
+  const stopped = { ...build, manifest: { ...build.manifest, result: 'cancelled' as const } };
+  expect((await diagnoseBuild(stopped)).map(({ severity }) => severity)).not.toContain('error');
 });

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { ViewData } from '../../../src/core/scene/panel/viewData.ts';
+import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
 import { postedData } from '../../../src/host/workspace/postedData.ts';
 
 const withNodes = (count: number): ViewData => ({

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { refusals } from '../../../src/builder/run/buildPlan.ts';
-import { driverCommand } from '../../../src/core/build/driverCommand.ts';
-import { readTrtexecHelp } from '../../../src/core/build/readTrtexecHelp.ts';
-import { trtexecCommand } from '../../../src/core/build/trtexecCommand.ts';
+import { driverCommand, trtexecCommand } from '../../../src/core/build/buildCommand.ts';
+import { readTrtexecHelp } from '../../../src/core/build/trtexecFlags.ts';
 import { offeredPresets, presets } from '../../../src/host/builds/presets.ts';
 import type { TaskOptions } from '../../../src/host/builds/taskProperties.ts';
 import { captureText } from '../../support/fixtures.ts';

@@ -27,3 +27,19 @@ it('finds nothing in a build that passed', () => {
   const lines = captureText('tensorrt-10.6.0/vit_tiny.fp16/log.txt')!.split('\n');
   expect(lines.filter((line) => new RegExp(pattern.regexp).test(line))).toEqual([]);
 });
+
+it('finds the log of a failed build of trtlens, and the model that the parser rejects', () => {
+  const matches = (name: string, line: string) => {
+    const matcher = contributes.problemMatchers.find((one) => one.name === name)!.pattern;
+    const found = new RegExp(matcher.regexp).exec(line);
+    return found && [found[matcher.file], found[matcher.message]];
+  };
+  expect(matches('trtlens', 'trtlens build: net.onnx: The operator Det is not supported. (log: /b/build.log)')).toEqual(
+    ['/b/build.log', 'net.onnx: The operator Det is not supported.'],
+  );
+  expect(matches('tensorrt-parser', "[E] models/net.onnx: node 1 'mm' (MatMul): INVALID_NODE: no")).toEqual([
+    'models/net.onnx',
+    "node 1 'mm' (MatMul): INVALID_NODE: no",
+  ]);
+  expect(matches('tensorrt-parser', '[E] [TRT] ModelImporter.cpp:140: While parsing')).toBeNull();
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Retry } from '../../../src/host/platform/retry.ts';
+import { Retry } from '../../../src/host/platform/internal/retry.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { severityOf } from '../../../src/host/builds/severityOf.ts';
+import { severityOf } from '../../../src/host/builds/internal/severityOf.ts';
 
 it.each([
   ['[V] [TRT] Original: 897 layers', 'verbose'],

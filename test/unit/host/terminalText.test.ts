@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { terminalText } from '../../../src/host/builds/terminalText.ts';
 
-it('ends each line as a terminal wants it, and colours it by severity', () => {
+it('ends each line as a terminal wants it, and colors it by severity', () => {
   expect(terminalText('[I] done', 'info')).toBe('[I] done\r\n');
   expect(terminalText('bad', 'error')).toBe('\u001b[31mbad\u001b[0m\r\n');
   expect(terminalText('one\ntwo', 'info')).toBe('one\r\ntwo\r\n');

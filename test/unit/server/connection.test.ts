@@ -201,7 +201,7 @@ describe('the language server over a connection', () => {
     expect(client.paths.map(({ path }) => path)).toEqual([null, 'x.onnx', 'y.onnx']);
   });
 
-  test('replays are recognised among other JSON, and facts may change', async () => {
+  test('replays are recognized among other JSON, and facts may change', async () => {
     const replayUri = 'file:///work/replay.json';
     const other = 'file:///work/package.json';
     await client.open('{"name": 1}', 'json', other);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { precisionType } from '../../../src/core/precision/language/precisionType.ts';
-import { lexOverrideLine } from '../../../src/core/precision/language/lexOverrideLine.ts';
+import { lexOverrideLine, precisionType } from '../../../src/core/precision/overrideFile.ts';
 
 interface Pattern {
   include?: string;
@@ -42,7 +41,7 @@ function regexOf(source: string): RegExp {
   return new RegExp(body, insensitive ? 'dgi' : 'dg');
 }
 
-/** One line as an editor colours it: pieces of text with their innermost scope. */
+/** One line as an editor colors it: pieces of text with their innermost scope. */
 function tokenize(line: string): [string, string][] {
   const scopes = Array.from(line, () => '');
   paint(line, 0, line.length, grammar.patterns, scopes);

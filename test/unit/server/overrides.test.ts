@@ -2,7 +2,7 @@ import { CompletionItemKind, DiagnosticSeverity, DiagnosticTag } from 'vscode-la
 import type { Hover } from 'vscode-languageserver';
 import { describe, expect, test } from 'vitest';
 import { languageCommands } from '../../../src/protocol/language.ts';
-import { code, escapeMarkdown } from '../../../src/server/markdown.ts';
+import { code, escapeHover } from '../../../src/server/markdown.ts';
 import { overrideActions } from '../../../src/server/precision/codeActions.ts';
 import { overrideLenses, resolveOverrideLens } from '../../../src/server/precision/codeLens.ts';
 import { overrideCompletion } from '../../../src/server/precision/completion.ts';
@@ -198,7 +198,7 @@ describe('hover', () => {
     expect(code('a`b``c')).toBe('```a`b``c```');
     expect(code('`')).toBe('`` ` ``');
     expect(code('a\nb')).toBe('`a␣b`');
-    expect(escapeMarkdown('[x](command:y) <b>')).toBe('\\[x\\]\\(command:y\\) \\<b\\>');
+    expect(escapeHover('[x](command:y) <b>')).toBe('\\[x\\]\\(command:y\\) \\<b\\>');
   });
 });
 

@@ -1,12 +1,10 @@
 import { DiagnosticSeverity } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { describe, expect, test } from 'vitest';
-import { readBuildLog } from '../../../src/core/engine/readBuildLog.ts';
-import { choicesOfLog, readChoices } from '../../../src/core/replay/readChoices.ts';
-import { readMismatches } from '../../../src/core/replay/readMismatches.ts';
-import { readReplay } from '../../../src/core/replay/readReplay.ts';
-import { languageCommands } from '../../../src/protocol/language.ts';
-import type { CommandArguments, FactsParams } from '../../../src/protocol/language.ts';
+import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { choicesOfLog, readChoices } from '../../../src/core/tactics/readChoices.ts';
+import { readMismatches, readReplay } from '../../../src/core/tactics/readReplay.ts';
+import { type CommandArguments, type FactsParams, languageCommands } from '../../../src/protocol/language.ts';
 import { readFacts } from '../../../src/server/facts.ts';
 import { replayActions } from '../../../src/server/replay/codeActions.ts';
 import { replayLenses } from '../../../src/server/replay/codeLens.ts';
@@ -14,8 +12,7 @@ import { replayCompletion } from '../../../src/server/replay/completion.ts';
 import { replayDiagnostics } from '../../../src/server/replay/diagnostics.ts';
 import { replayHover } from '../../../src/server/replay/hover.ts';
 import { replayInlayHints } from '../../../src/server/replay/inlayHints.ts';
-import { analyseReplay } from '../../../src/server/replay/replayAnalysis.ts';
-import type { ReplayAnalysis } from '../../../src/server/replay/replayAnalysis.ts';
+import { analyzeReplay, type ReplayAnalysis } from '../../../src/server/replay/replayAnalysis.ts';
 import { replayEntryInfos, replayNodesAt } from '../../../src/server/requests.ts';
 import { captureText } from '../../support/fixtures.ts';
 import { captured } from '../core/precision/overrideFixtures.ts';
@@ -35,7 +32,7 @@ async function replay(file: 'replay' | 'edited', more: Partial<FactsParams> = {}
   const { index, build } = await captured(`${capture}.fp16`);
   const choices = [choicesData(readChoices(text(`${capture}.algolog/choices.jsonl`)).value!)];
   const document = TextDocument.create(uri, 'json', 1, text(`${capture}.poly_replay/${file}.json`));
-  const analysis = analyseReplay(document, readFacts(factsFor(uri, { model: index.facts, build, choices, ...more })));
+  const analysis = analyzeReplay(document, readFacts(factsFor(uri, { model: index.facts, build, choices, ...more })));
   if (!analysis) throw new Error('no replay');
   return analysis;
 }
@@ -43,14 +40,14 @@ async function replay(file: 'replay' | 'edited', more: Partial<FactsParams> = {}
 describe('replay files', () => {
   test('other JSON is none of ours', () => {
     const facts = readFacts(factsFor(uri));
-    expect(analyseReplay(TextDocument.create(uri, 'json', 1, '{"name": "x"}'), facts)).toBeNull();
-    expect(analyseReplay(TextDocument.create(uri, 'json', 1, ''), facts)).toBeNull();
+    expect(analyzeReplay(TextDocument.create(uri, 'json', 1, '{"name": "x"}'), facts)).toBeNull();
+    expect(analyzeReplay(TextDocument.create(uri, 'json', 1, ''), facts)).toBeNull();
   });
 
   test('comments and commas that the editor takes in jsonc are errors: Python takes none', () => {
     const source = text(`${capture}.poly_replay/replay.json`).replace('"inputs"', '// HALF before\n"inputs"');
     const codes = (language: string) =>
-      replayDiagnostics(analyseReplay(TextDocument.create(uri, language, 1, source), readFacts(factsFor(uri)))!).map(
+      replayDiagnostics(analyzeReplay(TextDocument.create(uri, language, 1, source), readFacts(factsFor(uri)))!).map(
         ({ code, severity, range }) => `${code} ${severity} ${range.start.line}`,
       );
     expect(codes('json')).toEqual(['layer-not-found 2 2', 'foreign-entry 3 36']);
@@ -63,7 +60,7 @@ describe('replay files', () => {
       return `"{ForeignNode[a...b${i}]}": {${body}}`;
     });
     const source = `{"replay": {${entries.join(', ')}, "last": 7}, "polygraphy_class": "TacticReplayData"}`;
-    const analysis = analyseReplay(TextDocument.create(uri, 'json', 1, source), readFacts(factsFor(uri)))!;
+    const analysis = analyzeReplay(TextDocument.create(uri, 'json', 1, source), readFacts(factsFor(uri)))!;
     const infos = analysis.problems.filter(({ severity }) => severity === 'info');
     expect(infos.length).toBeGreaterThan(1999);
     const errors = analysis.problems.filter(({ severity }) => severity === 'error');
@@ -87,7 +84,7 @@ describe('replay files', () => {
     const fix = replayActions(analysis, diagnostics[0]!.range, diagnostics).find(({ isPreferred }) => isPreferred);
     expect(fix).toMatchObject({ kind: 'quickfix', diagnostics: [diagnostics[0]] });
     const fixed = applied(source, fix?.edit?.changes?.[uri]);
-    const after = analyseReplay(TextDocument.create(uri, 'json', 2, fixed), analysis.facts)!;
+    const after = analyzeReplay(TextDocument.create(uri, 'json', 2, fixed), analysis.facts)!;
     expect(replayDiagnostics(after).map(({ code, range }) => [code, range.start.line])).toEqual([
       ['foreign-entry', 35],
       ['not-offered', 35],
@@ -108,7 +105,7 @@ describe('replay files', () => {
       if (!('range' in main)) throw new Error('no range');
       expect(main.range.start.line).toBe(place.line);
       const after = applied(source, [main, ...(item.additionalTextEdits ?? [])]);
-      const codes = replayDiagnostics(analyseReplay(TextDocument.create(uri, 'json', 2, after), analysis.facts)!).map(
+      const codes = replayDiagnostics(analyzeReplay(TextDocument.create(uri, 'json', 2, after), analysis.facts)!).map(
         ({ code, range }) => `${code} ${range.start.line}`,
       );
       expect(codes).not.toContain('not-offered 2');
@@ -128,7 +125,7 @@ describe('replay files', () => {
     const without = applied(source, free?.edit?.changes?.[uri]);
     expect(readReplay(without).value?.entries).toHaveLength(1);
     const document = TextDocument.create(uri, 'json', 2, without);
-    const freed = analyseReplay(document, analysis.facts)!;
+    const freed = analyzeReplay(document, analysis.facts)!;
     const end = document.positionAt(readReplay(without).value!.entries[0]!.span.end + 1);
     const [pin] = replayCompletion(freed, end).items;
     expect(pin?.label).toMatch(/^Pin \{ForeignNode\[/);

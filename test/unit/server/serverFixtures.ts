@@ -1,12 +1,10 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Position, TextEdit } from 'vscode-languageserver';
-import type { BuildFacts } from '../../../src/core/precision/check/buildFacts.ts';
-import type { ModelFacts } from '../../../src/core/precision/plan/modelFacts.ts';
-import type { Choices } from '../../../src/core/replay/readChoices.ts';
+import type { BuildFacts, ModelFacts } from '../../../src/core/precision/buildFacts.ts';
+import type { Choices } from '../../../src/core/tactics/readChoices.ts';
 import type { ChoicesData, FactsParams } from '../../../src/protocol/language.ts';
 import { readFacts } from '../../../src/server/facts.ts';
-import { analyseOverrides } from '../../../src/server/precision/overrideAnalysis.ts';
-import type { OverrideAnalysis } from '../../../src/server/precision/overrideAnalysis.ts';
+import { analyzeOverrides, type OverrideAnalysis } from '../../../src/server/precision/overrideAnalysis.ts';
 import { transformer } from '../core/precision/overrideFixtures.ts';
 
 export const uri = 'file:///work/model.trtprec';
@@ -41,7 +39,7 @@ export function overrides(
   const text = at < 0 ? marked : marked.slice(0, at) + marked.slice(at + 1);
   const document = TextDocument.create(uri, 'trtprec', 1, text);
   const facts = readFacts(factsFor(uri, { model, build, ...more }));
-  return { analysis: analyseOverrides(document, facts), place: document.positionAt(Math.max(at, 0)), text };
+  return { analysis: analyzeOverrides(document, facts), place: document.positionAt(Math.max(at, 0)), text };
 }
 
 export function applied(text: string, edits: readonly TextEdit[] | undefined): string {

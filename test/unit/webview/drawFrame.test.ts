@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nestedLayout } from '../../../src/core/layout/nestedLayout.ts';
+import { nestedLayout } from '../../../src/core/picture/layout/nestedLayout.ts';
 import type { Brush } from '../../../webview/graph/draw/brush.ts';
-import { drawFrame, drawOver } from '../../../webview/graph/draw/drawFrame.ts';
+import { drawFrame, drawOver } from '../../../webview/graph/draw/internal/drawFrame.ts';
 import { edgesAt } from '../../../webview/graph/draw/edgeHit.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { manyGroups } from '../../webview/support/manyGroups.ts';

@@ -23,7 +23,7 @@ export function frameOf(model: GraphModel): Frame {
     focus: 'rgb(10, 93, 171)',
     error: 'rgb(179, 38, 30)',
     warning: 'rgb(138, 90, 0)',
-    grey: 'rgb(138, 145, 155)',
+    gray: 'rgb(138, 145, 155)',
     categorical: Array.from({ length: 8 }, (_, i) => `rgb(${20 * i}, 80, 120)`),
   } as const;
   return {

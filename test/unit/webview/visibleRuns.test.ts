@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { roundedCorners } from '../../../webview/graph/draw/brush.ts';
-import { visibleRuns } from '../../../webview/graph/draw/visibleRuns.ts';
+import { visibleRuns } from '../../../webview/graph/draw/internal/visibleRuns.ts';
 
 const screen = { width: 400, height: 300 };
 const rectangle = (left: number, top: number, right: number, bottom: number) =>

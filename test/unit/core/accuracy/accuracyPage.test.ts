@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { accuracyPage } from '../../../../src/core/accuracy/accuracyPage.ts';
-import type { AccuracyReport } from '../../../../src/core/accuracy/accuracyReport.ts';
-import { accuracyText, accuracyVerdict } from '../../../../src/core/accuracy/accuracyText.ts';
-import type { JudgedNode } from '../../../../src/core/accuracy/judgement.ts';
+import { type AccuracyContext, accuracyDocument } from '../../../../src/core/accuracy/accuracyDocument.ts';
+import { type AccuracyReport, accuracyVerdict, type JudgedNode } from '../../../../src/core/accuracy/accuracyReport.ts';
+import { type HtmlOptions, renderHtml, renderText } from '../../../../src/core/document/render.ts';
 
 const judged = (id: string, more: Partial<JudgedNode> = {}): JudgedNode => ({
   id,
@@ -45,6 +44,9 @@ const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
   ...more,
 });
 
+const accuracyPage = (given: AccuracyReport, context: AccuracyContext, options?: HtmlOptions) =>
+  renderHtml(accuracyDocument(given, context), options);
+
 test('the verdict, the culprit with its evidence, and what its rule buys', () => {
   const page = accuracyPage(report(), { title: 'm.onnx' });
   expect(accuracyVerdict(report())).toBe(
@@ -52,7 +54,12 @@ test('the verdict, the culprit with its evidence, and what its rule buys', () =>
   );
   for (const words of ['largest result 4.4e+11, FP16 ends at 65,504', '/pow fp32', 'error without it'])
     expect(page).toContain(words);
-  expect(accuracyText(report())).toContain('/pow fp32  # without: not finite');
+  const text = renderText(accuracyDocument(report(), { title: 'm.onnx' }));
+  expect(text).toMatch(/^m\.onnx in FP16\n✗ FP16 gives outputs that are not finite;/);
+  expect(text).toMatch(/\n {2}✗ y +fails +not finite +not finite +2\n/);
+  expect(text).toMatch(/\n {2}✗ \/pow +Pow +cause +not finite +largest result 4\.4e\+11, FP16 ends at 65,504/);
+  expect(text).toMatch(/\n {2}\/pow fp32 +1 +not finite\n/);
+  expect(text).toContain('(none of them can be omitted; 12 runs).');
 });
 
 test('what kernels may change is a hypothesis of its own: verdict and outputs are those with every value rounded', () => {
@@ -62,7 +69,7 @@ test('what kernels may change is a hypothesis of its own: verdict and outputs ar
     report({ level: 'kernel', outputs: inKernels, kernel: { outputs: report().outputs, held } }),
     { title: 'm.onnx' },
   );
-  const [node, kernel] = page.split("<h2>In this build's kernels</h2>");
+  const [node, kernel] = page.split('<h2>In This Build&#39;s Kernels</h2>');
   expect(node).toContain('FP16 gives outputs that are not finite');
   expect(node).toContain('<td class="n">not finite</td>');
   expect(kernel).toContain('<td class="n">0.002</td>');
@@ -71,9 +78,9 @@ test('what kernels may change is a hypothesis of its own: verdict and outputs ar
 });
 
 test('the precisions are on the page once they were compared', () => {
-  const rung = { measured: null, milliseconds: null, notMeasured: null, culprits: [], fix: null };
-  const rungs = [{ ...rung, precision: 'int8' as const, predicted: null, lowNodes: null, reason: 'not run: why' }];
-  const page = accuracyPage(report(), { title: 'm.onnx', ladder: { tolerance: 0.01, samples: 1, rungs } });
+  const step = { measured: null, milliseconds: null, notMeasured: null, culprits: [], fix: null };
+  const rungs = [{ ...step, precision: 'int8' as const, predicted: null, lowNodes: null, reason: 'not run: why' }];
+  const page = accuracyPage(report(), { title: 'm.onnx', sweep: { tolerance: 0.01, samples: 1, rungs } });
   expect(page).toContain('<h2>Precisions</h2>');
   expect(page).toContain('not run: why');
   expect(accuracyPage(report(), { title: 'm.onnx' })).not.toContain('<h2>Precisions</h2>');
@@ -83,7 +90,7 @@ test('the page states its inputs, a scale, and what is in low precision alone', 
   const sensitivity = [{ kind: 'operator' as const, name: 'Pow', nodes: ['0'], error: 0.3 }];
   const page = accuracyPage(report({ sensitivity }), { title: 'm.onnx' });
   expect(page).toContain('Inputs: x 1 from files.');
-  expect(page).toContain('<td>operator</td><td>Pow</td><td class="n">1</td><td class="n">0.3</td>');
+  expect(page).toContain('<th scope="row">operator</th><td>Pow</td><td class="n">1</td><td class="n">0.3</td>');
   expect([...page.matchAll(/class="scale"[^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual(['1', '1e-7', '0.01']);
 });
 
@@ -97,7 +104,8 @@ test('nothing from the model becomes markup, and nothing on the page can run or 
       fix: null,
       reason: evil,
     }),
-    { title: evil, links: [{ label: evil, href: evil }], nodeLink: () => evil },
+    { title: evil, actions: [{ label: evil, to: { kind: 'action', name: evil } }] },
+    { hrefOf: () => evil },
   );
   expect(page).not.toContain('<script');
   expect(page).toContain(`default-src 'none'`);

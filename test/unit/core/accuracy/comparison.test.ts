@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AccuracyReport } from '../../../../src/core/accuracy/accuracyReport.ts';
-import { type ComparedTensor, compareRuns, comparedText } from '../../../../src/core/accuracy/comparison.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { type ComparedTensor, comparedDocument, compareRuns } from '../../../../src/core/accuracy/precisionSweep.ts';
+import { renderText } from '../../../../src/core/document/render.ts';
+import { buildModel } from '../fusion/buildModel.ts';
 
 const tensor = (name: string, error: number | null, more: Partial<ComparedTensor> = {}): ComparedTensor => ({
   name,
@@ -14,12 +15,18 @@ const tensor = (name: string, error: number | null, more: Partial<ComparedTensor
   ...more,
 });
 const runs = (...tensors: ComparedTensor[]) => ({ runs: 1, tensors, onlyA: [], onlyB: [], notes: [] });
-const node = (id: string, name: string, output: string) => ({ id, name, op: 'Add', outputs: [output] });
-const nodes = [node('0', '/a', 'x'), node('1', '', 'y')];
-const model = { nodes, graph: { outputs: [{ name: 'x' }, { name: 'y' }] } } as unknown as OnnxModel;
+const modelWith = (outputs: string[]) =>
+  buildModel({
+    outputs,
+    nodes: [
+      ['/a', 'Add', [], ['x']],
+      ['', 'Add', [], ['y']],
+    ],
+  });
+const model = modelWith(['x', 'y']);
 
 test('tensors that are no outputs of the model: marks may have changed the engine', () => {
-  const inner = { nodes, graph: { outputs: [{ name: 'y' }] } } as unknown as OnnxModel;
+  const inner = modelWith(['y']);
   const notes = (names: string[]) =>
     compareRuns(runs(...names.map((name) => tensor(name, 0))), 0.01, inner, null).notes;
   expect(notes(['x', 'y'])).toEqual([
@@ -35,9 +42,9 @@ test('tensors come in the model’s order; the first that fails is named with it
     ['y', false],
     ['z', true],
   ]);
-  const text = comparedText(compared);
-  expect(text).toContain('First tensor that misses the tolerance: x, computed by /a (Add)');
-  expect(text).toContain('2 tensors failed');
+  const text = renderText(comparedDocument(compared));
+  expect(text).toContain('The first that misses the tolerance: x, computed by /a (Add).');
+  expect(text).toMatch(/✗ 2 of \d tensors failed\./);
   expect(text).toContain('node 1 (Add)');
 });
 
@@ -58,4 +65,22 @@ test('an inner tensor is held against the prediction for its node', () => {
   const prediction = { outputs: [], nodes: [{ id: '0', propagatedError: 0.01 }] } as unknown as AccuracyReport;
   const [found] = compareRuns(runs(tensor('x', 0.015)), 0.01, model, prediction).tensors;
   expect([found!.predicted, found!.agrees]).toEqual([0.01, true]);
+});
+
+test('of tensors of one name, the one of the main graph is meant', () => {
+  const branch = { outputs: ['x'], nodes: [['inner', 'Relu', [], ['x']] as ['inner', 'Relu', string[], string[]]] };
+  const { tensors } = compareRuns(
+    runs(tensor('x', 0)),
+    0.01,
+    buildModel({
+      inputs: ['c'],
+      outputs: ['x'],
+      nodes: [
+        ['outer', 'Add', [], ['x']],
+        ['', 'If', ['c'], ['y'], { then_branch: branch, else_branch: branch }],
+      ],
+    }),
+    null,
+  );
+  expect(tensors[0]!.node?.name).toBe('outer');
 });

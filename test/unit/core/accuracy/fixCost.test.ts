@@ -1,38 +1,35 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FixCost } from '../../../../src/core/accuracy/fixCost.ts';
-import { findLowNodes } from '../../../../src/core/accuracy/lowNodes.ts';
-import { searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
-import { inferTypes } from '../../../../src/core/model/tensorTypes.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
-import { chooseTypes } from '../../../../src/core/precision/rewrite/rewriteTypes.ts';
+import { FixCost, searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
+import { findLowNodes } from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
+import { networkOf } from '../../../../src/core/network/network.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { chooseTypes } from '../../../../src/core/precision/rewritePlan.ts';
+import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 
 const model = (await modelOf('fp16_overflow'))!;
-const types = inferTypes(model);
-const index = new NodeIndex(modelFacts(model, 'm.onnx', types));
+const network = networkOf(model);
+const index = new NodeIndex(modelFacts(model, 'm.onnx'));
 const planOf = (names: readonly string[]) => {
   const overrides = readOverrides(`base fp16\n${names.map((name) => `${name} fp32\n`).join('')}`);
   return planPrecision(overrides, index, resolveOverrides(overrides, index, null));
 };
-const low = findLowNodes(chooseTypes(model, planOf([]), types));
+const low = findLowNodes(chooseTypes(model, planOf([])));
 const names = low.low.map(({ node }) => node.name);
 const cost = new FixCost(
   low,
-  types,
+  network,
   names.map((_, own) => [own]),
 );
-const castsOf = (set: Iterable<number>) =>
-  planRewrite(model, planOf([...set].map((own) => names[own]!)), {}, types).counts.casts;
+const castsOf = (set: Iterable<number>) => planRewrite(model, planOf([...set].map((own) => names[own]!))).counts.casts;
 const node = (name: string) => names.indexOf(name);
 
 test('a node saves as many Casts as the rewritten model has fewer without its rule', () => {
-  // Neighbours, so that some of them share tensors.
+  // Neighbors, so that some of them share tensors.
   const sets = fc
     .tuple(fc.nat(names.length - 12), fc.uniqueArray(fc.nat(11), { minLength: 1, maxLength: 6 }))
     .map(([from, offsets]) => offsets.map((offset) => from + offset));

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { addedRules, fixRules, rulesText } from '../../../../src/core/accuracy/fixRules.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
+import { addedRules, fixRules, rulesText } from '../../../../src/core/accuracy/smallestFix.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 
 const index = (...names: string[]) =>
   new NodeIndex({

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { heldValues } from '../../../../src/core/accuracy/kernelValues.ts';
-import type { LowModel } from '../../../../src/core/accuracy/lowNodes.ts';
+import {
+  unmaterializedTensors,
+  type ReducedPrecisionModel,
+} from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import type { OnnxGraph, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
+import type { OnnxGraph, OnnxNode } from '../../../../src/core/formats/onnx/onnxModel.ts';
 
 const graphOf = (nodes: OnnxNode[], outputs: string[]): OnnxGraph =>
   ({ path: '', nodes, outputs: outputs.map((name) => ({ name })) }) as OnnxGraph;
@@ -26,7 +28,10 @@ function keptWith(...more: OnnxNode[]): string[] {
     layers: [{ id: 0, name: 'kernel' }],
   };
   const model = { graph: graphOf([...own, ...more], ['b']) };
-  const held = heldValues({ low, model } as unknown as LowModel, report as unknown as FusionReport);
+  const held = unmaterializedTensors(
+    { low, model } as unknown as ReducedPrecisionModel,
+    report as unknown as FusionReport,
+  );
   return held.map(({ tensor }) => tensor);
 }
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { notJudgedTexts } from '../../../../src/core/accuracy/accuracyText.ts';
-import { judgeNodes } from '../../../../src/core/accuracy/judgement.ts';
-import type { LowModel } from '../../../../src/core/accuracy/lowNodes.ts';
-import type { Measured } from '../../../../src/core/accuracy/measures.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { type Measured, measureErrors, notJudgedTexts } from '../../../../src/core/accuracy/accuracyReport.ts';
+import type { ReducedPrecisionModel } from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
+import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 
 const measured: Measured = { max: 1, shadow: 0, shadowSum: 0, run: 0, runSum: 0, vanished: 0 };
 
@@ -26,7 +24,7 @@ test('nodes that were not measured are counted with the reason', () => {
     ],
   ];
   const graph = createModelGraph(model as unknown as OnnxModel);
-  const judged = judgeNodes({ low } as unknown as LowModel, graph, samples, new Map(), 0.01);
+  const judged = measureErrors({ low } as unknown as ReducedPrecisionModel, graph, samples, new Map(), 0.01);
   expect(judged.map(({ notJudged }) => notJudged)).toEqual([
     undefined,
     'did not run with these inputs',

@@ -4,7 +4,7 @@ import {
   outputErrors,
   trialError,
   worstError,
-} from '../../../../src/core/accuracy/outputErrors.ts';
+} from '../../../../src/core/accuracy/accuracyReport.ts';
 
 const output = (given: Partial<ComparedOutput>): ComparedOutput => ({
   name: 'y',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { randomInput, randomWarning } from '../../../../src/core/accuracy/randomInputs.ts';
-import type { OnnxModel, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import { randomInput, randomWarning } from '../../../../src/core/accuracy/accuracyReport.ts';
+import type { OnnxModel, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
 
 const table: OnnxTensor = { name: 'table', type: 'float', shape: [30522, 8], data: null };
 const lookup = {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ruleHints } from '../../../../src/core/accuracy/ruleHints.ts';
-import type { AccuracyFix } from '../../../../src/core/accuracy/accuracyReport.ts';
+import { type AccuracyFix, ruleHints } from '../../../../src/core/accuracy/accuracyReport.ts';
 
 const fix = {
   error: 0.0016,

@@ -1,13 +1,10 @@
 import { parseArgs } from 'node:util';
 import { expect, it } from 'vitest';
 import { buildArguments, type BuildValues, readBuildOptions } from '../../../../src/cli/build/buildOptions.ts';
-import { type BuildOption, optionRows } from '../../../../src/core/build/buildOptions.ts';
-import { driverCommand } from '../../../../src/core/build/driverCommand.ts';
-import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
-import { readMatrix } from '../../../../src/core/build/matrix.ts';
-import { fitsKind, kindText, type OptionValues } from '../../../../src/core/build/optionKind.ts';
-import { polygraphyCommand } from '../../../../src/core/build/polygraphyCommand.ts';
-import { trtexecCommand } from '../../../../src/core/build/trtexecCommand.ts';
+import { type BuildOption, type EngineOptions, optionRows } from '../../../../src/core/build/buildOptions.ts';
+import { driverCommand, polygraphyCommand, trtexecCommand } from '../../../../src/core/build/buildCommand.ts';
+import { readMatrix } from '../../../../src/core/build/launcher.ts';
+import { fitsKind, kindText, type OptionValues } from '../../../../src/core/build/buildManifest.ts';
 import { taskProperties } from '../../../../src/host/builds/taskProperties.ts';
 
 /** A value of each kind, as a task or a matrix writes it, and on the command line. */

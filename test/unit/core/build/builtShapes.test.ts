@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { builtShapes, shapesText } from '../../../../src/core/build/builtShapes.ts';
-import { suggestedShapes, suggestSizes } from '../../../../src/core/build/suggestSizes.ts';
+import { builtShapes, shapesText } from '../../../../src/core/build/buildManifest.ts';
+import { suggestedShapes, suggestSizes } from '../../../../src/core/build/buildCommand.ts';
 import { buildModel, type ShortGraph } from '../fusion/buildModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 

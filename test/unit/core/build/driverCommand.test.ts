@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { buildHints } from '../../../../src/core/build/buildHints.ts';
-import type { BuildManifest } from '../../../../src/core/build/buildManifest.ts';
-import { driverCommand, driverPrecisions } from '../../../../src/core/build/driverCommand.ts';
-import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
+import { buildHints, type BuildManifest } from '../../../../src/core/build/buildManifest.ts';
+import { driverCommand, driverPrecisions } from '../../../../src/core/build/buildCommand.ts';
+import type { EngineOptions } from '../../../../src/core/build/buildOptions.ts';
 
 const files = { model: 'm.onnx', engine: 'out/e', precisions: 'out/p.json' };
 const command = (options: Partial<EngineOptions>, product: 'tensorrt' | 'tensorrt-rtx' = 'tensorrt') =>

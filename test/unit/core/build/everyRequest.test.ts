@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { driverCommand } from '../../../../src/core/build/driverCommand.ts';
-import type { CommandLine, EngineOptions } from '../../../../src/core/build/engineOptions.ts';
-import { polygraphyCommand } from '../../../../src/core/build/polygraphyCommand.ts';
+import { driverCommand, polygraphyCommand } from '../../../../src/core/build/buildCommand.ts';
+import type { CommandLine, EngineOptions } from '../../../../src/core/build/buildOptions.ts';
 import { commandFor, requests } from '../../../support/trtexecHelp.ts';
 
 const files = { engine: 'e.engine', layers: 'l.json', profile: 'p.json', times: 't.json' };

@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { arrayScript, kubernetesJob, kubernetesName, slurmScript } from '../../../../src/core/build/clusterScripts.ts';
-import { type Matrix, matrixJobs, readMatrix } from '../../../../src/core/build/matrix.ts';
+import {
+  arrayScript,
+  kubernetesJob,
+  kubernetesName,
+  type Matrix,
+  matrixJobs,
+  readMatrix,
+  slurmScript,
+} from '../../../../src/core/build/launcher.ts';
 
 const read = (value: unknown): Matrix => {
   const matrix = readMatrix(value);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { polygraphyCommand, readPolygraphyHelp } from '../../../../src/core/build/polygraphyCommand.ts';
-import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
+import { polygraphyCommand, readPolygraphyHelp } from '../../../../src/core/build/buildCommand.ts';
+import type { EngineOptions } from '../../../../src/core/build/buildOptions.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 /** What `polygraphy convert --help` printed; the capture has the help of other commands around it. */
@@ -34,7 +34,7 @@ it('uses only options that `polygraphy convert --help` lists', () => {
 });
 
 it("calls types as TensorRT's Python module does", () => {
-  const types = ['fp32', 'fp16', 'bf16', 'fp8', 'int8', 'int4', 'int32', 'int64', 'bool'];
+  const types = ['fp32', 'fp16', 'bf16', 'fp8', 'int8', 'int32', 'int64', 'bool'];
   const { args } = command({ layerPrecisions: types.map((type) => ({ name: type, type })) });
   expect(args.filter((arg) => /^\w+:/.test(arg)).map((arg) => arg.split(':')[1])).toEqual([
     'float32',
@@ -42,7 +42,6 @@ it("calls types as TensorRT's Python module does", () => {
     'bfloat16',
     'fp8',
     'int8',
-    'int4',
     'int32',
     'int64',
     'bool',
@@ -110,6 +109,20 @@ it('names its types and shapes as Polygraphy reads them', () => {
   expect(args[args.indexOf('--layer-precisions') + 1]).toBe('a:float32');
   expect(args[args.indexOf('--trt-opt-shapes') + 1]).toBe('x:[2,3]');
   expect(args.slice(args.indexOf('--trt-outputs'))).toEqual(expect.arrayContaining(['mark', 'all']));
+});
+
+it.each([
+  [null, ['mark', 'all']],
+  [
+    [0, 49, 26],
+    ['mark', 'all'],
+  ],
+  [[0, 50, 0], ['*']],
+  [[1, 0, 0], ['*']],
+] as const)('Polygraphy %o marks all tensors by the words that it knows', (version, words) => {
+  const { args } = command({ outputs: 'all' }, { ...trt10, version });
+  const at = args.indexOf('--trt-outputs');
+  expect(args.slice(at + 1)).toEqual(words);
 });
 
 it('refuses precision flags where TensorRT would ignore them', () => {

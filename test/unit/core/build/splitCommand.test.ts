@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quoteCommand } from '../../../../src/core/build/quoteCommand.ts';
-import { splitCommand } from '../../../../src/core/build/splitCommand.ts';
+import { quoteCommand, splitCommand } from '../../../../src/core/base/text.ts';
 
 const shells = ['posix', 'powershell'] as const;
 /** PowerShell needs no quotes for it; here it is the sign of a line that goes on. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readTrtexecHelp } from '../../../../src/core/build/readTrtexecHelp.ts';
-import type { EngineOptions } from '../../../../src/core/build/engineOptions.ts';
+import { readTrtexecHelp } from '../../../../src/core/build/trtexecFlags.ts';
+import type { EngineOptions } from '../../../../src/core/build/buildOptions.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { commandFor, describeHelp, requests } from '../../../support/trtexecHelp.ts';
 
@@ -31,7 +31,7 @@ it('reads the version from a banner', () => {
 it('11.1: no precision flags, no workspace, and the reason', () => {
   const found = requests.flatMap((request) => command(request, '11.1.0').notes);
   const refused = new Set(found.filter(({ kind }) => kind === 'refused').map(({ flag }) => flag));
-  for (const flag of ['fp16', 'bf16', 'int8', 'fp8', 'best', 'calib', 'layerPrecisions', 'layerOutputTypes'])
+  for (const flag of ['fp16', 'bf16', 'int8', 'fp8', 'calib', 'layerPrecisions', 'layerOutputTypes'])
     expect(refused).toContain(flag);
   for (const flag of ['disableMHA', 'useManagedPlugins']) expect(refused).toContain(flag);
   expect(command({ extraArguments: ['--workspace=64'] }, '11.1.0').args).toContain('--memPoolSize=workspace:64');

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import {
   buildState,
+  type Diagnosis,
   engineState,
+  failureReason,
   profileNotice,
   stepsAfter,
-  withButtonAdvice,
-} from '../../../../src/core/diagnose/buildState.ts';
+} from '../../../../src/core/diagnose/diagnosis.ts';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
-import type { Diagnosis } from '../../../../src/core/diagnose/diagnosis.ts';
+import { programFailure } from '../../../../src/core/build/buildManifest.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
@@ -21,7 +22,7 @@ const stateOf = (capture: string) =>
 describe('buildState', () => {
   it('names the cause of a failed build and the steps that fit it', () => {
     const unsupported = stateOf('tensorrt-10.6.0/unsupported_op.fp32');
-    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['reduce', 'log'] }]);
+    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['repair', 'reduce', 'log'] }]);
     expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
     expect(unsupported.notices[0]!.advice).not.toMatch(/--\w/);
     expect(unsupported.faults[0]!.advice).toBe(unsupported.notices[0]!.advice);
@@ -36,20 +37,39 @@ describe('buildState', () => {
     expect(profile.notices[0]!.advice).not.toMatch(/--\w/);
   });
 
-  it('replaces the flags in the reason of a build by what a button does', () => {
-    const found = [{ code: 'profile-missing', advice: 'Pass --minShapes.' } as const];
-    expect(withButtonAdvice('There is no profile. Pass --minShapes. (trtexec exited with 1)', found)).toBe(
-      'There is no profile. Set the shapes of the dynamic inputs. (trtexec exited with 1)',
+  it('says why a build failed, with what a button does instead of a flag', () => {
+    const failure = {
+      code: 'profile-missing',
+      message: 'There is no profile.',
+      advice: 'Pass --minShapes.',
+      nodes: [],
+      lines: [7],
+    } as const;
+    const error = 'There is no profile. Pass --minShapes. (trtexec exited with 1)';
+    expect(failureReason({ error, failure: { ...failure, nodes: [], lines: [7] } })).toBe(
+      'There is no profile. Set the shapes of the dynamic inputs.',
     );
-    expect(withButtonAdvice('The model is gone.', found)).toBe('The model is gone.');
+    expect(failureReason({ error: null, failure: programFailure('killed', 'trtexec was killed') })).toBe(
+      'trtexec was killed.',
+    );
+    // A manifest of an earlier version.
+    expect(failureReason({ error })).toBe(error);
+    expect(failureReason({ error: null })).toBeNull();
+  });
+
+  it('offers random weights by the code of a failure, whatever its words', () => {
+    const failure = { ...programFailure('stopped', 'any words'), code: 'weights-missing' as const };
+    expect(stepsAfter({ ...failed, failure }, undefined)).toEqual(['randomWeights', 'log']);
+    expect(stepsAfter({ ...failed, error: 'the weights file x is missing' }, undefined)).toEqual(['log']);
   });
 
   it('offers no shapes where the model leaves none open', () => {
     const fixed = [[{ input: 'x', min: '1x3', opt: '1x3', max: '1x3' }]];
     const found = [{ code: 'shape-mismatch', nodes: ['3'] }] as Diagnosis[];
-    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['reduce', 'log']);
+    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['repair', 'reduce', 'log']);
     expect(stepsAfter({ ...failed, shapes: [[{ ...fixed[0]![0]!, defaulted: [0] }]] }, found[0])).toEqual([
       'shapes',
+      'repair',
       'reduce',
       'log',
     ]);
@@ -57,9 +77,9 @@ describe('buildState', () => {
 
   it('offers a plugin for a node that lacks one, where the log names the node', () => {
     const missing = { code: 'plugin-missing', nodes: ['7'] } as Diagnosis;
-    expect(stepsAfter(failed, missing)).toEqual(['plugin', 'reduce', 'log']);
-    expect(stepsAfter(failed, { ...missing, code: 'unsupported-op' })).toEqual(['plugin', 'reduce', 'log']);
-    expect(stepsAfter(failed, { ...missing, nodes: [] })).toEqual(['reduce', 'log']);
+    expect(stepsAfter(failed, missing)).toEqual(['repair', 'plugin', 'reduce', 'log']);
+    expect(stepsAfter(failed, { ...missing, code: 'unsupported-op' })).toEqual(['repair', 'plugin', 'reduce', 'log']);
+    expect(stepsAfter(failed, { ...missing, nodes: [] })).toEqual(['repair', 'reduce', 'log']);
   });
 
   it('says of which build the picture is after a later one failed or was cancelled', () => {
@@ -73,7 +93,7 @@ describe('buildState', () => {
     expect(notices[0]!.advice).toContain('newest successful build');
     const own = buildState({ unsuccessful: { manifest: cancelled, found: [] }, pictured: cancelled, changed: false });
     expect(own.notices[0]!.advice).toBe('');
-    const cut = { ...cancelled, error: 'interrupted: the program that ran the build is gone' };
+    const cut = { ...cancelled, failure: programFailure('interrupted', 'any words') };
     const { notices: last } = buildState({ unsuccessful: { manifest: cut, found: [] }, pictured, changed: false });
     expect(last[0]!.message).toContain('interrupted');
   });

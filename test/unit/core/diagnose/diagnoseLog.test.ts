@@ -3,15 +3,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { modelAround } from '../fusion/buildModel.ts';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { recordedLog } from '../../../support/hardModels/builtModels.ts';
 import { captureText, fixturePath, manifest, modelPath } from '../../../support/fixtures.ts';
 
 const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
 const capture = (name: string) => diagnose(captureText(name)!);
 const codes = (text: string) => diagnose(text).map(({ code, severity }) => `${severity} ${code}`);
 const model = async (name: string) => (await readModel(bytesOf(readFileSync(modelPath(name))))).value!;
+
+it('a name that is too long is named as the cause, with the limit', () => {
+  const [first] = diagnose(recordedLog('name_too_long'));
+  expect(first).toMatchObject({ severity: 'error', code: 'name-too-long' });
+  expect(first!.message).toContain('longer than TensorRT allows (4096 characters)');
+});
 
 describe('every failure that was captured', () => {
   it.each([
@@ -194,8 +201,8 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
       message: expect.stringMatching(/^The plugin of node "scatter_0" supports none of the types/) as string,
     });
   });
-  it('an operator whose plugin TensorRT-RTX does not have', () => {
-    expect(one('nonzero')).toMatchObject({ code: 'plugin-missing', layer: 'nz' });
+  it('an operator that TensorRT-RTX does not have, though it speaks of a plugin', () => {
+    expect(one('nonzero')).toMatchObject({ code: 'unsupported-op', layer: 'nz' });
   });
   it('a cycle, and a tensor that TensorRT does not find: it need not be missing, it may be sparse', () => {
     const advice = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message, advice: help }) => [message, help]);
@@ -203,7 +210,7 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
       advice('ModelImporter.cpp:945: Assertion failed: toposort(graph.node()): Failed to sort model topologically'),
     ).toEqual([['The graph of the model has a cycle.', expect.not.stringContaining('size')]]);
     expect(advice('In function parseNode: Assertion failed: Node input was not registered.')).toEqual([
-      [expect.stringMatching(/cut badly, or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
+      [expect.stringMatching(/cut badly\), or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
     ]);
   });
 

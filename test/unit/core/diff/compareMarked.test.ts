@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { markedSentences } from '../../../../src/core/diff/compareMarked.ts';
-import { diffReports } from '../../../../src/core/diff/diffReports.ts';
-import { markedTensors } from '../../../../src/core/diff/diffInput.ts';
-import type { MarkedTensors } from '../../../../src/core/diff/buildDiff.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { diffReports, markedSentences } from '../../../../src/core/diff/diffReports.ts';
+import { markedTensors, type MarkedTensors } from '../../../../src/core/diff/buildDiff.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { type LayerSketch, reportWith } from './reportWith.ts';
 

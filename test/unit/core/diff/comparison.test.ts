@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { statesOf } from '../../../../src/core/diff/comparison.ts';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
-import { changeColumns, evidenceOf, toChangeGroups, toChangeRows } from '../../../../src/core/scene/page/changeRows.ts';
-import { sortRows } from '../../../../src/core/scene/page/tableRows.ts';
+import { statesOf } from '../../../../src/core/diff/compareBuilds.ts';
+import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildOverlay } from '../../../../src/core/picture/graph/overlay.ts';
+import {
+  changeColumns,
+  evidenceOf,
+  toChangeGroups,
+  toChangeRows,
+} from '../../../../src/core/picture/page/changeRows.ts';
+import { sortRows } from '../../../../src/core/picture/page/layerRows.ts';
 import { comparisonData } from '../../../webview/support/comparisonData.ts';
 
 const pairs: [model: string, a: string, b: string][] = [

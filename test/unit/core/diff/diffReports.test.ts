@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { diffReports } from '../../../../src/core/diff/diffReports.ts';
+import { diffDocument, diffReports } from '../../../../src/core/diff/diffReports.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { diffText } from '../../../../src/core/diff/output/diffText.ts';
+import type { BuildDiff } from '../../../../src/core/diff/buildDiff.ts';
+import { renderText } from '../../../../src/core/document/render.ts';
 import { randomFrom } from '../fusion/randomEngine.ts';
 import { type LayerSketch, reportWith } from './reportWith.ts';
 
+const diffText = (found: BuildDiff) => renderText(diffDocument(found));
 const diff = (a: FusionReport, b: FusionReport) => diffReports({ source: 'a', report: a }, { source: 'b', report: b });
 const names = ['MatMul1', 'Mul2', 'Softmax3', 'MatMul4', 'Add5'];
 const attention: LayerSketch[] = [{ nodes: names.slice(0, 4) }, { nodes: ['Add5'] }];
@@ -33,7 +35,7 @@ describe('what became of nodes that are computed together', () => {
       'MatMul1 … MatMul4 (4 nodes): computed together by layer kernel_MatMul1, now split into 3 layers, first layer kernel_MatMul1: +2.00 ms.',
     );
     expect(totals.states).toMatchObject({ split: 4, same: 1 });
-    expect(time).toEqual({ aMs: 2, bMs: 4, attributedMs: 2 });
+    expect(time).toEqual({ aMs: 2, bMs: 4, attributedMs: 2, noiseMs: 0, isNoise: false });
   });
 
   test('the reverse is a merge, and a node that changes its group is a move', () => {
@@ -203,8 +205,8 @@ describe('what one side cannot know', () => {
     const nodes = silent.nodes.map((node) => ({ ...node, fate: 'unknown' as const }));
     const text = diffText(diff(report, { ...silent, nodes }));
     expect(text.split('\n').filter((line) => line.includes('now unknown'))).toEqual([
-      expect.stringMatching(/4 × unknown: MatMul1: was .+, now unknown \(and 3 others alike\)\.$/),
-      expect.stringMatching(/9 × unknown: Add5: was .+, now unknown \(and 8 others alike\)\.$/),
+      expect.stringMatching(/4 × unknown +MatMul1: was .+, now unknown \(and 3 others alike\)\.$/),
+      expect.stringMatching(/9 × unknown +Add5: was .+, now unknown \(and 8 others alike\)\.$/),
     ]);
   });
 
@@ -230,7 +232,7 @@ describe('what one side cannot know', () => {
       reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: null, tactic, outputs: [], type: '' }]);
     const { changes, time } = diff(bare(null), bare('sm80'));
     expect(changes).toEqual([]);
-    expect(time).toEqual({ aMs: null, bMs: null, attributedMs: null });
+    expect(time).toEqual({ aMs: null, bMs: null, attributedMs: null, noiseMs: null, isNoise: null });
   });
 
   test('a kernel that only the JIT compiler will choose is no other kernel', () => {
@@ -324,6 +326,23 @@ describe('what differs beside the grouping', () => {
     });
   });
 
+  test('a time within the noise is no change: 2 % and 0.5 µs without samples, p10 to p90 with them', () => {
+    const kinds = (a: Partial<LayerSketch>, b: Partial<LayerSketch>) =>
+      diff(one(a), one(b)).changes.map(({ kind }) => kind);
+    expect(kinds({}, { averageMs: 1.02 })).toEqual([]);
+    expect(kinds({}, { averageMs: 1.03 })).toEqual(['time']);
+    expect(kinds({ averageMs: 0.001 }, { averageMs: 0.0014 })).toEqual([]);
+    expect(kinds({ averageMs: 0.001 }, { averageMs: 0.0016 })).toEqual(['time']);
+    const samples = { averageMs: 1, p10: 0.9, p90: 1.2 };
+    expect(kinds(samples, { averageMs: 1.3, p10: 1.1, p90: 1.5 })).toEqual([]);
+    expect(kinds(samples, { averageMs: 1.3, p10: 1.25, p90: 1.35 })).toEqual(['time']);
+    expect(kinds(samples, { averageMs: 1.1 }), 'samples on one side only').toEqual(['time']);
+    const { time } = diff(one({}), one({ averageMs: 1.02 }));
+    expect(time).toMatchObject({ attributedMs: 0, isNoise: true });
+    expect(time.noiseMs).toBeCloseTo(0.02, 9);
+    expect(diffText(diff(one({}), one({ averageMs: 1.02 })))).toContain('(+20.0 µs, within the noise)');
+  });
+
   test('reformat layers come and go', () => {
     const [without, with_] = [one({}), reportWith(['Conv1'], [{ nodes: ['Conv1'] }, { nodes: [] }])];
     expect(diff(without, with_).changes).toMatchObject([
@@ -378,7 +397,7 @@ describe('random regroupings', () => {
           expected[x === 1 && y === 1 ? 'same' : x === 1 ? 'split' : y === 1 ? 'merged' : 'moved'] += cluster.length;
         }
         expect(totals.states).toMatchObject(expected);
-        expect(time.attributedMs).toBeCloseTo(time.bMs! - time.aMs!, 9);
+        expect(time.attributedMs! + time.noiseMs!).toBeCloseTo(time.bMs! - time.aMs!, 9);
         expect(changes.reduce((sum, { deltaMs }) => sum + (deltaMs ?? 0), 0)).toBeCloseTo(time.attributedMs!, 9);
       }),
       { numRuns: 200 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { markedTensors, networkOf } from '../../../../src/core/diff/diffInput.ts';
-import { diffReports } from '../../../../src/core/diff/diffReports.ts';
-import { diffText } from '../../../../src/core/diff/output/diffText.ts';
+import { markedTensors, nodesToMatch } from '../../../../src/core/diff/buildDiff.ts';
+import { diffDocument, diffReports } from '../../../../src/core/diff/diffReports.ts';
+import { renderText } from '../../../../src/core/document/render.ts';
 import { expectGoldenText } from '../../../support/golden.ts';
 import { readSchema, schemaViolations, withoutOtherFields } from '../../../support/jsonSchema.ts';
 import { inputOf, reportOf } from '../fusion/loadCapture.ts';
@@ -12,7 +12,7 @@ async function side(source: string) {
   return {
     source,
     report: report!,
-    network: networkOf(input!.model),
+    network: nodesToMatch(input!.model),
     marked: markedTensors(input!.model, input!.log?.bindings ?? []),
   };
 }
@@ -38,5 +38,5 @@ test.each([
 ])('%s', async (name, a, b) => {
   const diff = diffReports(await side(a), await side(b));
   expect(schemaViolations(diff, withoutOtherFields(readSchema('diff')))).toEqual([]);
-  expectGoldenText(`diff/${name}.txt`, diffText(diff, 60));
+  expectGoldenText(`diff/${name}.txt`, renderText(diffDocument(diff), { most: 60 }));
 });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type NetworkNode, networkOf } from '../../../../src/core/diff/diffInput.ts';
-import { matchNodes } from '../../../../src/core/diff/matchNodes.ts';
-import { Structure } from '../../../../src/core/diff/structure.ts';
+import { type NetworkNode, nodesToMatch } from '../../../../src/core/diff/buildDiff.ts';
+import { matchNodes, Structure } from '../../../../src/core/diff/matchNodes.ts';
 import { randomFrom } from '../fusion/randomEngine.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 
@@ -12,7 +11,7 @@ beforeAll(async () => {
   for (const name of models) {
     // oxlint-disable-next-line no-await-in-loop -- few, and small
     const model = await modelOf(name);
-    if (model) networks.set(name, networkOf(model));
+    if (model) networks.set(name, nodesToMatch(model));
   }
 });
 
@@ -50,11 +49,11 @@ function exported(
     const inputs = node.inputs.map((input, slot) => {
       const name = renamed(input);
       if (name === '' || node.constants[slot] || random() >= options.conversions) return name;
-      const [quantised, back] = [`q${(next += 1)}`, `d${next}`];
+      const [quantized, back] = [`q${(next += 1)}`, `d${next}`];
       const conversion = { attributes: '', constants: ['', '[]'] };
       result.nodes.push(
-        { ...conversion, id: '', name: `Q${next}`, op: 'QuantizeLinear', inputs: [name, 's'], outputs: [quantised] },
-        { ...conversion, id: '', name: `D${next}`, op: 'DequantizeLinear', inputs: [quantised, 's'], outputs: [back] },
+        { ...conversion, id: '', name: `Q${next}`, op: 'QuantizeLinear', inputs: [name, 's'], outputs: [quantized] },
+        { ...conversion, id: '', name: `D${next}`, op: 'DequantizeLinear', inputs: [quantized, 's'], outputs: [back] },
       );
       result.origin.push(-1, -1);
       return back;
@@ -92,8 +91,8 @@ const cases: [string, Parameters<typeof exported>[2], number][] = [
   ['renamed throughout', { names: 'fresh', conversions: 0, dropped: 0 }, 1],
   ['with the names of other nodes', { names: 'swapped', conversions: 0, dropped: 0 }, 1],
   ['with numbered names', { names: 'numbers', conversions: 0, dropped: 0 }, 1],
-  ['quantised', { names: 'kept', conversions: 0.2, dropped: 0 }, 0.99],
-  ['quantised and renamed', { names: 'fresh', conversions: 0.2, dropped: 0 }, 0.99],
+  ['quantized', { names: 'kept', conversions: 0.2, dropped: 0 }, 0.99],
+  ['quantized and renamed', { names: 'fresh', conversions: 0.2, dropped: 0 }, 0.99],
   ['with nodes missing', { names: 'kept', conversions: 0, dropped: 0.02 }, 0.99],
   ['renamed, with nodes missing', { names: 'fresh', conversions: 0, dropped: 0.02 }, 0.75],
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LoggedBuild } from '../../../../src/core/engine/buildLog.ts';
-import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import type { LoggedBuild } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { recordedLog } from '../../../support/hardModels/builtModels.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
-import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+import type { BuildLog } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 const captures = [
@@ -25,7 +25,7 @@ const around: Record<string, (text: string) => string> = {
   'Docker entries with blanks, the text last': eachLine(
     (line) => `{"time": "2026-11-21T09:29:17Z", "stream": "stdout", "log": ${JSON.stringify(`${line}\r\n`)}}`,
   ),
-  'Docker entries with colours': eachLine((line) => JSON.stringify({ log: `\u001b[32m${line}\u001b[0m\n` })),
+  'Docker entries with colors': eachLine((line) => JSON.stringify({ log: `\u001b[32m${line}\u001b[0m\n` })),
   'Kubernetes nodes': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z stdout F ${line}`),
   'a CI service': eachLine((line, i) => `2026-11-21T09:29:17.${1_000_000 + i}Z ${line}`),
   'ROS launch': eachLine((line) => `[trt_node-1] ${line}`),
@@ -35,8 +35,8 @@ const around: Record<string, (text: string) => string> = {
   'line numbers': eachLine((line, i) => `${String(i + 1).padStart(6)}  ${line}`),
   'a quotation': eachLine((line) => `> ${line}`),
   indentation: eachLine((line) => `    ${line}`),
-  'a colour around the line': eachLine((line) => `\u001b[32m${line}\u001b[0m`),
-  'a colour around the level': eachLine((line) => line.replace(/\[([VIWE])\]/, '\u001b[38;5;13m[$1]\u001b[0m')),
+  'a color around the line': eachLine((line) => `\u001b[32m${line}\u001b[0m`),
+  'a color around the level': eachLine((line) => line.replace(/\[([VIWE])\]/, '\u001b[38;5;13m[$1]\u001b[0m')),
   'CR LF': (text) => text.replaceAll('\n', '\r\n'),
 };
 

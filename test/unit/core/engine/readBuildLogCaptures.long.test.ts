@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../../../src/core/engine/readProfile.ts';
+import type { BuildLog } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
 
 /** The captures are large: each log is read once for all tests. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { BuildEvent } from '../../../../src/core/engine/buildEvent.ts';
-import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
-import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { decodeVersion } from '../../../../src/core/engine/log/logFrame.ts';
+import type { BuildEvent, BuildLog } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { decodeVersion } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 const read = (text: string): BuildLog => readBuildLog(text).value;
@@ -42,7 +41,7 @@ describe('prefixes', () => {
     ['Polygraphy', `[V] ${PARSING}`],
     ['Polygraphy with times', `[V] [09:29:17] ${PARSING}`],
     ['Polygraphy inside of its own tools', `[V]     ${PARSING}`],
-    ['Polygraphy in colours', `\x1b[38;5;8m[V] ${PARSING}\x1b[0m`],
+    ['Polygraphy in colors', `\x1b[38;5;8m[V] ${PARSING}\x1b[0m`],
     ['a doubled prefix', `[01/29/2022-15:09:28] [01/29/2022-15:09:28] [V] [TRT] ${PARSING}`],
     ['TensorRT 7 in Python', `[TensorRT] VERBOSE: ${PARSING}`],
     [
@@ -54,7 +53,7 @@ describe('prefixes', () => {
       `V onnxruntime: [2024-09-20 12:15:43 VERBOSE] ${PARSING} [tensorrt_execution_provider.h:88 onnxruntime::TensorrtLogger::log]`,
     ],
     [
-      'ONNX Runtime in colours',
+      'ONNX Runtime in colors',
       `\x1b[0;93m2023-08-22 10:07:46.5 [V:onnxruntime:Default, tensorrt_execution_provider.h:61 log] [2023-08-22 01:07:46 VERBOSE] ${PARSING}\x1b[m`,
     ],
     ['Torch-TensorRT', `DEBUG:torch_tensorrt [TensorRT Conversion Context]:${PARSING}`],

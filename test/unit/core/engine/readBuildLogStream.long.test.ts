@@ -2,10 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BuildEvent } from '../../../../src/core/engine/buildEvent.ts';
-import type { BuildLogRead } from '../../../../src/core/engine/buildLog.ts';
-import { BuildLogReader, readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { Utf8Decoder } from '../../../../src/core/text/utf8Decoder.ts';
+import type { BuildEvent, BuildLogRead } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { Utf8Decoder } from '../../../../src/core/base/text.ts';
 import { captureBytes, captureText } from '../../../support/fixtures.ts';
 
 function inPieces(text: string, cuts: number[]): BuildLogRead & { events: BuildEvent[] } {

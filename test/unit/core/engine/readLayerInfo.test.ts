@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
 
 describe('captures', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readNativeLayer } from '../../../../src/core/engine/readLayerLine.ts';
+import { readNativeLayer } from '../../../../src/core/formats/tensorrt/readLayerLine.ts';
 
 describe('a native layer of a log', () => {
   test('has its tensors with types, in either notation', () => {

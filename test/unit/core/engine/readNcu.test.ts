@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readNcu } from '../../../../src/core/engine/readNcu.ts';
-import { joinCounters } from '../../../../src/core/fusion/counterJoin.ts';
-import { findTimes } from '../../../../src/core/fusion/timeFindings.ts';
+import { readNcu } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { joinCounters } from '../../../../src/core/fusion/internal/counterJoin.ts';
+import { findTimes } from '../../../../src/core/fusion/internal/timeFindings.ts';
 import { handLayer, handReport } from '../scene/handReport.ts';
 
 const tensor = 'sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_active';

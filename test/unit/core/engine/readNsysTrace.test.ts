@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
-import type { KernelTrace } from '../../../../src/core/engine/profile.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readNsysTrace } from '../../../../src/core/engine/trace/readNsysTrace.ts';
-import { joinTrace } from '../../../../src/core/fusion/traceJoin.ts';
+import type { EngineLayer, KernelTrace } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { readNsysTrace } from '../../../../src/core/formats/tensorrt/readTrace.ts';
+import { joinTrace } from '../../../../src/core/fusion/internal/traceJoin.ts';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 
 interface Sums {
@@ -17,6 +16,8 @@ interface Sums {
   memory: Record<string, [count: number, ns: number, bytes: number]>;
   /** Calls that launched a kernel each, and their nanoseconds. */
   calls: [count: number, ns: number];
+  /** Median and 90th percentile in nanoseconds of those after the first pass. */
+  laterCalls?: [p50: number, p90: number];
   /** Nanoseconds of each pass from its first kernel to the end of its last, and without any kernel. */
   passes: [span: number, idle: number][];
 }
@@ -35,7 +36,7 @@ describe.each(Object.keys(sums))('%s', (name) => {
 
   test('every launch belongs to a layer, and times are those that SQL adds up', async () => {
     const { value, problems } = await read(`${name}.sqlite.gz`);
-    const { kernels, ns, ranges, memory, calls, passes } = sums[name]!;
+    const { kernels, ns, ranges, memory, calls, laterCalls, passes } = sums[name]!;
     const layers = layersOf(engine);
     const join = joinTrace(layers, value!.trace!);
     expect(problems).toEqual([]);
@@ -65,7 +66,12 @@ describe.each(Object.keys(sums))('%s', (name) => {
     const median = spans[Math.ceil(spans.length / 2) - 1]!;
     expect([pass!.p50, pass!.p99]).toEqual([median / 1e6, spans.at(-1)! / 1e6]);
     expect(pass!.gapMs).toBe(passes.find(([span]) => span === median)![1] / 1e6);
-    expect(launches).toEqual({ calls: calls[0], ms: calls[1] / 1e6 });
+    const [p50, p90] = laterCalls ?? [];
+    expect(launches).toEqual({
+      calls: calls[0],
+      ms: calls[1] / 1e6,
+      ...(p50 !== undefined && p90 !== undefined && { p50: p50 / 1e6, p90: p90 / 1e6 }),
+    });
     const gaps = join.traced!.layers.reduce((sum, layer) => sum + (layer?.gapMs ?? 0), 0);
     expect(gaps).toBeCloseTo(pass!.gapMs, 6);
     const ran = join.traced!.layers.flatMap((layer) => layer?.ran ?? []);
@@ -106,6 +112,7 @@ test('median, 90th and 99th percentile are times of passes', () => {
         gapNs: 0,
         calls: 0,
         callNs: 0,
+        laterCallNs: new Float32Array(0),
       },
     ],
     occurrences: new Map([['conv', { least: 1, most: 1 }]]),
@@ -114,7 +121,7 @@ test('median, 90th and 99th percentile are times of passes', () => {
   const { averageMs, traced } = joinTrace([layer], trace);
   expect([averageMs, traced!.layers]).toEqual([
     [0.0505],
-    [{ p50: 0.05, p90: 0.09, p99: 0.099, launches: 200, gapMs: 0 }],
+    [{ p10: 0.01, p50: 0.05, p90: 0.09, p99: 0.099, launches: 200, gapMs: 0 }],
   ]);
   // Two layers of the name, one range of it in each pass: which of the two ran is not known.
   const unclear = joinTrace([layer, layer], trace);

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../../../src/core/engine/readProfile.ts';
-import { readTiming, summarizeTiming } from '../../../../src/core/engine/readTiming.ts';
+import {
+  readLayerInfo,
+  readProfile,
+  readTiming,
+  summarizeTiming,
+} from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
 
 describe('profiles', () => {
@@ -175,8 +178,8 @@ test('times of inferences have percentiles by part', () => {
     d2hMs: 2,
   }));
   expect(summarizeTiming({ rows })).toEqual({
-    computeMs: { averageMs: 50.5, p50: 50, p90: 90, p99: 99 },
-    latencyMs: { averageMs: 7, p50: 7, p90: 7, p99: 7 },
-    d2hMs: { averageMs: 2, p50: 2, p90: 2, p99: 2 },
+    computeMs: { averageMs: 50.5, p10: 10, p50: 50, p90: 90, p99: 99 },
+    latencyMs: { averageMs: 7, p10: 7, p50: 7, p90: 7, p99: 7 },
+    d2hMs: { averageMs: 2, p10: 2, p50: 2, p90: 2, p99: 2 },
   });
 });

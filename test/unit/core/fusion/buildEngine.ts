@@ -1,7 +1,5 @@
-import { emptyBuildLog } from '../../../../src/core/engine/logState.ts';
-import type { BuildLog } from '../../../../src/core/engine/buildLog.ts';
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
-import type { LayerInfo } from '../../../../src/core/engine/layerInfo.ts';
+import { emptyBuildLog } from '../../../../src/core/formats/tensorrt/internal/logState.ts';
+import type { BuildLog, EngineLayer, LayerInfo } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 
 /** A layer as a reader would give it. */
 export function engineLayer(

@@ -1,4 +1,4 @@
-import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
+import type { OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
 
 /** A node in short: `[name, op, inputs, outputs, bodies?]`. */
 export type ShortNode = [

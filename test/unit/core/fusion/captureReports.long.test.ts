@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportInput } from '../../../../src/core/fusion/reportInput.ts';
-import type { Fate, FusionReport, LayerKind } from '../../../../src/core/fusion/fusionReport.ts';
+import type { Fate, FusionReport, LayerKind, ReportInput } from '../../../../src/core/fusion/fusionReport.ts';
 import { captures, inputOf, metaOf, reportOf } from './loadCapture.ts';
 
 const fates: Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
@@ -26,7 +25,9 @@ function checkContract(report: FusionReport, nodes: number): void {
       `layer ${index} names a node that is not there`,
     );
     check(
-      (layer.kind === 'kernel' || layer.kind === 'foreign') === (layer.foreignNode !== null),
+      layer.foreignNode === null
+        ? layer.kind !== 'kernel' && layer.kind !== 'foreign'
+        : ['kernel', 'foreign', 'shape', 'other'].includes(layer.kind),
       `layer ${index} ${layer.kind} ${layer.foreignNode}`,
     );
     check(layer.nodes.length === 0 || layer.evidence.length > 0, `layer ${index} has nodes but no evidence`);

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
+import type { EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import type { FusionReport, ReportInput } from '../../../../src/core/fusion/fusionReport.ts';
+import { printMetadata } from '../../../../src/core/network/layerName.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel } from './buildModel.ts';
 
-const reportOn = (model: OnnxModel, layers: EngineLayer[], log?: ReturnType<typeof buildLog>): FusionReport =>
-  createReport({ model, modelFile: 'model.onnx', layerInfo: layerInfo(layers), log });
+const reportOn = (
+  model: OnnxModel,
+  layers: EngineLayer[],
+  log?: ReturnType<typeof buildLog>,
+  more: Partial<ReportInput> = {},
+): FusionReport => createReport({ model, modelFile: 'model.onnx', layerInfo: layerInfo(layers), log, ...more });
 const fateOf = (report: FusionReport, name: string) => report.nodes.find((node) => node.name === name)!;
 const fates = (report: FusionReport) => Object.fromEntries(report.nodes.map(({ name, fate }) => [name, fate]));
 
@@ -333,7 +337,8 @@ describe('subgraphs', () => {
       ['foreign', true],
       ['foreign', true],
       ['foreign', true],
-      ['removed', true],
+      // That an Identity leaves nothing behind follows; no line of the log says so.
+      ['removed', false],
       ['foreign', true],
     ]);
     expect(report.problems).toEqual([]);
@@ -398,7 +403,7 @@ describe('kernels', () => {
     expect(report.layers.map(({ kind }) => kind)).toEqual(['single', 'kernel', 'kernel']);
   });
 
-  it('of further profiles are regions of their own', () => {
+  it.each([0, 1])('of optimization profile %i are those of the report on it', (optimizationProfile) => {
     const report = reportOn(
       model,
       [...kernels(''), ...kernels(' [profile 1]', 3)],
@@ -406,18 +411,24 @@ describe('kernels', () => {
         finalLayers: ['conv [profile 1]', '{ForeignNode[a...b]} [profile 1]'],
         phases: [buildPhase({ tactics: [{ name: '{ForeignNode[a...b]}', line: 1, combinations: [] }] })],
       }),
+      { optimizationProfile },
     );
-    expect(report.foreignNodes.map(({ name, layers }) => [name, layers])).toEqual([
-      ['{ForeignNode[a...b]}', [1, 2]],
-      ['{ForeignNode[a...b]} [profile 1]', [4, 5]],
+    const suffix = optimizationProfile === 0 ? '' : ' [profile 1]';
+    expect(report.optimizationProfile).toEqual({ shown: optimizationProfile, of: 2 });
+    expect(report.foreignNodes).toMatchObject([
+      { name: `{ForeignNode[a...b]}${suffix}`, layers: [1, 2], nodes: ['1', '2', '3'], inputs: ['a'], outputs: ['y'] },
     ]);
-    expect(report.foreignNodes.map(({ nodes, inputs, outputs }) => [nodes, inputs, outputs])).toEqual([
-      [['1', '2', '3'], ['a'], ['y']],
-      [['1', '2', '3'], ['a'], ['y']],
-    ]);
-    expect(fateOf(report, 'tanh')).toMatchObject({ layers: [2, 5], foreignNode: 0 });
-    expect(fateOf(report, 'conv')).toMatchObject({ fate: 'single', layers: [0, 3] });
-    expect(report.remarks.filter(({ code }) => code === 'profile')).toHaveLength(1);
+    expect(fateOf(report, 'tanh')).toMatchObject({ layers: [2], foreignNode: 0 });
+    expect(fateOf(report, 'conv')).toMatchObject({ fate: 'single', layers: [0] });
+    expect(report.problems).toMatchObject([{ severity: 'info', code: 'several-profiles' }]);
+  });
+
+  it('of a profile that the engine does not have are none, with an error', () => {
+    const report = reportOn(model, [...kernels(''), ...kernels(' [profile 1]', 3)], undefined, {
+      optimizationProfile: 2,
+    });
+    expect(report.layers).toEqual([]);
+    expect(report.problems).toMatchObject([{ severity: 'error', code: 'several-profiles' }]);
   });
 
   it('known by name alone still name their gemms', () => {
@@ -579,4 +590,22 @@ describe('nodes that only the log places', () => {
     const report = reportOn(model, [engineLayer('conv', { metadata: printMetadata(['conv']) })], log);
     expect(report.problems.map(({ code }) => code)).toEqual(['other-build']);
   });
+});
+
+it('a binding that TensorRT 8 makes of an initializer that is an output is that output', () => {
+  const model = buildModel({
+    inputs: ['x'],
+    outputs: ['y', 'b'],
+    initializers: ['b'],
+    nodes: [['add', 'Add', ['x', 'b'], ['y']]],
+  });
+  const layers = [
+    engineLayer('add', { inputs: ['x'], outputs: ['y'] }),
+    engineLayer('b_shared', { type: 'Constant', outputs: ['b_shared_clone_0'] }),
+    engineLayer('b_shared_1', { type: 'Constant', outputs: ['b_shared_clone_1'] }),
+  ];
+  const bindings = ['x', 'y', 'b_shared_clone_0', 'b_shared_clone_1'];
+  const report = createReport({ model, modelFile: 'm', layerInfo: { ...layerInfo(layers), bindings } });
+  expect(report.problems).toEqual([]);
+  expect(report.nodes).toMatchObject([{ name: 'add', fate: 'single' }]);
 });

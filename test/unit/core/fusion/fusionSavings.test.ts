@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport, ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
-import { findSavings } from '../../../../src/core/fusion/fusionSavings.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { savingOf, savingText } from '../../../../src/core/report/findingText.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { findSavings } from '../../../../src/core/fusion/internal/fusionSavings.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { savingOf, savingText } from '../../../../src/core/report/words.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { handLayer, handReport } from '../scene/handReport.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { checkReport } from '../../../support/checker/checkReport.ts';
 import { x, y } from '../../../support/hardModels/hardModel.ts';
 import { writeModel, type LocalFunction } from '../../../support/hardModels/onnxWriter.ts';
@@ -99,6 +99,18 @@ describe('branches that are not taken', () => {
     expect(await removed(name)).toEqual([[id, exact]]);
   });
 
+  it('a name without a path is that of the node outside', async () => {
+    const nodes = await nodesOf('if_names_of_main');
+    expect(nodes.map(({ name, exact }) => [name, exact])).toEqual([
+      ['act', true],
+      ['mm', true],
+      ['if', true],
+      ['mm', true],
+      ['act', true],
+      ['after', true],
+    ]);
+  });
+
   it('nodes of both branches have the same names: those of the other one are exact', async () => {
     expect((await nodesOf('if_same_names_true')).map(({ fate }) => fate)).toEqual([
       'foreign',
@@ -112,6 +124,55 @@ describe('branches that are not taken', () => {
 
   it.each(['if_data', 'if_captures', 'dynamic_if', 'if_data_same_names'])('%s: both are kept', async (name) => {
     expect(await removed(name)).toEqual([]);
+  });
+});
+
+describe('declared shapes', () => {
+  it('do not count where the inputs contradict them', async () => {
+    const { nodes, problems, tensors } = await reportOnBuild('stale_batch_far');
+    expect(nodes.filter(({ fate }) => fate === 'shape').map(({ op }) => op)).toEqual([
+      'Shape',
+      'Gather',
+      'Unsqueeze',
+      'Concat',
+    ]);
+    expect(problems).toMatchObject([{ code: 'stale-shape', node: '1' }]);
+    expect(problems[0]!.message).toContain('declares "q" as 1×8, but its inputs make it N×8 (and 1 more tensor)');
+    expect(tensors.find(({ name }) => name === 'q')?.shape).toEqual(['N', 8]);
+  });
+
+  it('that differ in their symbols only, or that nothing contradicts, are no problem', async () => {
+    for (const name of ['declared_symbol_apart', 'declared_more_than_inferred'])
+      expect((await reportOnBuild(name)).problems).toEqual([]);
+  });
+});
+
+describe('what follows from constants', () => {
+  it.each(['constant_softmax', 'constant_topk', 'constant_lstm', 'constant_to_output'])(
+    '%s: is where layers name it',
+    async (name) => {
+      const [first] = await nodesOf(name);
+      expect(first).toMatchObject({ fate: 'foreign', exact: true });
+    },
+  );
+
+  it('is derived where no layer names it', async () => {
+    const { nodes } = await reportOnBuild('shape_slices_static');
+    expect(nodes.filter(({ fate }) => fate === 'folded').map(({ exact }) => exact)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('overloads of functions, which TensorRT ignores', () => {
+  it.each(['function_overloads', 'function_overload_twice', 'function_overloads_unnamed'])('%s', async (name) => {
+    const { nodes, problems } = await reportOnBuild(name);
+    expect(nodes.filter(({ fate }) => fate !== 'foreign')).toEqual([]);
+    expect(problems).toMatchObject([{ code: 'ignored-overload', node: '1/Blk/1' }]);
+    expect(problems[0]!.message).toContain('it built Relu in place of Tanh "act"');
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { parseMetadata } from '../../../../src/core/model/layerMetadata.ts';
+import { parseMetadata } from '../../../../src/core/network/layerName.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel, type ShortNode } from './buildModel.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';

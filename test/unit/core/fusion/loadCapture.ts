@@ -1,33 +1,18 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../../../src/core/engine/readProfile.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import type { ReportInput } from '../../../../src/core/fusion/reportInput.ts';
-import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import type { FusionReport, ReportInput } from '../../../../src/core/fusion/fusionReport.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import type { CheckInput } from '../../../support/checker/checkReport.ts';
-import { captureText, fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { type Capture, captureIndex, captureText, modelPath } from '../../../support/fixtures.ts';
 
 /** Folders of all captured builds, `tensorrt-10.6.0/vit_tiny.fp16`. */
-export function captures(): string[] {
-  const root = fixturePath('captures');
-  return readdirSync(root)
-    .filter((version) => version.startsWith('tensorrt-'))
-    .flatMap((version) => readdirSync(`${root}/${version}`).map((name) => `${version}/${name}`))
-    .filter((name) => existsSync(`${root}/${name}/meta.json`))
-    .toSorted();
-}
+export const captures = (): string[] => Object.keys(captureIndex).toSorted();
 
-interface Meta {
-  model?: string;
-  result?: string;
-}
-
-export const metaOf = (capture: string): Meta =>
-  JSON.parse(readFileSync(`${fixturePath('captures')}/${capture}/meta.json`, 'utf8')) as Meta;
+export const metaOf = (capture: string): Capture => captureIndex[capture]!;
 
 const models = new Map<string, Promise<OnnxModel | undefined>>();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { BuildPhase, FusionEvent } from '../../../../src/core/engine/buildLog.ts';
+import type { BuildPhase, FusionEvent } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
+import { printMetadata } from '../../../../src/core/network/layerName.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel } from './buildModel.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { createModelGraph, readsOf } from '../../../../src/core/model/modelGraph.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { createModelGraph, readsOf } from '../../../../src/core/network/modelGraph.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { layerInfo } from './buildEngine.ts';
 import { captures, inputOf, modelOf, reportOf } from './loadCapture.ts';
 import { cutAtRandom, hideBorders, opaqueLayers, randomFrom } from './randomEngine.ts';

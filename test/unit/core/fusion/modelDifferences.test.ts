@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { printMetadata } from '../../../../src/core/network/layerName.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { hard, w, x } from '../../../support/hardModels/hardModel.ts';

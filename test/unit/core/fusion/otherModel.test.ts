@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { metaOf, modelOf } from './loadCapture.ts';

@@ -1,19 +1,17 @@
 import { gunzipSync } from 'node:zlib';
-import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fusion } from '../../../../src/cli/fusion.ts';
-import { readPlacement } from '../../../../src/core/engine/readPlacement.ts';
-import type { Placement } from '../../../../src/core/engine/readPlacement.ts';
-import { placeNodes } from '../../../../src/core/fusion/placeNodes.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
+import { type Placement, readPlacement } from '../../../../src/core/formats/tensorrt/readLayerLine.ts';
+import { noModel, placeNodes } from '../../../../src/core/fusion/createReport.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildOverlay } from '../../../../src/core/picture/graph/overlay.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { runCommand } from '../../cli/runCommand.ts';
-import { noModel } from '../../../../src/core/fusion/createReport.ts';
 import { reportWith } from '../diff/reportWith.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ort-'));
@@ -150,7 +148,7 @@ describe('nodes on execution providers', () => {
     expect(twins.nodes.map(({ placement }) => placement!.provider)).toEqual([null, null]);
   });
 
-  it('have colours on the graph: derived ones in stripes, unlisted ones as unknown', () => {
+  it('have colors on the graph: derived ones in stripes, unlisted ones as unknown', () => {
     const report = placed(split, names);
     const graph = indexGraph({
       name: '',

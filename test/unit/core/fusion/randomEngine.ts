@@ -1,8 +1,8 @@
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
-import { createModelGraph, inDataOrder, readsOf, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { nodeRoles } from '../../../../src/core/model/nodeRoles.ts';
-import { parserName } from '../../../../src/core/model/parserName.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import type { EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { createModelGraph, inDataOrder, type ModelGraph, readsOf } from '../../../../src/core/network/modelGraph.ts';
+import { nodeRoles } from '../../../../src/core/network/nodeRoles.ts';
+import { parserName } from '../../../../src/core/network/nodeNames.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { engineLayer } from './buildEngine.ts';
 
 /** Numbers from 0 up to below 1, the same for the same seed. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
+import type { EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { parserName } from '../../../../src/core/model/parserName.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
+import { printMetadata } from '../../../../src/core/network/layerName.ts';
+import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import { parserName } from '../../../../src/core/network/nodeNames.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { buildLog, buildPhase, engineLayer, layerInfo } from './buildEngine.ts';
 import { buildModel, type ShortNode } from './buildModel.ts';
 import { borderOfPart, cutAtRandom, opaqueLayers, randomFrom, type RandomCut } from './randomEngine.ts';

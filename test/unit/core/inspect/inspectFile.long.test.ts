@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FileKind, Inspection } from '../../../../src/core/inspect/inspection.ts';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { fixturePath } from '../../../support/fixtures.ts';
 
 const inspect = (content: string | Uint8Array, name = ''): Promise<Inspection> =>

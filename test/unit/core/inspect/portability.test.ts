@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Inspection } from '../../../../src/core/inspect/inspection.ts';
+import type { EngineTarget, Inspection } from '../../../../src/core/inspect/inspection.ts';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
-import type { EngineTarget } from '../../../../src/core/inspect/engineKnowledge.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 
 /** A header by its documented offsets: magic, format, length, version; of TensorRT-RTX also the mask. */
 function header(magic: 'ftrt' | 'vtrt', version: number[], mask = 0): Uint8Array {

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type EngineDetails,
   type EngineKnowledge,
+  type EngineOrigin,
+  engineOriginOf,
+  type EngineReading,
   type EngineTarget,
   unknownTarget,
-} from '../../../../src/core/inspect/engineKnowledge.ts';
-import type { EngineOrigin } from '../../../../src/core/inspect/engineOrigin.ts';
-import { engineOriginOf } from '../../../../src/core/inspect/engineOrigin.ts';
-import type { EngineDetails, EngineReading } from '../../../../src/core/inspect/engineReading.ts';
-import { portabilityOf } from '../../../../src/core/inspect/portability.ts';
+} from '../../../../src/core/inspect/inspection.ts';
+import { portabilityOf } from '../../../../src/core/inspect/inspectFile.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 
 /** Where each rule is from, and when that was read. */

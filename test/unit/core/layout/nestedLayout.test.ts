@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crossings, segmentsOf } from '../../../../bench/layout/pictureQuality.ts';
 import { decoder, layoutInput } from '../../../../bench/layout/syntheticGraph.ts';
-import { defaultLayout, pieceSize } from '../../../../src/core/layout/layoutTypes.ts';
-import type { LayoutInput, LayoutResult } from '../../../../src/core/layout/layoutTypes.ts';
-import { nestedLayout } from '../../../../src/core/layout/nestedLayout.ts';
+import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+  pieceSize,
+} from '../../../../src/core/picture/layout/layoutTypes.ts';
 
 interface Box {
   parent: number;
@@ -292,8 +296,8 @@ describe('nestedLayout', () => {
     const plain = nestedLayout(inputOf(boxes, chain));
     expect(plain.totalWidth).toBeGreaterThan(plain.totalHeight * 0.5);
     const columnsOf = ({ x, width }: LayoutResult, count: number) => {
-      const centres = Array.from({ length: count }, (_, i) => Math.round(x[i]! + width[i]! / 2));
-      return centres.map((centre, i) => (i === 0 ? 0 : Number(Math.abs(centre - centres[i - 1]!) > 100)));
+      const centers = Array.from({ length: count }, (_, i) => Math.round(x[i]! + width[i]! / 2));
+      return centers.map((center, i) => (i === 0 ? 0 : Number(Math.abs(center - centers[i - 1]!) > 100)));
     };
     const opened = boxes.map((one, i) => (i === 10 ? { ...one, open: true } : one));
     const inner = [0, 1, 2].map(() => ({ parent: 10, open: false }));

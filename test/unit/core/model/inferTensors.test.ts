@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { inferTensors, type InferredTensors } from '../../../../src/core/model/inferTensors.ts';
-import { createModelGraph, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { Shape } from '../../../../src/core/model/shape.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { inferTensors, type InferredTensors } from '../../../../src/core/network/inferTensors.ts';
+import { createModelGraph, type ModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import type { Shape } from '../../../../src/core/network/outputTypes.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { fixturePath, readFixture } from '../../../support/fixtures.ts';
 import { buildModel, type ShortGraph } from '../fusion/buildModel.ts';
 

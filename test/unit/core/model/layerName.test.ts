@@ -6,7 +6,7 @@ import {
   printLayerName,
   type KnownNames,
   type LayerName,
-} from '../../../../src/core/model/layerName.ts';
+} from '../../../../src/core/network/layerName.ts';
 
 const knowing = (...names: string[]): KnownNames => ({
   has: (name) => names.includes(name),

@@ -10,7 +10,7 @@ import {
   withoutKernelPlace,
   withoutMyelinNumbers,
   withoutProfile,
-} from '../../../../src/core/model/layerNameParts.ts';
+} from '../../../../src/core/network/layerName.ts';
 
 it('profile and place are read at the end of a name only', () => {
   expect(['conv', 'conv [profile 1]', '__myl_Add [profile 2]_myl3_14', 'a [profile 1] b'].map(profileOf)).toEqual([

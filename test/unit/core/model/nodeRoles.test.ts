@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { nodeRoles } from '../../../../src/core/model/nodeRoles.ts';
-import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
+import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import { nodeRoles } from '../../../../src/core/network/nodeRoles.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
 import { buildModel, type ShortNode } from '../fusion/buildModel.ts';
 
 /** Positions from a sequence length, turned by constant frequencies: rotary embeddings, as exporters write them. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { NodesByName } from '../../../../src/core/model/nodesByName.ts';
-import { nodesInName } from '../../../../src/core/model/nodesInName.ts';
+import { NodesByName, nodesInName } from '../../../../src/core/network/nodeNames.ts';
 
 const node = (name: string, ...outputs: string[]) => ({ name, outputs });
 const names = new NodesByName([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parserName } from '../../../../src/core/model/parserName.ts';
+import { parserName } from '../../../../src/core/network/nodeNames.ts';
 
 test.each([
   ['its own name', { name: 'conv', outputs: ['y'] }, 'conv'],

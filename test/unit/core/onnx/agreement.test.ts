@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { fixturePath } from '../../../support/fixtures.ts';
 import { expectAgreement } from '../../../support/independentDecoder.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { type Bytes, concat, float, int, len, model, node, packed, varint } from '../../../support/wire.ts';
 

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
-import { type ModelEdits, planEdit } from '../../../../src/core/onnx/editModel.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { segmentBytes } from '../../../../src/core/onnx/segment.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { type ModelEdits, planEdit } from '../../../../src/core/formats/onnx/editModel.ts';
+import { type OnnxModel, segmentBytes } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { concat } from '../../../support/wire.ts';
 

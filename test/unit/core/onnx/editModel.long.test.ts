@@ -2,13 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test, vi } from 'vitest';
-import { convertElements } from '../../../../src/core/onnx/convertElements.ts';
-import { type EditedModel, type EditOptions, type ModelEdits, planEdit } from '../../../../src/core/onnx/editModel.ts';
-import type { OnnxGraph, OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { segmentBytes, segmentSize } from '../../../../src/core/onnx/segment.ts';
-import { dataTypeNumber } from '../../../../src/core/onnx/tensorTypes.ts';
-import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
+import {
+  convertElements,
+  dataTypeNumber,
+  type OnnxGraph,
+  type OnnxModel,
+  segmentBytes,
+  segmentSize,
+} from '../../../../src/core/formats/onnx/onnxModel.ts';
+import {
+  type EditedModel,
+  type EditOptions,
+  type ModelEdits,
+  planEdit,
+} from '../../../../src/core/formats/onnx/editModel.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { type Bytes, concat, float, int, len, model, node, packed, varint } from '../../../support/wire.ts';
 

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import type { InlineData, OnnxModel, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
-import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
-import type { Problem } from '../../../../src/core/text/problem.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import type { InlineData, OnnxModel, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { bytesOf, type ByteSource, type Problem } from '../../../../src/core/base/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { int, len, model, node } from '../../../support/wire.ts';
 

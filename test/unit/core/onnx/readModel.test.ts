@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
-import { readModel, sniffModel } from '../../../../src/core/onnx/readModel.ts';
-import { bytesOf, type ByteSource } from '../../../../src/core/text/byteSource.ts';
+import type { OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { readModel, sniffModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
 import { captureBytes, modelPath } from '../../../support/fixtures.ts';
 import { type Bytes, concat, float, int, len, model, node, packed, varint } from '../../../support/wire.ts';
 
@@ -389,7 +389,7 @@ describe('what cannot be read', () => {
   });
 });
 
-test('recognises models by their beginning', () => {
+test('recognizes models by their beginning', () => {
   expect(sniffModel(readFileSync(modelPath('vit_tiny')).subarray(0, 512))).toBe(true);
   expect(sniffModel(concat(model(relu)))).toBe(true);
   expect(sniffModel(new Uint8Array(0))).toBe(false);

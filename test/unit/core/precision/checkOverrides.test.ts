@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import { checkOverrides } from '../../../../src/core/precision/check/checkOverrides.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { writeName } from '../../../../src/core/precision/language/quoteName.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts';
+import { type BuildFacts, targetOf } from '../../../../src/core/precision/buildFacts.ts';
+import { checkOverrides } from '../../../../src/core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../../../src/core/precision/resolveOverrides.ts';
+import { writeName } from '../../../../src/core/precision/overrideFile.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { applyEdits, captured, check, codes, smallModel, transformer } from './overrideFixtures.ts';
 
 /** The only problem of a text; its first fix applied, if there is one. */

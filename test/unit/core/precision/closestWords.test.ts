@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { closestWords, editDistance } from '../../../../src/core/precision/language/closestWords.ts';
+import { closestWords, editDistance } from '../../../../src/core/base/text.ts';
 
 /** The definition itself. */
 function levenshtein(a: string, b: string): number {

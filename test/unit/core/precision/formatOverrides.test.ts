@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOverrides } from '../../../../src/core/precision/language/formatOverrides.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { formatOverrides, readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 
 test('types in one column a block, short type names, comments kept', () => {
   const text = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileGlob, matchesGlob } from '../../../../src/core/precision/language/glob.ts';
+import { compileGlob, matchesGlob } from '../../../../src/core/precision/resolveOverrides.ts';
 
 const matches = (pattern: string, text: string) => matchesGlob(compileGlob(pattern), text);
 

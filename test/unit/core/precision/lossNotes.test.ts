@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
-import type { OnnxModel, OnnxNode, OnnxTensor } from '../../../../src/core/onnx/onnxModel.ts';
-import { segmentBytes } from '../../../../src/core/onnx/segment.ts';
-import { lossNotes } from '../../../../src/core/precision/rewrite/lossNotes.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import {
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  segmentBytes,
+} from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { lossNotes } from '../../../../src/core/precision/planRewrite.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 
 const tensor = (name: string, data: OnnxTensor['data']): OnnxTensor => ({ name, type: 'float', shape: [2], data });
 const inline = (offset: number) => ({ inline: { offset, length: 8 } });

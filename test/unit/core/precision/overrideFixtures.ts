@@ -1,13 +1,15 @@
-import type { BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import { buildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import { checkOverrides } from '../../../../src/core/precision/check/checkOverrides.ts';
-import type { PrecisionCheck } from '../../../../src/core/precision/check/checkOverrides.ts';
-import type { ModelFacts, NodeFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import type { PrecisionProblem, TextEdit } from '../../../../src/core/precision/language/precisionProblem.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts';
+import {
+  type BuildFacts,
+  buildFacts,
+  type ModelFacts,
+  modelFacts,
+  type NodeFacts,
+  targetOf,
+} from '../../../../src/core/precision/buildFacts.ts';
+import { checkOverrides, type PrecisionCheck } from '../../../../src/core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../../../src/core/precision/resolveOverrides.ts';
+import { type PrecisionProblem, type TextEdit } from '../../../../src/core/precision/overrideFile.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { inputOf } from '../fusion/loadCapture.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 

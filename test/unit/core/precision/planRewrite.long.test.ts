@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OnnxGraph, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { isFloatType } from '../../../../src/core/onnx/tensorTypes.ts';
-import { graphPathOf } from '../../../../src/core/model/modelGraph.ts';
-import { inferTypes } from '../../../../src/core/model/tensorTypes.ts';
-import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { followsType, readsAnyType } from '../../../../src/core/precision/plan/opTyping.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
-import type { RewriteOptions } from '../../../../src/core/precision/rewrite/planRewrite.ts';
-import type { RewritePlan } from '../../../../src/core/precision/rewrite/rewritePlan.ts';
+import {
+  isFloatType,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+} from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { networkOf } from '../../../../src/core/network/network.ts';
+import { graphPathOf } from '../../../../src/core/network/modelGraph.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { followsType, planPrecision, readsAnyType } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { type RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { planRewrite, type RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { rewrittenModel } from './rewrittenModel.ts';
 import { modelAround } from '../fusion/buildModel.ts';
@@ -47,7 +48,7 @@ function rewrite(of: OnnxModel, rules: string, options: RewriteOptions = {}): Re
 function expectSound(before: OnnxModel, plan: RewritePlan, io: 'keep' | 'follow' = 'keep'): OnnxModel {
   const after = rewrittenModel(before, plan);
   const chosen = new Map(plan.nodes.map(({ id, type }) => [id, type]));
-  const types = inferTypes({ ...after, graph: withoutDeclarations(after.graph) });
+  const types = networkOf({ ...after, graph: withoutDeclarations(after.graph) });
   checkGraph(after.graph, new Set());
   for (const node of after.nodes) {
     const want = chosen.get(node.id);
@@ -61,7 +62,7 @@ function expectSound(before: OnnxModel, plan: RewritePlan, io: 'keep' | 'follow'
     else if (!['Cast', 'CastLike', 'DequantizeLinear', 'QuantizeLinear'].includes(node.op))
       expect(new Set(inputs).size, `inputs of ${node.name} (${node.op})`).toBeLessThan(2);
   }
-  const declared = inferTypes(after);
+  const declared = networkOf(after);
   for (const graph of graphsOf(after.graph)) {
     for (const value of [...graph.outputs, ...graph.values, ...graph.inputs]) {
       if (value.type !== null && types.typeOf(graph.path, value.name) !== null) {
@@ -222,32 +223,32 @@ describe('rewriting', () => {
     expectSound(before, grown);
   });
 
-  test('quantised parts are left alone', () => {
-    const before = quantised();
+  test('quantized parts are left alone', () => {
+    const before = quantized();
     const plan = rewrite(before, 'base fp16');
     expect(plan.nodes.map(({ name, type }) => [name, type])).toEqual([
       ['conv', 'float'],
       ['relu', 'float16'],
     ]);
     expectSound(before, plan);
-    expect(rewrite(before, 'conv fp16').problems.map(({ code }) => code)).toEqual(['quantised-node']);
+    expect(rewrite(before, 'conv fp16').problems.map(({ code }) => code)).toEqual(['quantized-node']);
   });
 
   test('what cannot be told or written is left alone, and said', () => {
-    const before = quantised();
+    const before = quantized();
     before.graph.nodes[2]!.domain = 'my.plugins';
     before.nodes[2]!.domain = 'my.plugins';
     const plan = rewrite(before, 'conv fp16\nrelu fp16');
     expect(plan.problems.map(({ code }) => code)).toEqual(['kept-operator']);
     expect(
-      rewrite({ ...quantised(), opsets: [{ domain: '', version: 11 }] }, 'base bf16').problems.map(({ code }) => code),
+      rewrite({ ...quantized(), opsets: [{ domain: '', version: 11 }] }, 'base bf16').problems.map(({ code }) => code),
     ).toContain('opset-too-old');
-    expect(rewrite(quantised(), 'relu int8').problems.map(({ code }) => code)).toEqual(['type-needs-qdq']);
+    expect(rewrite(quantized(), 'relu int8').problems.map(({ code }) => code)).toEqual(['type-needs-qdq']);
   });
 });
 
 /** x → DequantizeLinear → Conv → QuantizeLinear → DequantizeLinear → Relu → y */
-function quantised(): OnnxModel {
+function quantized(): OnnxModel {
   const node = (id: string, name: string, op: string, inputs: string[], outputs: string[]): OnnxNode => ({
     id,
     name,

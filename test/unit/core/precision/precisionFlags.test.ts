@@ -1,28 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseVersion } from '../../../../src/core/build/trtexecFlags.ts';
-import { autocastArguments, nameRegex } from '../../../../src/core/precision/tools/autocastLists.ts';
+import { dialectOf, parseVersion } from '../../../../src/core/build/trtexecFlags.ts';
 import {
+  autocastArguments,
   importAutocast,
   importPolygraphy,
   importTrtexec,
-} from '../../../../src/core/precision/tools/importOverrides.ts';
-import type { ModelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import {
   layerRequests,
+  nameRegex,
   polygraphyArguments,
   trtexecArguments,
-} from '../../../../src/core/precision/tools/precisionFlags.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import type { PrecisionPlan } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { missingCapability, targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts';
-import { dialectOf } from '../../../../src/core/precision/tools/trtexecSpec.ts';
+} from '../../../../src/core/precision/importPrecision.ts';
+import { missingCapability, type ModelFacts, targetOf } from '../../../../src/core/precision/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { planPrecision, type PrecisionPlan } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { smallModel, transformer } from './overrideFixtures.ts';
-import { InvalidArgument, layerPrecisions, plausible, ported } from './trtexecPort.ts';
-import type { PortedDialect } from './trtexecPort.ts';
+import { InvalidArgument, layerPrecisions, plausible, ported, type PortedDialect } from './trtexecPort.ts';
 
 function planOf(text: string, facts: ModelFacts = transformer): { plan: PrecisionPlan; index: NodeIndex } {
   const index = new NodeIndex(facts);

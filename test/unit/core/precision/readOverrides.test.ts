@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Rule } from '../../../../src/core/precision/language/overrideFile.ts';
-import { writeName } from '../../../../src/core/precision/language/quoteName.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
+import { type Rule, writeName } from '../../../../src/core/precision/overrideFile.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { applyEdits, codes } from './overrideFixtures.ts';
 
 const rule = (text: string): Rule => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkOverrides } from '../../../../src/core/precision/check/checkOverrides.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { targetOf } from '../../../../src/core/precision/plan/tensorrtTarget.ts';
+import { checkOverrides } from '../../../../src/core/precision/checkOverrides.ts';
+import { NodeIndex } from '../../../../src/core/precision/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { targetOf } from '../../../../src/core/precision/buildFacts.ts';
 import { captured, transformer } from './overrideFixtures.ts';
 
 const lines = [

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { modelFacts } from '../../../../src/core/precision/plan/modelFacts.ts';
-import { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { planRewrite } from '../../../../src/core/precision/rewrite/planRewrite.ts';
-import type { RewriteOptions } from '../../../../src/core/precision/rewrite/planRewrite.ts';
-import type { RewritePlan } from '../../../../src/core/precision/rewrite/rewritePlan.ts';
+import type { OnnxModel, OnnxNode } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { type RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { planRewrite, type RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
 
 interface Parts {
   /** `name = Op(input, …)`, `name = domain::Op(input, …)`: a node of this name, with one output of this name. */
@@ -137,7 +135,7 @@ test('islands grow in time from thousands of nodes that read one tensor', () => 
   expect(planRewrite(model, plan, { grow: true }).counts).toMatchObject({ castsSaved: 0, byType: { float: 4000 } });
 });
 
-describe('quantised models', () => {
+describe('quantized models', () => {
   const initializers = { s: 'float', z: 'int8', wq: 'int8', bias: 'float' };
   const residual = [
     'xq = QuantizeLinear(x, s, z)',
@@ -172,7 +170,7 @@ describe('quantised models', () => {
     expect(casts(plan)).toEqual(['pool_fp16 = pool as float16', 'y = y_fp16 as float']);
     expect(plan.problems.map(({ code, message }) => [code, message])).toEqual([
       [
-        'base-skips-quantised',
+        'base-skips-quantized',
         '7 nodes (Add, Conv, GlobalAveragePool, Mul, Relu, Sigmoid) kept the type of the model because they are part of quantized kernels.',
       ],
     ]);
@@ -190,7 +188,7 @@ describe('quantised models', () => {
     const model = modelOf({ nodes: residual, initializers, outputs: { y: 'float' } });
     const plan = rewrite(model, 'relu fp16');
     expect(plan.nodes.find(({ name }) => name === 'relu')?.type).toBe('float16');
-    expect(plan.problems.map(({ code }) => code)).toEqual(['quantised-node']);
+    expect(plan.problems.map(({ code }) => code)).toEqual(['quantized-node']);
   });
 });
 
@@ -235,7 +233,7 @@ describe('what is no tensor, or not known to be one', () => {
     ]);
   });
 
-  test('a product of quantised numbers in another domain gives no type that it does not say', () => {
+  test('a product of quantized numbers in another domain gives no type that it does not say', () => {
     const nodes = [
       'q = QuantizeLinear(x, s, z)',
       'm = com.microsoft::MatMulIntegerToFloat(q, wq, s, s)',

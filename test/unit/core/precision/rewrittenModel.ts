@@ -1,6 +1,10 @@
-import type { OnnxGraph, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { dataTypeNumber } from '../../../../src/core/onnx/tensorTypes.ts';
-import type { RewritePlan } from '../../../../src/core/precision/rewrite/rewritePlan.ts';
+import {
+  dataTypeNumber,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+} from '../../../../src/core/formats/onnx/onnxModel.ts';
+import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
 
 /** The structure of a model after a rewrite plan, without touching any file: what the plan means. Throws where the plan names what is not there. */
 export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {

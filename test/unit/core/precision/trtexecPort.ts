@@ -45,7 +45,7 @@ function splitNameAndValue(text: string, dialect: PortedDialect): [string, strin
     }
   }
   const parts = splitToVector(text, ':', -1, dialect);
-  if (parts.length === 0) throw new InvalidArgument('undefined behaviour on an empty item');
+  if (parts.length === 0) throw new InvalidArgument('undefined behavior on an empty item');
   let name = parts[0] as string;
   for (let i = 1; i < parts.length - 1; i++) name += ':' + (parts[i] as string);
   return [name, parts[parts.length - 1] as string];

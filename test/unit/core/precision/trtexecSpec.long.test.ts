@@ -5,11 +5,17 @@ import {
   dialectOf,
   readLayerSpecs,
   specFor,
+  type TrtexecDialect,
   writeLayerSpecs,
-} from '../../../../src/core/precision/tools/trtexecSpec.ts';
-import type { TrtexecDialect } from '../../../../src/core/precision/tools/trtexecSpec.ts';
-import { InvalidArgument, layerOutputTypes, layerPrecisions, plausible, ported } from './trtexecPort.ts';
-import type { PortedDialect } from './trtexecPort.ts';
+} from '../../../../src/core/build/trtexecFlags.ts';
+import {
+  InvalidArgument,
+  layerOutputTypes,
+  layerPrecisions,
+  plausible,
+  ported,
+  type PortedDialect,
+} from './trtexecPort.ts';
 
 const dialects: [string, TrtexecDialect, PortedDialect][] = [
   ['8.4', dialectOf([8, 4, 3]), ported.v84],

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { flagsOfCommand, type BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import type { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
+import { type BuildFacts, flagsOfCommand } from '../../../../src/core/precision/buildFacts.ts';
+import { type NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 /** The rules compared with a build that is on record as made with them. */
@@ -216,7 +215,7 @@ describe('output types', () => {
       verdict: 'disobeyed',
       message: 'The build was strongly typed, and in the model output 0 of this node is fp32, cast to fp16, not bf16.',
     });
-    // Read by its neighbour as it is.
+    // Read by its neighbor as it is.
     expect(verdictOf('/layers.1/attn/qk/MatMul', 'fp32 -> fp16')).toMatchObject({ verdict: 'disobeyed' });
     capture.build.declared = capture.index.nodes.map(() => 'fp32');
     expect(verdictOf(cast, 'fp32 -> bf16')).toMatchObject({ verdict: 'obeyed' });

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SeenTensor, BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import type { NodeVerdict } from '../../../../src/core/precision/verify/precisionVerdict.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
+import type { BuildFacts, SeenTensor } from '../../../../src/core/precision/buildFacts.ts';
+import { type NodeVerdict, planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 const builds = [

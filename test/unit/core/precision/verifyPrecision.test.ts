@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { flagsOfCommand } from '../../../../src/core/precision/check/buildFacts.ts';
-import type { BuildFacts } from '../../../../src/core/precision/check/buildFacts.ts';
-import type { NodeIndex } from '../../../../src/core/precision/language/nodeIndex.ts';
-import { planPrecision } from '../../../../src/core/precision/plan/precisionPlan.ts';
-import { readOverrides } from '../../../../src/core/precision/language/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/core/precision/language/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/core/precision/verify/verifyPrecision.ts';
+import { type BuildFacts, flagsOfCommand } from '../../../../src/core/precision/buildFacts.ts';
+import { type NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 /** The rules compared with a build that is on record as made with them, or with `rules`. */
@@ -20,7 +18,7 @@ function verifyUnknown(text: string, { index, build }: { index: NodeIndex; build
 }
 
 describe('what became of a rule', () => {
-  test('10.6, obey: a native layer, a normalisation, a fused attention', async () => {
+  test('10.6, obey: a native layer, a normalization, a fused attention', async () => {
     const [softmax, norm, conv, wrong] = verify(
       '/blocks/blocks.0/attn/Softmax fp32\n/blocks/blocks.0/norm1/LayerNormalization fp32\n/patch_embed/proj/Conv fp16\n/blocks/blocks.2/attn/Softmax fp32',
       await captured('tensorrt-10.6.0/vit_tiny.prec_obey'),

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { fittingModels } from '../../../../src/core/replay/fittingModels.ts';
-import { readReplay } from '../../../../src/core/replay/readReplay.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { fittingModels } from '../../../../src/core/tactics/replayFile.ts';
+import { readReplay } from '../../../../src/core/tactics/readReplay.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { captureText, modelPath } from '../../../support/fixtures.ts';
 
 const candidate = async (model: string) => {

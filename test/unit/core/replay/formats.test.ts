@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseVersion } from '../../../../src/core/build/trtexecFlags.ts';
-import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
-import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
-import { comparisonText } from '../../../../src/core/replay/comparisonText.ts';
-import { diffReplays, ignoredText } from '../../../../src/core/replay/diffReplays.ts';
-import { applySpanEdits } from '../../../../src/core/replay/editReplay.ts';
-import { readMismatches } from '../../../../src/core/replay/readMismatches.ts';
-import { readReplay } from '../../../../src/core/replay/readReplay.ts';
+import { checkReplay, emptyContext, type ReplayContext } from '../../../../src/core/tactics/checkReplay.ts';
+import { applySpanEdits, comparisonText, diffReplays, ignoredText } from '../../../../src/core/tactics/editReplay.ts';
+import { readMismatches, readReplay } from '../../../../src/core/tactics/readReplay.ts';
 
 const tensor = (format: string, strides: number[], vectorizedDim = -1, components = 1, dtype = 'FLOAT') =>
   JSON.stringify({

@@ -1,39 +1,51 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Algorithm, OfferedChoice } from '../../../../src/core/replay/algorithm.ts';
 import {
+  type Algorithm,
   algorithmKey,
   implementationId,
+  type OfferedChoice,
+  type ReplayFile,
   sameAlgorithm,
   tacticHex,
   tacticId,
-} from '../../../../src/core/replay/algorithm.ts';
-import { freeLayers } from '../../../../src/core/replay/alternatives.ts';
-import { checkReplay, emptyContext } from '../../../../src/core/replay/checkReplay.ts';
-import type { ReplayContext } from '../../../../src/core/replay/checkReplay.ts';
+} from '../../../../src/core/tactics/replayFile.ts';
 import {
+  type Choices,
+  choicesOfLog,
   choiceTitle,
   describeAlgorithm,
+  freeLayers,
   implementationName,
+  readChoices,
+  readFormats,
+  sniffChoices,
   titleOf,
   titlesOf,
-} from '../../../../src/core/replay/describeChoice.ts';
-import { comparisonText } from '../../../../src/core/replay/comparisonText.ts';
-import { diffReplays } from '../../../../src/core/replay/diffReplays.ts';
+} from '../../../../src/core/tactics/readChoices.ts';
+import {
+  checkReplay,
+  emptyContext,
+  type ReplayContext,
+  replayHints,
+} from '../../../../src/core/tactics/checkReplay.ts';
 import {
   addEntry,
   applySpanEdits,
+  comparisonText,
+  diffReplays,
   formatName,
   removeEntry,
   replaceAlgorithm,
-} from '../../../../src/core/replay/editReplay.ts';
-import { choicesOfLog, readChoices, readFormats, sniffChoices } from '../../../../src/core/replay/readChoices.ts';
-import { choicesOfMismatches, readAlgorithm, readMismatches } from '../../../../src/core/replay/readMismatches.ts';
-import type { Choices } from '../../../../src/core/replay/readChoices.ts';
-import { readReplay, sniffReplay } from '../../../../src/core/replay/readReplay.ts';
-import type { ReplayFile } from '../../../../src/core/replay/replayFile.ts';
-import { replayHints } from '../../../../src/core/replay/replayHints.ts';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
+} from '../../../../src/core/tactics/editReplay.ts';
+import {
+  choicesOfMismatches,
+  readAlgorithm,
+  readMismatches,
+  readReplay,
+  sniffReplay,
+} from '../../../../src/core/tactics/readReplay.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { captured } from '../precision/overrideFixtures.ts';
 
@@ -321,7 +333,7 @@ describe('offered choices', () => {
     expect(types?.filter((type) => type === 'FLOAT')).toHaveLength(11);
   });
 
-  test('the mismatch error in a log of Windows, in colours, behind what a container puts before each line', () => {
+  test('the mismatch error in a log of Windows, in colors, behind what a container puts before each line', () => {
     const log = text(`${vit}.poly_replay/log2.txt`);
     const expected = readMismatches(log);
     const changes: ((source: string) => string)[] = [

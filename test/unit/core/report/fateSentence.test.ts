@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../scene/graphBuilder.ts';
-import { fateSentence } from '../../../../src/core/report/fateSentence.ts';
+import { fateSentence } from '../../../../src/core/report/words.ts';
 
 describe('fateSentence', () => {
   const data = graphOf(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { precisionSentence, precisionShare } from '../../../../src/core/report/precisionShare.ts';
+import { precisionSentence, precisionShare } from '../../../../src/core/report/words.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { joinProfile } from '../../../../src/core/fusion/profileJoin.ts';
+import { joinProfile } from '../../../../src/core/fusion/internal/profileJoin.ts';
 import { engineLayer, layerInfo } from '../fusion/buildEngine.ts';
 import { buildModel } from '../fusion/buildModel.ts';
 import { captures, reportOf } from '../fusion/loadCapture.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
-import { summarySentence } from '../../../../src/core/report/summary.ts';
+import { summarySentence } from '../../../../src/core/report/words.ts';
 
 describe('formatReport', () => {
   it('begins with what matters', async () => {
     const text = formatReport((await reportOf('tensorrt-10.6.0/vit_tiny.fp16'))!);
     expect(text.split('\n')[0]).toBe('vit_tiny.onnx · TensorRT 10.6.0');
     expect(text).toContain(
-      '3 engine layers: 1 ForeignNode (88 kernels), 1 single-node layer, 1 reformat. Of 636 nodes, 379 are\nin the ForeignNode (120 derived; 95 % of the time), 1 is in a single-node layer, 256 were folded, 0\nare unknown.',
+      '3 engine layers: 1 ForeignNode (87 kernels), 1 single-node layer, 1 reformat. Of 636 nodes, 379 are\nin the ForeignNode (120 derived; 95 % of the time), 1 is in a single-node layer, 256 were folded\n(104 derived), 0 are unknown.',
     );
     expect(text).toContain('TensorRT layers: 897 → 3');
     const groups = text.split('\n').filter((line) => /^ +[\d.]+ %/.test(line));

@@ -1,17 +1,12 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import type { GraphIndex } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import type { Hierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import { blocksOf } from '../../../../src/core/scene/graph/fusionPattern.ts';
-import { openingSteps } from '../../../../src/core/scene/graph/openingSteps.ts';
-import { buildScene } from '../../../../src/core/scene/graph/scene.ts';
-import type { Scene } from '../../../../src/core/scene/graph/scene.ts';
-import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { type GraphData, toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
+import { type GraphIndex, indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy, type Hierarchy, openingSteps } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { blocksOf } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { buildScene, type Scene } from '../../../../src/core/picture/graph/scene.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { graphOf } from './graphBuilder.ts';
 

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineLayer } from '../../../../src/core/engine/engineLayer.ts';
-import { readBuildLog } from '../../../../src/core/engine/readBuildLog.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readProfile } from '../../../../src/core/engine/readProfile.ts';
-import { createEngineReport, type EngineReport } from '../../../../src/core/fusion/engineReport.ts';
-import { printMetadata } from '../../../../src/core/model/layerMetadata.ts';
-import { fateSentence } from '../../../../src/core/report/fateSentence.ts';
-import { summarySentence } from '../../../../src/core/report/summary.ts';
-import { engineMs } from '../../../../src/core/report/times.ts';
-import { engineGraph } from '../../../../src/core/scene/engine/engineGraph.ts';
-import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import type { EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { createEngineReport, type EngineReport } from '../../../../src/core/fusion/createReport.ts';
+import { printMetadata } from '../../../../src/core/network/layerName.ts';
+import { engineMs, fateSentence, summarySentence } from '../../../../src/core/report/words.ts';
+import { engineGraph } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { buildHierarchy } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { toFusionPanel } from '../../../../src/core/picture/page/fusionPanel.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { engineLayer, layerInfo } from '../fusion/buildEngine.ts';
 
@@ -48,7 +45,7 @@ describe('a report on an engine alone', () => {
     });
     expect(report.layers.every(({ nodes, evidence }) => nodes.length === 0 && evidence.length === 0)).toBe(true);
     expect(summarySentence(report)).toBe(
-      "3 engine layers: 1 ForeignNode (88 kernels), 1 reformat, 1 native layer. Without the ONNX file, what happened to the model's nodes is unknown.",
+      "3 engine layers: 1 ForeignNode (87 kernels), 1 reformat, 1 native layer. Without the ONNX file, what happened to the model's nodes is unknown.",
     );
     expect(report.problems.map(({ code }) => code)).toEqual(['no-model']);
   });
@@ -175,9 +172,9 @@ describe('the graph of an engine', () => {
     );
     const { items } = toFusionPanel(report);
     expect(items.map(({ label, description }) => `${label} | ${description}`)).toEqual([
-      'ForeignNode 0 | 31 % · 15 kernels',
-      'ForeignNode 2 | 15 % · 4 kernels',
-      'ForeignNode 1 | 7.1 % · 4 kernels',
+      'matmul_add_gelu … to_map | 31 % · 14 kernels · ForeignNode 0',
+      'ForeignNode 2 | 15 % · 3 kernels',
+      'instance_norm … group_norm | 7.1 % · 3 kernels · ForeignNode 1',
       'Native layers (14) | 38 %',
       'Reformats (7) | 9.1 %',
       'Where time goes (3) | ',

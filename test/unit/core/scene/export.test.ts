@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BuildManifest } from '../../../../src/core/build/buildManifest.ts';
-import { engineMs } from '../../../../src/core/report/times.ts';
-import { chromeTrace } from '../../../../src/core/scene/export/chromeTrace.ts';
-import type { TraceEvent } from '../../../../src/core/scene/export/chromeTrace.ts';
-import { modelExplorerData } from '../../../../src/core/scene/export/modelExplorer.ts';
-import type { ViewData } from '../../../../src/core/scene/panel/viewData.ts';
+import { engineMs } from '../../../../src/core/report/words.ts';
+import { chromeTrace, modelExplorerData, type TraceEvent } from '../../../../src/core/picture/page/fusionTimeline.ts';
+import type { ViewData } from '../../../../src/core/picture/graph/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 import { reportWith } from '../diff/reportWith.ts';
@@ -74,7 +72,9 @@ describe('a build as a trace', () => {
     expect(kernels).toHaveLength(vit.report!.layers.length);
     expect(sum(kernels)).toBeCloseTo(engineMs(vit.report!)!, 4);
     expect(sum(threads.get('Layers'))).toBeCloseTo(engineMs(vit.report!)!, 4);
-    expect(threads.get('Layers')!.filter(({ name }) => name === 'ForeignNode 0')).toHaveLength(1);
+    expect(threads.get('Layers')!.filter(({ name }) => name === 'blocks.0–11 · Attention ×12 + MLP ×12')).toHaveLength(
+      1,
+    );
     const mha = kernels.find(({ name }) => name.includes('_gemm_mha_v2'))!;
     expect(mha.args).toMatchObject({ nodeCount: 4, exact: true });
     expect((mha.args['nodes'] as string[]).some((name) => name.endsWith('/Softmax'))).toBe(true);
@@ -132,7 +132,7 @@ describe('a build as a trace', () => {
 });
 
 describe('node data for Model Explorer', () => {
-  it('is what its interface allows: by graph, by node id or output tensor, with colours and a whole gradient', () => {
+  it('is what its interface allows: by graph, by node id or output tensor, with colors and a whole gradient', () => {
     for (const { graph, report } of [vit, unnamed]) {
       const sets = modelExplorerData(graph!, report!);
       expect(sets.map(({ name }) => name)).toEqual(

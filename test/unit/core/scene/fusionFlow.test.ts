@@ -1,14 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../../../src/core/fusion/fusionReport.ts';
-import { flowDefaults, openedParts, toFusionFlow } from '../../../../src/core/scene/page/fusionFlow.ts';
-import type { FusionFlow } from '../../../../src/core/scene/page/fusionFlow.ts';
-import { toFusionIcicle } from '../../../../src/core/scene/page/fusionIcicle.ts';
-import type { IcicleCell } from '../../../../src/core/scene/page/fusionIcicle.ts';
-import { sumOf, toFusionUnits, unitMatcher } from '../../../../src/core/scene/page/fusionUnits.ts';
-import type { Weight } from '../../../../src/core/scene/page/fusionUnits.ts';
-import { kernelPattern, opsLabel } from '../../../../src/core/scene/page/kernelFamilies.ts';
-import { modulePaths } from '../../../../src/core/scene/graph/moduleTree.ts';
+import {
+  flowDefaults,
+  type FusionFlow,
+  type IcicleCell,
+  openedParts,
+  toFusionFlow,
+  toFusionIcicle,
+} from '../../../../src/core/picture/page/fusionFlow.ts';
+import {
+  kernelPattern,
+  opsLabel,
+  sumOf,
+  toFusionUnits,
+  unitMatcher,
+  type Weight,
+} from '../../../../src/core/picture/page/layerRows.ts';
+import { modulePaths } from '../../../../src/core/picture/graph/hierarchy.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 function flowOf(

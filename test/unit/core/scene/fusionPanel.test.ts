@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toFusionPanel } from '../../../../src/core/scene/panel/fusionPanel.ts';
-import type { PanelItem } from '../../../../src/core/scene/panel/fusionPanel.ts';
-import { locate } from '../../../../src/core/scene/panel/locate.ts';
+import { locate, type PanelItem, toFusionPanel } from '../../../../src/core/picture/page/fusionPanel.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 const lines = (items: PanelItem[]): string[] => items.map(({ label, description }) => `${label} | ${description}`);

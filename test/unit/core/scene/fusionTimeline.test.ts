@@ -1,19 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
-import { readLayerInfo } from '../../../../src/core/engine/readLayerInfo.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { engineMs } from '../../../../src/core/report/times.ts';
-import { including, moved, zoomed } from '../../../../src/core/scene/page/axisView.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { engineMs } from '../../../../src/core/report/words.ts';
 import {
+  including,
+  moved,
   rangeBetween,
   rangeEnds,
   timelineBars,
   toRecordedTimeline,
   toTimeline,
-} from '../../../../src/core/scene/page/fusionTimeline.ts';
-import { sumOf, toFusionUnits, unitsInRange } from '../../../../src/core/scene/page/fusionUnits.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+  zoomed,
+} from '../../../../src/core/picture/page/fusionTimeline.ts';
+import { sumOf, toFusionUnits, unitsInRange } from '../../../../src/core/picture/page/layerRows.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { handLayer, handReport } from './handReport.ts';

@@ -4,8 +4,8 @@ import type {
   ReportLayer,
   ReportNode,
 } from '../../../../src/core/fusion/fusionReport.ts';
-import { accountingOf } from '../../../../src/core/fusion/nodeFates.ts';
-import type { GraphData, GraphNode } from '../../../../src/core/scene/panel/viewData.ts';
+import { accountingOf } from '../../../../src/core/fusion/internal/nodeFates.ts';
+import type { GraphData, GraphNode } from '../../../../src/core/picture/graph/viewData.ts';
 
 /** `a = Conv(x)` a line: outputs, operator, inputs. The name is the first output with a slash in front, or given as `a @name`. */
 export function graphOf(text: string, inputs: string[] = ['x'], outputs: string[] = []): GraphData {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OnnxGraph, OnnxModel, OnnxNode } from '../../../../src/core/onnx/onnxModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
+import type { OnnxGraph, OnnxModel, OnnxNode } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
 
 const node = (id: string, more: Partial<OnnxNode> = {}): OnnxNode => ({
   id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
 import { graphOf } from './graphBuilder.ts';
 
 describe('indexGraph', () => {

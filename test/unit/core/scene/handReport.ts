@@ -5,7 +5,7 @@ import type {
   ReportLayer,
   ReportNode,
 } from '../../../../src/core/fusion/fusionReport.ts';
-import { accountingOf } from '../../../../src/core/fusion/nodeFates.ts';
+import { accountingOf } from '../../../../src/core/fusion/internal/nodeFates.ts';
 import { layer } from './graphBuilder.ts';
 
 /** A layer of a report written by hand; what is not given is what a report says when nothing is known. */

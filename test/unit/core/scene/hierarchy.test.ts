@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy, flatHierarchy, scopeOf } from '../../../../src/core/scene/graph/hierarchy.ts';
-import type { Hierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { type GraphData, toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { scopeOf } from '../../../../src/core/network/layerName.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { graphOf } from './graphBuilder.ts';
 

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import { itemSizes } from '../../../../src/core/scene/graph/itemSizes.ts';
-import { buildScene } from '../../../../src/core/scene/graph/scene.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { buildScene, itemSizes } from '../../../../src/core/picture/graph/scene.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { graphOf } from './graphBuilder.ts';
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { engineMs } from '../../../../src/core/report/times.ts';
-import { filterLayers } from '../../../../src/core/scene/page/filterLayers.ts';
+import { engineMs } from '../../../../src/core/report/words.ts';
+import {
+  csvOf,
+  filterLayers,
+  layerColumns,
+  sortRows,
+  type TableColumn,
+  toLayerRows,
+} from '../../../../src/core/picture/page/layerRows.ts';
 import { handLayer, handReport } from './handReport.ts';
-import { layerColumns, toLayerRows } from '../../../../src/core/scene/page/layerRows.ts';
-import { csvOf, sortRows } from '../../../../src/core/scene/page/tableRows.ts';
-import type { TableColumn } from '../../../../src/core/scene/page/tableRows.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 
 const reportOf = async (model: string, capture: string) => (await captureData(model, capture)).report!;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listedLayers, nameAt } from '../../../../src/core/scene/panel/logNames.ts';
+import { listedLayers, nameAt } from '../../../../src/core/picture/page/selectionText.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const graph = graphOf('a @/m/a = Conv(x)\nb @/m/a_1 = Relu(a)\nc = Add(b)');

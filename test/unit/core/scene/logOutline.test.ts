@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logOutline } from '../../../../src/core/scene/panel/logOutline.ts';
+import { logOutline } from '../../../../src/core/picture/page/logOutline.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 const outline = (capture: string) => logOutline(captureText(`${capture}/log.txt`)!);

@@ -5,8 +5,8 @@ import {
   modulePaths,
   nodesBelow,
   toModuleTree,
-} from '../../../../src/core/scene/graph/moduleTree.ts';
-import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
+} from '../../../../src/core/picture/graph/hierarchy.ts';
+import type { GraphData } from '../../../../src/core/picture/graph/viewData.ts';
 import { handReport } from './handReport.ts';
 
 const reportOf = (...names: string[]) =>

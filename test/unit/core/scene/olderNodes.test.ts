@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildOverlay, overlayKinds } from '../../../../src/core/scene/graph/overlay.ts';
-import { graphStates, withOlderNodes } from '../../../../src/core/scene/comparison/olderNodes.ts';
-import type { GraphData, GraphNode } from '../../../../src/core/scene/panel/viewData.ts';
+import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildOverlay, overlayKinds } from '../../../../src/core/picture/graph/overlay.ts';
+import { graphStates, withOlderNodes } from '../../../../src/core/picture/page/changeRows.ts';
+import type { GraphData, GraphNode } from '../../../../src/core/picture/graph/viewData.ts';
 import { reportWith } from '../diff/reportWith.ts';
 import { comparisonData } from '../../../webview/support/comparisonData.ts';
 
@@ -31,7 +31,7 @@ const edgesOf = (data: GraphData) => {
 };
 
 describe('the graph of the newer model with the nodes that only the older one has', () => {
-  it('has them between what is left of their neighbours, and takes no tensor of the newer model for one of theirs', () => {
+  it('has them between what is left of their neighbors, and takes no tensor of the newer model for one of theirs', () => {
     // A: x -> Relu -t-> Cast -c-> Neg -> y; in B the Cast is gone, Neg has another id, and `c` is another tensor.
     const a = graph([node('0', 'Relu', ['x'], ['t']), node('1', 'Cast', ['t'], ['c']), node('2', 'Neg', ['c'], ['y'])]);
     const b = graph([node('0', 'Relu', ['x'], ['c']), node('1', 'Neg', ['c'], ['y'])]);

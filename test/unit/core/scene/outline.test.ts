@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { unionOutline } from '../../../../src/core/scene/graph/outline.ts';
-import type { Outline } from '../../../../src/core/scene/graph/outline.ts';
+import { type Outline, unionOutline } from '../../../../src/core/picture/graph/fusionGroups.ts';
 
 /** Whether a point is inside an odd number of loops. */
 function isInside(outline: Outline, px: number, py: number): boolean {

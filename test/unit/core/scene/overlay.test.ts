@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildOverlay, nodeTimes, overlayKinds, paints } from '../../../../src/core/scene/graph/overlay.ts';
-import type { AskedPrecision, GraphData, NodeAccuracy } from '../../../../src/core/scene/panel/viewData.ts';
+import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { buildOverlay, pointTimes, overlayKinds, paints } from '../../../../src/core/picture/graph/overlay.ts';
+import type { RequestedPrecision, GraphData, NodeAccuracy } from '../../../../src/core/picture/graph/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
-import { engineMs } from '../../../../src/core/report/times.ts';
+import { engineMs } from '../../../../src/core/report/words.ts';
 
 const captures = [
   ['resnet18', 'tensorrt-10.6.0/resnet18.fp32'],
@@ -49,9 +50,9 @@ describe('buildOverlay', () => {
     for (let e = 0; e < graph.from.length; e++) {
       const [a, b] = [groupOf[graph.from[e]!]!, groupOf[graph.to[e]!]!];
       if (a >= 0 && b >= 0 && a !== b)
-        expect(groups[a]!.colour, `${groups[a]!.id} and ${groups[b]!.id}`).not.toBe(groups[b]!.colour);
+        expect(groups[a]!.color, `${groups[a]!.id} and ${groups[b]!.id}`).not.toBe(groups[b]!.color);
     }
-    expect(Math.max(...groups.map(({ colour }) => colour % 8))).toBeLessThan(8);
+    expect(Math.max(...groups.map(({ color }) => color % 8))).toBeLessThan(8);
   });
 
   it('shows culprits, what they spoiled, and local errors in steps; a build is not needed', () => {
@@ -103,13 +104,13 @@ describe('buildOverlay', () => {
     expect(paint(wide)[0]).toBe('Over 3.39e38 1');
   });
 
-  it('says grey for what is not computed, hatched for what is unknown', () => {
+  it('says gray for what is not computed, hatched for what is unknown', () => {
     const data = graphOf('a = Conv(x)\nk = Constant()\nb = Foo(a)', ['x'], ['b']);
     const report = reportOf(data, [layer(0, ['0'])]);
     report.nodes[2]!.fate = 'unknown';
     const graph = indexGraph(data);
     const overlay = buildOverlay('fusion', graph, report, fusionGroups(graph, report), new Map());
-    expect([...overlay.paintOf].slice(0, 3)).toEqual([7, paints.grey, paints.unknown]);
+    expect([...overlay.paintOf].slice(0, 3)).toEqual([7, paints.gray, paints.unknown]);
     expect(overlay.categories.map(({ label, nodes }) => `${label} ${nodes}`)).toEqual([
       'In single-node layers 1',
       'Folded 1',
@@ -121,7 +122,11 @@ describe('buildOverlay', () => {
     const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)\nd = D(c)\ne = E(d)\nk = Constant()', ['x'], ['e']);
     const report = reportOf(data, [layer(0, ['0', '1', '2', '3', '4'])]);
     const graph = indexGraph(data);
-    const request = (node: number, verdict: AskedPrecision['verdict'], certain = true): [string, AskedPrecision] => [
+    const request = (
+      node: number,
+      verdict: RequestedPrecision['verdict'],
+      certain = true,
+    ): [string, RequestedPrecision] => [
       String(node),
       { node: String(node), type: 'fp32', line: 1, verdict, certain, reason: '' },
     ];
@@ -147,12 +152,12 @@ describe('buildOverlay', () => {
       1,
       paints.unknown,
       paints.plain,
-      paints.grey,
+      paints.gray,
     ]);
   });
 
   it('names every paint of a line of the legend', () => {
-    // Two layers of one node next to each other have different shades of one colour.
+    // Two layers of one node next to each other have different shades of one color.
     const data = graphOf('a = A(x)\nb = B(a)\nc = C(b)', ['x'], ['c']);
     const report = reportOf(data, [layer(0, ['0']), layer(1, ['1']), layer(2, ['2'])]);
     const graph = indexGraph(data);
@@ -180,12 +185,14 @@ describe('buildOverlay', () => {
       [foreignNode(0, ['2', '3'], [1], { averageMs: 5 })],
     );
     const graph = indexGraph(data);
-    const times = nodeTimes(graph, report, fusionGroups(graph, report));
+    const times = pointTimes(graph, report, fusionGroups(graph, report));
     expect([...times].slice(0, 5)).toEqual([1.5, 1.5, 2.5, 2.5, 1]);
+    // The same that override files show.
+    expect(buildFacts(report, null).nodes.map(({ averageMs }) => averageMs)).toEqual([1.5, 1.5, 2.5, 2.5, 1]);
     expect(engineMs(report)).toBe(9);
   });
 
-  it('puts neighbours apart in random groups, as long as colours can', () => {
+  it('puts neighbors apart in random groups, as long as colors can', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ reads: fc.array(fc.nat(60), { maxLength: 2 }), group: fc.nat(25) }), { maxLength: 60 }),
@@ -205,7 +212,7 @@ describe('buildOverlay', () => {
             outputs: [],
             tensors: [],
           };
-          // Runs of neighbours, as fusion makes them: groups that touch few others.
+          // Runs of neighbors, as fusion makes them: groups that touch few others.
           const layers = Array.from({ length: 20 }, (_, id) =>
             layer(
               id,
@@ -222,7 +229,7 @@ describe('buildOverlay', () => {
           );
           for (let e = 0; e < graph.from.length; e++) {
             const [a, b] = [groupOf[graph.from[e]!]!, groupOf[graph.to[e]!]!];
-            if (a >= 0 && b >= 0 && a !== b) expect(groups[a]!.colour).not.toBe(groups[b]!.colour);
+            if (a >= 0 && b >= 0 && a !== b) expect(groups[a]!.color).not.toBe(groups[b]!.color);
           }
         },
       ),

@@ -1,16 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLayout } from '../../../../src/core/layout/layoutTypes.ts';
-import type { LayoutResult } from '../../../../src/core/layout/layoutTypes.ts';
-import { nestedLayout } from '../../../../src/core/layout/nestedLayout.ts';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import { itemSizes } from '../../../../src/core/scene/graph/itemSizes.ts';
-import { buildRegions, idlePoints } from '../../../../src/core/scene/graph/regions.ts';
-import type { GroupShape } from '../../../../src/core/scene/graph/regions.ts';
-import { buildScene } from '../../../../src/core/scene/graph/scene.ts';
-import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
+import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
+import { defaultLayout, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy } from '../../../../src/core/picture/graph/hierarchy.ts';
+import {
+  buildRegions,
+  buildScene,
+  type GroupOutline,
+  idlePoints,
+  itemSizes,
+} from '../../../../src/core/picture/graph/scene.ts';
+import type { GraphData } from '../../../../src/core/picture/graph/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
@@ -34,7 +36,7 @@ function draw(data: GraphData, report: FusionReport, isOpen: (id: string, at: nu
   return { graph, hierarchy, fusion, scene, layout, regions, idle };
 }
 
-const covers = ({ boxes }: GroupShape, x: number, y: number): boolean => {
+const covers = ({ boxes }: GroupOutline, x: number, y: number): boolean => {
   for (let i = 0; i < boxes.length; i += 4) {
     if (x >= boxes[i]! && x <= boxes[i]! + boxes[i + 2]! && y >= boxes[i + 1]! && y <= boxes[i + 1]! + boxes[i + 3]!)
       return true;

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { composeItems, segmentsOf } from '../../../../src/core/scene/graph/composition.ts';
-import { fusionGroups } from '../../../../src/core/scene/graph/fusionGroups.ts';
-import { findOutliers } from '../../../../src/core/scene/graph/fusionPattern.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { buildHierarchy } from '../../../../src/core/scene/graph/hierarchy.ts';
-import { openingSteps } from '../../../../src/core/scene/graph/openingSteps.ts';
-import { buildOverlay } from '../../../../src/core/scene/graph/overlay.ts';
-import { buildScene, itemKey, itemTitle, shortTitle } from '../../../../src/core/scene/graph/scene.ts';
-import type { GraphData } from '../../../../src/core/scene/panel/viewData.ts';
+import { buildOverlay, composeItems, segmentsOf } from '../../../../src/core/picture/graph/overlay.ts';
+import { findOutliers, fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { buildHierarchy, openingSteps } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { buildScene, itemKey, itemTitle, shortTitle } from '../../../../src/core/picture/graph/scene.ts';
+import type { GraphData } from '../../../../src/core/picture/graph/viewData.ts';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
 
@@ -110,13 +107,13 @@ describe('composeItems', () => {
     ]);
   });
 
-  it('shows groups of one colour as several parts, in the order of the graph', () => {
+  it('shows groups of one color as several parts, in the order of the graph', () => {
     const data = graphOf('a @/m/A = A(x)\nb @/m/B = B(a)\nc @/m/C = C(b)\nd @/m/D = D(c)', ['x'], ['d']);
     const graph = indexGraph(data);
     const hierarchy = buildHierarchy(graph);
     const report = reportOf(data, [layer(0, ['3']), layer(1, ['1', '2']), layer(2, ['0'])]);
     const fusion = fusionGroups(graph, report);
-    for (const group of fusion.groups) group.colour = 5;
+    for (const group of fusion.groups) group.color = 5;
     const overlay = buildOverlay('fusion', graph, report, fusion, new Map());
     const scene = buildScene(graph, hierarchy, new Set());
     const [stretches] = [...composeItems(graph, hierarchy, scene, overlay, fusion).values()];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { searchGraph } from '../../../../src/core/scene/graph/search.ts';
+import { indexGraph, searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const data = graphOf(

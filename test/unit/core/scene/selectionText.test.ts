@@ -1,6 +1,6 @@
+import type { PanelSelection } from '../../../../src/core/picture/graph/viewData.ts';
 import { describe, expect, it } from 'vitest';
-import { logLineOf, markdownOf, namesOf, selectorsOf } from '../../../../src/core/scene/panel/selectionText.ts';
-import type { PanelSelection } from '../../../../src/core/scene/panel/fusionPanel.ts';
+import { logLineOf, markdownOf, namesOf, selectorsOf } from '../../../../src/core/picture/page/selectionText.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const graph = graphOf('a @/m/a = Conv(x)\nb @odd`name, = Relu(a)\nc = Add(b, b)\nd = Constant()');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { TensorIndex } from '../../../../src/core/scene/graph/tensorIndex.ts';
+import { indexGraph, TensorIndex } from '../../../../src/core/picture/graph/graphIndex.ts';
 import { graphOf, layer, reportOf } from './graphBuilder.ts';
 
 const data = graphOf('a = Conv(x)\nb = Relu(a)\nc = Add(a, a)', ['x'], ['c']);

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
-import { indexGraph } from '../../../../src/core/scene/graph/graphIndex.ts';
-import { TensorIndex } from '../../../../src/core/scene/graph/tensorIndex.ts';
-import { typedGraph } from '../../../../src/core/scene/panel/typedGraph.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
+import { indexGraph, TensorIndex } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { typedGraph } from '../../../../src/core/picture/page/selectionText.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { int, len, model, node } from '../../../support/wire.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { editsFor, type ModelChange } from '../../../../src/core/surgery/changeModel.ts';
+import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import { editsFor, type ModelChange } from '../../../../src/core/surgery/searchChange.ts';
 import { buildModel } from '../fusion/buildModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 

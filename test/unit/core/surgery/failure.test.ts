@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Diagnosis } from '../../../../src/core/diagnose/diagnosis.ts';
-import type { OnnxModel } from '../../../../src/core/onnx/onnxModel.ts';
-import { failsAlike, failureOf } from '../../../../src/core/surgery/failure.ts';
-import { partProfiles } from '../../../../src/core/surgery/partProfiles.ts';
+import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { failsAlike, failureOf } from '../../../../src/core/surgery/reduceFailure.ts';
+import { partProfiles } from '../../../../src/core/surgery/splitModel.ts';
 
 const model = {
   nodes: [
@@ -12,6 +12,10 @@ const model = {
 } as OnnxModel;
 const said = (more: Partial<Diagnosis>): Diagnosis => ({
   code: 'shape-mismatch',
+  rule: null,
+  sure: 'stated',
+  evidence: '',
+  follows: [],
   severity: 'error',
   message: '',
   advice: '',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { inDataOrder, type ModelGraph, createModelGraph, readsOf } from '../../../../src/core/model/modelGraph.ts';
-import { reduceNodes } from '../../../../src/core/surgery/reduceNodes.ts';
+import { createModelGraph, inDataOrder, type ModelGraph, readsOf } from '../../../../src/core/network/modelGraph.ts';
+import { reduceNodes } from '../../../../src/core/surgery/reduceFailure.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { randomFrom } from '../fusion/randomEngine.ts';
 
@@ -28,7 +28,7 @@ const mainNodes = (graph: ModelGraph) =>
 const sorted = (nodes: Iterable<number>) => [...new Set(nodes)].toSorted((a, b) => a - b);
 const large = async () => createModelGraph((await modelOf('deep_encoder_11k'))!);
 
-test('a failure of one node, or of neighbours, is found in a large network in few builds', async () => {
+test('a failure of one node, or of neighbors, is found in a large network in few builds', async () => {
   const graph = await large();
   const nodes = mainNodes(graph);
   expect(nodes.length).toBeGreaterThan(7000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
-import { createModelGraph, type ModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import type { Piece } from '../../../../src/core/surgery/pieceOf.ts';
+import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { createModelGraph, type ModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import type { Subgraph } from '../../../../src/core/surgery/extractModel.ts';
 import { splitAt, suggestCuts } from '../../../../src/core/surgery/splitModel.ts';
 import { buildModel } from '../fusion/buildModel.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
@@ -79,7 +79,7 @@ test('sizes of a tensor that crosses are computed on either side; a cut at a siz
   );
   const named = (tensors: readonly number[]) => tensors.map((tensor) => graph.tensors[tensor]!.name);
   const cut = (name: string) =>
-    (splitAt(graph, [name]) as Piece[]).map(({ inputs, outputs }) => [named(inputs).toSorted(), named(outputs)]);
+    (splitAt(graph, [name]) as Subgraph[]).map(({ inputs, outputs }) => [named(inputs).toSorted(), named(outputs)]);
   expect(cut('c')).toEqual([
     [['x'], ['a', 'c']],
     [['a', 'c'], ['y']],
@@ -89,6 +89,26 @@ test('sizes of a tensor that crosses are computed on either side; a cut at a siz
       [['x'], ['a', size]],
       [['a', size], ['y']],
     ]);
+});
+
+test('outputs that no node computes from the inputs stay: initializers, constants, and inputs that are passed on', () => {
+  const graph = createModelGraph(
+    buildModel({
+      inputs: ['x', 'passed'],
+      outputs: ['y', 'anchors', 'table', 'passed'],
+      initializers: ['anchors'],
+      nodes: [
+        ['relu', 'Relu', ['x'], ['a']],
+        ['constant', 'Constant', [], ['table']],
+        ['exp', 'Exp', ['a'], ['y']],
+      ],
+    }),
+  );
+  const named = (tensors: readonly number[]) => tensors.map((tensor) => graph.tensors[tensor]!.name);
+  const [first, last] = splitAt(graph, ['a']) as [Subgraph, Subgraph];
+  expect([named(first.outputs), first.nodes]).toEqual([['a'], [0]]);
+  expect(named(last.outputs)).toEqual(['y', 'anchors', 'table', 'passed']);
+  expect([named(last.inputs), named(last.initializers), last.nodes]).toEqual([['a', 'passed'], ['anchors'], [1, 2]]);
 });
 
 test('where nothing can be cut, the reason names the tensor', async () => {
@@ -121,7 +141,7 @@ test('symbolic dimensions are counted as 1, and said so; a proposed cut is one t
     expect(cuts.length, name).toBeGreaterThan(0);
     if (name === 'bert_base') expect(cuts[0]!.exact).toBe(false);
     for (const { tensor, crossing } of cuts) {
-      const [before] = splitAt(graph, [tensor]) as Piece[];
+      const [before] = splitAt(graph, [tensor]) as Subgraph[];
       expect(before!.outputs.map((output) => graph.tensors[output]!.name)).toEqual(expect.arrayContaining(crossing));
     }
   }

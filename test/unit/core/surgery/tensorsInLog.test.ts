@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/model/inferTensors.ts';
-import { createModelGraph } from '../../../../src/core/model/modelGraph.ts';
-import { readModel } from '../../../../src/core/onnx/readModel.ts';
-import { extractModel, type KnownTensors } from '../../../../src/core/surgery/extractModel.ts';
-import { pieceBetween, type Piece } from '../../../../src/core/surgery/pieceOf.ts';
-import { TensorsInLog } from '../../../../src/core/surgery/tensorsInLog.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
+import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import {
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  subgraphBetween,
+  TensorsInLog,
+} from '../../../../src/core/surgery/extractModel.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { captureText, modelPath } from '../../../support/fixtures.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 
@@ -57,9 +61,9 @@ test('what the model does not say about a border comes from the log', async () =
   const custom = graph.nodes.findIndex(({ op }) => op === 'MyCustomOp');
   const tensor = graph.outputs[custom]![0]!;
   const { name } = graph.tensors[tensor]!;
-  const piece = pieceBetween(graph, [], [name]) as Piece;
+  const subgraph = subgraphBetween(graph, [], [name]) as Subgraph;
   const cut = (known?: KnownTensors) =>
-    extractModel(graph, bytes.length, piece, inferred, { kind: 'references', modelFile: 'whole.onnx' }, known);
+    extractModel(graph, bytes.length, subgraph, inferred, { kind: 'references', modelFile: 'whole.onnx' }, known);
   expect(cut()).toEqual({
     reason: `The type of tensor "${name}" is unknown. Cut elsewhere, or pass a verbose build log of the model`,
   });

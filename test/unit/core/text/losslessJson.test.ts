@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonNode } from '../../../../src/core/text/jsonNode.ts';
-import { memberOf, plainValue } from '../../../../src/core/text/jsonNode.ts';
-import { readLosslessJson } from '../../../../src/core/text/losslessJson.ts';
+import { type JsonNode, memberOf, plainValue, readLosslessJson } from '../../../../src/core/base/json.ts';
 
 const one = (text: string): JsonNode => {
   const { documents, problems } = readLosslessJson(text);

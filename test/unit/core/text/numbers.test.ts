@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   counted,
   durationText,
+  oneLine,
   percentText,
+  shorten,
   sizeText,
   thousands,
   timeText,
-} from '../../../../src/core/text/numbers.ts';
-import { oneLine, shorten } from '../../../../src/core/text/oneLine.ts';
+} from '../../../../src/core/base/text.ts';
 
 describe('numbers in prose', () => {
   it.each([

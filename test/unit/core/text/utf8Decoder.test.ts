@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inspectFile } from '../../../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../../../src/core/text/byteSource.ts';
-import { decodeUtf8, Utf8Decoder } from '../../../../src/core/text/utf8Decoder.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { decodeUtf8, Utf8Decoder } from '../../../../src/core/base/text.ts';
 
 const text =
   '&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n[V] [TRT] Parsing node: /é/日本 [Relu]\n';

@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 import { fusion } from '../../../../src/cli/fusion.ts';
 import { torchHook } from '../../../../src/cli/torchHook.ts';
-import { readTorchGraph } from '../../../../src/core/torch/readTorchGraph.ts';
-import { toGraphData } from '../../../../src/core/scene/graph/graphData.ts';
+import { readTorchGraph } from '../../../../src/core/formats/tensorrt/readLayerLine.ts';
+import { toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
 import { fixturePath } from '../../../support/fixtures.ts';
 import { runCommand } from '../../cli/runCommand.ts';
 

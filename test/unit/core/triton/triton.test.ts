@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkTritonConfig } from '../../../../src/core/triton/checkConfig.ts';
-import { readPbtxt } from '../../../../src/core/triton/readPbtxt.ts';
-import type { TritonModel } from '../../../../src/core/triton/tritonModel.ts';
-import { tritonModel } from '../../../../src/core/triton/tritonModel.ts';
-import { writeTritonConfig } from '../../../../src/core/triton/writeConfig.ts';
+import {
+  checkTritonConfig,
+  readPbtxt,
+  type TritonModel,
+  tritonModel,
+  whyNotServed,
+  writeTritonConfig,
+} from '../../../../src/core/triton/tritonConfig.ts';
+import { buildManifest } from '../../../support/buildManifest.ts';
 import { handReport } from '../scene/handReport.ts';
 
 const port = (name: string, type: string, ...shape: (number | string)[]) => ({ name, type, shape, initializer: false });
@@ -170,5 +174,19 @@ describe('the check of an existing config.pbtxt', () => {
       expect(() => problemsOf(`${good.slice(0, end)}]${good.slice(end + 1)}`)).not.toThrow();
     }
     expect(problemsOf(`${'a {'.repeat(100_000)}`)[0]![2]).toBe('the messages are nested too deeply');
+  });
+});
+
+describe('what Triton cannot serve', () => {
+  const rtx = { product: 'tensorrt-rtx', version: '1.7.1' } as const;
+  it.each([
+    ['an engine of TensorRT-RTX', buildManifest({ tensorrt: rtx }), /TensorRT-RTX, and Triton's backend/],
+    ['a failed build', buildManifest({ result: 'failed' }), /its result is 'failed'/],
+    ['a build that runs', buildManifest({ result: 'running' }), /still running/],
+  ])('%s', (_, manifest, reason) => expect(whyNotServed(manifest)).toMatch(reason));
+
+  it('an engine of TensorRT is not refused, nor one of which the product is not known', () => {
+    expect(whyNotServed(buildManifest())).toBeNull();
+    expect(whyNotServed(buildManifest({ tensorrt: { product: null, version: null } }))).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { completeGate, gatePath, hoverGate } from '../../../../../src/core/diff/gate/completeGate.ts';
+import { completeGate, gatePath, hoverGate } from '../../../../../src/core/gate/readGate.ts';
 
 /** `|` is where the cursor is. */
 const at = (text: string): [string, number] => [text.replace('|', ''), text.indexOf('|')];

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { gateRules } from '../../../../../src/core/diff/gate/gateRules.ts';
-import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
-import { units } from '../../../../../src/core/diff/gate/readLimit.ts';
+import { gateRules } from '../../../../../src/core/gate/gateFile.ts';
+import { readGate } from '../../../../../src/core/gate/readGate.ts';
+import { units } from '../../../../../src/core/gate/internal/readLimit.ts';
 import { readSchema, schemaViolations } from '../../../../support/jsonSchema.ts';
 
 const schema = readSchema('gate');

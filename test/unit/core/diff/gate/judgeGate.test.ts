@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { judgeGate, type GateSide } from '../../../../../src/core/diff/gate/judgeGate.ts';
-import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
-import type { NetworkNode } from '../../../../../src/core/diff/diffInput.ts';
+import { evaluateGate, type GateSide } from '../../../../../src/core/gate/evaluateGate.ts';
+import { readGate } from '../../../../../src/core/gate/readGate.ts';
+import type { NetworkNode } from '../../../../../src/core/diff/buildDiff.ts';
+import type { FusionReport } from '../../../../../src/core/fusion/fusionReport.ts';
 import { type LayerSketch, reportWith } from '../reportWith.ts';
 
 const judge = (rules: string, build: Partial<GateSide>, baseline: Partial<GateSide> | null = null) => {
@@ -12,7 +13,7 @@ const judge = (rules: string, build: Partial<GateSide>, baseline: Partial<GateSi
   });
   const { value, problems } = readGate(`rules:\n  ${rules}\n`, '2026-11-22');
   expect(problems).toEqual([]);
-  const result = judgeGate('g.yaml', value!, side(build), baseline && side(baseline));
+  const result = evaluateGate('g.yaml', value!, side(build), baseline && side(baseline));
   return result.checks.map(({ verdict, message }) => `${verdict}: ${message}`);
 };
 
@@ -116,7 +117,7 @@ describe('numbers', () => {
     };
     expect(
       judge(
-        '{ time: { total: 1 ms }, kernels: 3, memory: { activation: 1 MiB }, quantised: { unfused: 0 }, accuracy: 0.01 }',
+        '{ time: { total: 1 ms }, kernels: 3, memory: { activation: 1 MiB }, quantized: { unfused: 0 }, accuracy: 0.01 }',
         bare,
       ),
     ).toEqual([
@@ -134,7 +135,7 @@ describe('numbers', () => {
       problems: [{ severity: 'warning' as const, code: 'planned-layers', message: '' }],
     };
     const verdicts = judge(
-      '{ foreignNodes: 3, kernels: 3, layers: 3, reformats: 3, nodes: { unknown: 3 }, quantised: 3, attention: fused }',
+      '{ foreignNodes: 3, kernels: 3, layers: 3, reformats: 3, nodes: { unknown: 3 }, quantized: 3, attention: fused }',
       { report: plan, network: chain(['MatMul1', 'Softmax2', 'MatMul3']) },
     );
     for (const verdict of verdicts) expect(verdict).toMatch(/^failed: The (engine layers|kernels) are unknown/);
@@ -177,6 +178,20 @@ describe('numbers', () => {
     expect(judge('time: { total: 2 ms }', noisy)[0]).not.toMatch(/profiles/);
   });
 
+  test('a time within the noise of the baseline is no regression, and no improvement either', () => {
+    const at = (ms: number, more = {}) => reportWith(['Conv1'], [{ nodes: ['Conv1'], averageMs: ms, ...more }]);
+    const against = (limit: string, now: FusionReport, before: FusionReport) =>
+      judge(`time: { total: ${limit}, 'Conv*': ${limit} }`, { report: now }, { report: before });
+    for (const text of against('+0%', at(1.01), at(1)))
+      expect(text).toBe(
+        'passed: 1.01 ms (baseline 1.00 ms, +1.0 %); the limit is +0%. The difference is within the noise of the measurements.',
+      );
+    expect(against('+0%', at(1.03), at(1))[0]).toMatch(/^failed: 1\.03 ms/);
+    expect(against('-1%', at(1), at(1))[0], 'an improvement that is asked for').toMatch(/^failed/);
+    const samples = against('+0%', at(1.1, { p10: 0.9, p90: 1.2 }), at(1, { p10: 0.9, p90: 1.1 }));
+    expect(samples[1]).toMatch(/^passed/);
+  });
+
   test('the time of a part of an opaque ForeignNode is not known, that of all of it is', () => {
     const names = ['/a/Conv1', '/b/Relu2'];
     const report = reportWith(names, [{ nodes: names, kind: 'foreign', foreignNode: 0, averageMs: 3 }]);
@@ -189,11 +204,11 @@ describe('numbers', () => {
     const build = (q: LayerSketch[]) => ({ report: reportWith(names, q) });
     expect(
       judge(
-        'quantised: { unfused: 0 }',
+        'quantized: { unfused: 0 }',
         build([{ nodes: ['QuantizeLinear1'] }, { nodes: ['DequantizeLinear2', 'Conv3'] }]),
       ),
     ).toEqual(['failed: 1 Q/DQ node with a kernel of its own; the limit is 0.']);
-    expect(judge('quantised: 0', build([{ nodes: names }]))[0]).toMatch(/^passed/);
+    expect(judge('quantized: 0', build([{ nodes: names }]))[0]).toMatch(/^passed/);
   });
 });
 
@@ -203,7 +218,47 @@ test('a permission lets a rule fail, and says until when', () => {
     '2026-11-22',
   );
   const side: GateSide = { source: 's', report: reportWith(['Conv1'], [{ nodes: ['Conv1'] }]) };
-  const result = judgeGate('g.yaml', value!, side, null);
+  const result = evaluateGate('g.yaml', value!, side, null);
   expect(result).toMatchObject({ passed: true, counts: { allowed: 1, failed: 0 } });
   expect(result.checks[0]!.permission).toEqual({ until: '2027-01-01', why: 'known' });
+});
+
+describe('what no rule looks at is said', () => {
+  const notes = (rules: string, build: GateSide, baseline: GateSide | null) =>
+    evaluateGate('g.yaml', readGate(`rules:\n  ${rules}\n`, '2026-11-22').value!, build, baseline).notChecked;
+  const names = ['MatMul1', 'Softmax2', 'MatMul3', 'Reshape4', 'Softmax5'];
+
+  test('Softmaxes that are no attention, a missing profile', () => {
+    const report = reportWith(names, [{ nodes: names, averageMs: null }]);
+    const build = { source: 's', report, network: chain(names) };
+    expect(notes('attention: fused', build, null)).toEqual([
+      expect.stringMatching(/^The rule attention does not cover 1 Softmax, .+: Softmax5\.$/),
+      expect.stringMatching(/no profile/),
+    ]);
+    const timed = { ...build, report: reportWith(names, [{ nodes: names }]) };
+    expect(notes('kernels: 1', timed, timed)).toEqual([]);
+  });
+
+  test('another version, GPU and shape than the baseline', () => {
+    const shaped = (shape: number[]) => ({
+      ...reportWith(names, [{ nodes: names }]),
+      tensors: [{ id: 'x', name: 'x', type: 'float32', shape, producer: null, consumers: [] }],
+    });
+    const figures = {
+      activationMemory: null,
+      weightsMemory: null,
+      engineSize: null,
+      buildSeconds: null,
+      warnings: null,
+    };
+    const before = { source: 'a', report: shaped([1, 3]), figures: { ...figures, gpu: 'H100' } } as unknown as GateSide;
+    const report = { ...shaped([8, 3]), tensorrt: { product: 'tensorrt', version: '11.2.1' } };
+    const now = { source: 'b', report, figures: { ...figures, gpu: 'H200' } } as unknown as GateSide;
+    expect(notes('kernels: 1', now, before)).toEqual([
+      expect.stringContaining('x 1×3 → 8×3'),
+      'The baseline is of another GPU: H100 → H200.',
+      'The baseline is of another version: TensorRT 10.6.0 → TensorRT 11.2.1.',
+    ]);
+    expect(notes('kernels: 1', before, before)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
-import { readLimit } from '../../../../../src/core/diff/gate/readLimit.ts';
+import { readGate } from '../../../../../src/core/gate/readGate.ts';
+import { readLimit } from '../../../../../src/core/gate/internal/readLimit.ts';
 
 const today = '2026-11-22';
 const problems = (text: string) =>
@@ -18,12 +18,20 @@ rules:
   precision: { 'op:Softmax': fp32, '/blocks.*/mlp/**': fp16 }
   time: { total: +3%, '/blocks.*': +10% }
   memory: { activation: 512 MiB }
-  quantised: { unfused: 0 }
+  quantized: { unfused: 0 }
   accuracy: { error: 0.01, inputs: samples.npz }
 allow: [ { rule: reformats, until: 2027-03-01, why: 'NVIDIA/TensorRT#4039' } ]
 `;
 
 describe('a gate file', () => {
+  test('may have the name that a rule had in version 0.1', () => {
+    const text = 'rules: { quantised: { unfused: 0 } }\nallow: [ { rule: quantised, until: 2027-03-01, why: x } ]\n';
+    const { value, problems: found } = readGate(text, today);
+    expect(found).toEqual([]);
+    expect(value!.checks[0]!.id).toBe('quantized.unfused');
+    expect(value!.allow[0]!.rule).toBe('quantized');
+  });
+
   test('gives a check for each limit, with its place', () => {
     const { value, problems: found } = readGate(whole, today);
     expect(found).toEqual([]);
@@ -41,7 +49,7 @@ describe('a gate file', () => {
         ['time.total', 'percent', 3],
         ['time./blocks.*', 'percent', 10],
         ['memory.activation', 'max', 512 * 2 ** 20],
-        ['quantised.unfused', 'max', 0],
+        ['quantized.unfused', 'max', 0],
         ['accuracy.error', 'accuracy', 0.01],
       ],
     );
@@ -64,7 +72,7 @@ describe('a gate file', () => {
 
   test('unknown keys name the nearest, with line and column', () => {
     expect(problems('rules:\n  kernel: { max: 3 }\n  nodes: { unknwon: 0 }\nbase: x\n')).toEqual([
-      "2:3: 'kernel' is not a rule; did you mean 'kernels'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, precision, time, memory, quantised, accuracy",
+      "2:3: 'kernel' is not a rule; did you mean 'kernels'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, precision, time, memory, quantized, accuracy",
       "3:12: 'unknwon' is not a key of nodes; did you mean 'unknown'? Known: unknown, foreign, fused, single, folded, removed, shape, optional",
       "4:1: 'base' is not a key; did you mean 'baseline'? Known: model, baseline, rules, allow",
     ]);
@@ -81,7 +89,7 @@ describe('a gate file', () => {
       "4:14: 'unfused' is not a value of attention; values are fused",
       "5:24: precision.op:X: 'fp17' is not a type; types are fp32, fp16, bf16, int8, fp8, int4, int32, int64, bool",
       "6:19: kernels.min: '+5%' compares with the baseline, which this key does not support: write 5",
-      "7:3: 'time2' is not a rule; did you mean 'time'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, precision, time, memory, quantised, accuracy",
+      "7:3: 'time2' is not a rule; did you mean 'time'? Known: attention, foreignNodes, kernels, layers, reformats, nodes, precision, time, memory, quantized, accuracy",
     ]);
   });
 

@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { CheckResult, GateResult } from '../../../../../src/core/diff/gate/gateResult.ts';
-import { type GateSide, judgeGate } from '../../../../../src/core/diff/gate/judgeGate.ts';
-import { readGate } from '../../../../../src/core/diff/gate/readGate.ts';
-import { escapeCell } from '../../../../../src/core/diff/output/escapes.ts';
-import { gateCodeQuality, gateSarif } from '../../../../../src/core/diff/output/gateSarif.ts';
-import { gateJunit, gateMarkdown, gateText } from '../../../../../src/core/diff/output/gateText.ts';
+import {
+  type CheckResult,
+  gateCodeQuality,
+  gateDocument,
+  gateJunit,
+  type GateResult,
+  gateSarif,
+} from '../../../../../src/core/gate/gateFile.ts';
+import { type GateSide, evaluateGate } from '../../../../../src/core/gate/evaluateGate.ts';
+import { readGate } from '../../../../../src/core/gate/readGate.ts';
+import { escapeMarkdown, renderMarkdown, renderText } from '../../../../../src/core/document/render.ts';
 import { type JsonSchema, readSchema, schemaViolations, withoutOtherFields } from '../../../../support/jsonSchema.ts';
 import { reportWith } from '../reportWith.ts';
 
@@ -32,7 +37,7 @@ const after: GateSide = {
   source: 'after',
   report: reportWith([odd, 'Relu2'], [{ nodes: [odd] }, { nodes: [], line: 7 }, { nodes: ['Relu2'] }]),
 };
-const judged = judgeGate('vit.gate.yaml', file, after, before);
+const judged = evaluateGate('vit.gate.yaml', file, after, before);
 const paths = { gate: 'models of ours/vit.gate.yaml', log: 'builds/b 1/build.log' };
 const hash = (text: string) => Buffer.from(text).toString('hex');
 
@@ -82,7 +87,9 @@ test('SARIF names the product and the GPU', () => {
 
 test('what was not judged did not pass', () => {
   const { value } = readGate('rules: { memory: { engine: 1 MiB, optional: true } }', '2026-11-22');
-  expect(gateText(judgeGate('g', value!, after, null))).toMatch(/\n0 checks passed, 1 not judged \(optional\)\.\n$/);
+  const text = renderText(gateDocument(evaluateGate('g', value!, after, null)));
+  expect(text).toMatch(/\n✓ 0 checks passed, 1 not checked \(optional\)\.\n/);
+  expect(text).toMatch(/\n– memory\.engine +\S/);
 });
 
 test('SARIF fits the official schema', () => {
@@ -184,10 +191,11 @@ test('JUnit and Markdown: names of nodes are text, never markup', () => {
   const junit = gateJunit([judged]);
   expect(junit).toContain('<testsuite name="m.onnx TensorRT 10.6.0" tests="7" failures="4" errors="0" skipped="2">');
   expect(junit).toContain('/a &quot;b&quot;&lt;c&gt;&amp;|`d`&#10;*e*\ufffd&#10;Relu2</failure>');
-  const markdown = gateMarkdown([judged]);
-  expect(markdown).toContain('### ❌ m.onnx, TensorRT 10.6.0: 4 of 7 checks failed, 1 allowed to fail, 1 not judged');
+  const markdown = renderMarkdown(gateDocument(judged));
+  expect(markdown).toContain('✗ **4 of 7 checks failed, 1 allowed to fail, 1 not checked (optional).**');
+  expect(markdown).toMatch(/^### m\.onnx, TensorRT 10\.6\.0 against before\n/);
   expect(markdown).toContain('/a "b"&lt;c>&amp;\\|\\`d\\` \\*e\\* , Relu2 |');
-  expect(markdown.trimEnd().split('\n')).toHaveLength(4 + 7);
+  expect(markdown.trimEnd().split('\n')).toHaveLength(6 + 7);
   // GitHub takes what is between two $$ for a formula.
-  expect(escapeCell('$$myelin$$(Unnamed Loop)')).toBe('\\$\\$myelin\\$\\$(Unnamed Loop)');
+  expect(escapeMarkdown('$$myelin$$(Unnamed Loop)')).toBe('\\$\\$myelin\\$\\$(Unnamed Loop)');
 });

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../../../../src/core/diff/diffInput.ts';
-import { inferTensors } from '../../../../../src/core/model/inferTensors.ts';
-import { createModelGraph } from '../../../../../src/core/model/modelGraph.ts';
+import { nodesToMatch } from '../../../../../src/core/diff/buildDiff.ts';
+import { inferTensors } from '../../../../../src/core/network/inferTensors.ts';
+import { createModelGraph } from '../../../../../src/core/network/modelGraph.ts';
 import {
   type Candidate,
   candidatesFor,
+  changeText,
+  rankTried,
+  readGoal,
+  searchDocument,
   type SearchedModel,
-} from '../../../../../src/core/surgery/search/candidates.ts';
-import { rankTried, type Tried } from '../../../../../src/core/surgery/search/rankTried.ts';
-import { readGoal, type SearchKind } from '../../../../../src/core/surgery/search/searchGoal.ts';
-import { changeText, searchText } from '../../../../../src/core/surgery/search/searchText.ts';
+  type SearchKind,
+  type Tried,
+} from '../../../../../src/core/surgery/searchChange.ts';
+import { renderText } from '../../../../../src/core/document/render.ts';
 import { inputOf, reportOf } from '../../fusion/loadCapture.ts';
 
 async function candidates(
@@ -19,7 +23,7 @@ async function candidates(
   more: Partial<SearchedModel> = {},
 ): Promise<Candidate[]> {
   const [report, { model }] = [(await reportOf(capture))!, (await inputOf(capture))!];
-  const side = { report, network: networkOf(model) };
+  const side = { report, network: nodesToMatch(model) };
   const chosen = report.nodes.flatMap(({ name }, index) => (pattern.test(name) ? [index] : []));
   const goal = readGoal(kind, chosen, side);
   if ('reason' in goal) throw new Error(goal.reason);
@@ -135,16 +139,20 @@ test('the text names the version that gave the answer', () => {
     ],
     left: 2,
   };
-  expect(searchText(result)).toBe(`Computed together.
-1 of 3 changes works, the best first:
-  --output a
-      +0.500 ms, +3 kernels, +1 reformat, same values
-No effect:
+  expect(renderText(searchDocument(result))).toBe(`Computed together.
+
+1 of 3 changes works, the best first
+  change      effect
+  --output a  +0.500 ms, +3 kernels, +1 reformat, same values
+
+No effect
   --output c
-Unknown:
-  --output b
-      it fails
+
+Unknown
+  change      why
+  --output b  it fails
+
 2 more changes not tried.
-This is the result of TensorRT-RTX 1.7.1. It is no proof for another version, which may fuse differently.
+This is the result of TensorRT-RTX 1.7.1. It says nothing about other versions, which may fuse differently.
 `);
 });

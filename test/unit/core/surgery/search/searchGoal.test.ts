@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { networkOf } from '../../../../../src/core/diff/diffInput.ts';
+import { nodesToMatch } from '../../../../../src/core/diff/buildDiff.ts';
 import {
   readGoal,
   reachesGoal,
   type SearchGoal,
   type SearchKind,
   type SearchSide,
-} from '../../../../../src/core/surgery/search/searchGoal.ts';
+} from '../../../../../src/core/surgery/searchChange.ts';
 import { inputOf, reportOf } from '../../fusion/loadCapture.ts';
 
 async function sideOf(capture: string): Promise<SearchSide> {
-  return { report: (await reportOf(capture))!, network: networkOf((await inputOf(capture))!.model) };
+  return { report: (await reportOf(capture))!, network: nodesToMatch((await inputOf(capture))!.model) };
 }
 
 /** Positions of nodes whose names match. */

@@ -1,0 +1,286 @@
+"""Writes models that TensorRT-RTX rejects, one or more for each repair, into a folder: `repair_models.py FOLDER`. Prints one
+JSON object a model: {"name", "status", "repairs", "allow", "shown"}, what is expected of it."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T
+from onnx import helper as h
+from onnx import numpy_helper as nh
+
+N = h.make_node
+rng = np.random.default_rng(7)
+models = []
+
+
+def value(name, shape, kind=T.FLOAT):
+    return h.make_tensor_value_info(name, kind, shape)
+
+
+def constant(name, array, kind=None):
+    return nh.from_array(np.array(array, dtype=kind) if kind else np.asarray(array), name)
+
+
+def weight(name, *shape):
+    return nh.from_array((rng.standard_normal(shape) * 0.1).astype(np.float32), name)
+
+
+def integers(name, low, high, kind, *shape):
+    return nh.from_array(rng.integers(low, high, shape).astype(kind), name)
+
+
+def add(name, repairs, nodes, inputs, outputs, initializers=(), opset=17, shown="exact", allow=(), domains=(),
+        functions=(), values=(), sparse=(), ir=8, status="repaired"):
+    graph = h.make_graph(nodes, "g", inputs, outputs, list(initializers), value_info=list(values), sparse_initializer=list(sparse))
+    opsets = [h.make_opsetid("", opset), *(h.make_opsetid(domain, version) for domain, version in domains)]
+    model = h.make_model(graph, opset_imports=opsets, ir_version=ir, functions=list(functions))
+    model.metadata_props.add(key="author", value="someone")
+    models.append((name, model, {"repairs": repairs, "allow": list(allow), "shown": shown, "status": status}))
+
+
+MS = [("com.microsoft", 1)]
+ML = [("ai.onnx.ml", 3)]
+ms = {"domain": "com.microsoft"}
+ml = {"domain": "ai.onnx.ml"}
+X, Y = value("x", [4, 16]), value("y", [4, 16])
+X3, Y3 = value("x", [2, 8, 16]), value("y", [2, 8, 16])
+head = [N("Relu", ["x"], ["h"], name="relu")]
+
+
+def after(op, *, inputs=("h",), outputs=("t",), name="node", **attributes):
+    return [*head, N(op, list(inputs), list(outputs), name=name, **attributes)]
+
+
+relu = N("Relu", ["t"], ["y"], name="last")
+
+# Quantization
+scale, w8 = constant("s", 0.05, np.float32), integers("w8", -100, 100, np.int8, 16, 16)
+pair = [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"), N("DequantizeLinear", ["q", "s", "z"], ["d"], name="d"),
+        N("MatMul", ["d", "w"], ["y"], name="mm")]
+add("pair_128", ["shift-uint8"], pair, [X], [Y], [scale, constant("z", 128, np.uint8), weight("w", 16, 16)])
+add("pair_100", ["quantize-in-float"], pair, [X], [Y], [scale, constant("z", 100, np.uint8), weight("w", 16, 16)])
+add("pair_int8", ["quantize-in-float"], pair, [X], [Y], [scale, constant("z", 5, np.int8), weight("w", 16, 16)])
+dequantized = [N("DequantizeLinear", ["wq", "s", "z"], ["w"], name="d"), N("MatMul", ["x", "w"], ["y"], name="mm")]
+add("weight_100", ["dequantize-constants"], dequantized, [X], [Y],
+    [scale, constant("z", 100, np.uint8), integers("wq", 0, 255, np.uint8, 16, 16)])
+add("weight_per_channel", ["dequantize-constants"],
+    [N("DequantizeLinear", ["wq", "s", "z"], ["w"], name="d", axis=1), dequantized[1]], [X], [Y],
+    [constant("s", np.linspace(0.01, 0.2, 16), np.float32), integers("z", 0, 200, np.uint8, 16), integers("wq", 0, 255, np.uint8, 16, 16)])
+add("weight_behind_gather", ["dequantize-constants"],
+    [N("Gather", ["wq", "i"], ["g"], name="gather"), N("DequantizeLinear", ["g", "s", "z"], ["e"], name="d"),
+     N("Add", ["e", "x"], ["y"], name="add")],
+    [value("i", [4], T.INT64), X], [Y], [scale, constant("z", 120, np.uint8), integers("wq", 0, 255, np.uint8, 50, 16)])
+quantize = N("DynamicQuantizeLinear", ["x"], ["q", "sx", "z"], name="dq")
+scaling = [N("Cast", ["i"], ["f"], name="cast", to=1), N("Mul", ["sx", "ws"], ["ss"], name="scales"),
+           N("Mul", ["f", "ss"], ["y"], name="scaled")]
+ws = constant("ws", 0.02, np.float32)
+add("dynamic_matmul", ["dynamic-quantization-exact"], [quantize, N("MatMulInteger", ["q", "w8", "z"], ["i"], name="mm"), *scaling],
+    [X], [Y], [w8, ws])
+add("dynamic_matmul_float", ["dynamic-quantization-float"],
+    [quantize, N("MatMulInteger", ["q", "w8", "z"], ["i"], name="mm"), *scaling], [X], [Y], [w8, ws], shown="other", allow=["float"])
+add("dynamic_long", ["dynamic-quantization-exact"],
+    [quantize, N("MatMulInteger", ["q", "wl", "z", "wz"], ["i"], name="mm"), *scaling],
+    [value("x", [4, 2048])], [value("y", [4, 8])], [integers("wl", 0, 255, np.uint8, 2048, 8), constant("wz", 3, np.uint8), ws])
+add("dynamic_conv", ["dynamic-quantization-exact"],
+    [quantize, N("ConvInteger", ["q", "w8c", "z"], ["i"], name="conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1]), *scaling],
+    [value("x", [1, 4, 8, 8])], [value("y", [1, 4, 8, 8])], [integers("w8c", -100, 100, np.int8, 4, 4, 3, 3), ws])
+add("qlinear_matmul", ["qlinear-products", "quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"),
+     N("QLinearMatMul", ["q", "s", "z", "w8", "ws", "wz", "ys", "yz"], ["o"], name="mm"),
+     N("DequantizeLinear", ["o", "ys", "yz"], ["y"], name="d")], [X], [Y],
+    [scale, constant("z", 120, np.uint8), w8, ws, constant("wz", 0, np.int8), constant("ys", 0.1, np.float32),
+     constant("yz", 100, np.uint8)])
+lstm = dict(hidden_size=8, **ms)
+add("dynamic_lstm", ["dynamic-quantize-lstm"],
+    [N("DynamicQuantizeLSTM", ["x", "W", "R", "", "", "", "", "", "ws1", "wz1", "rs1", "rz1"], ["", "y"], name="lstm", **lstm)],
+    [value("x", [5, 2, 16])], [value("y", [1, 2, 8])],
+    [integers("W", -100, 100, np.int8, 1, 16, 32), integers("R", -100, 100, np.int8, 1, 8, 32), constant("ws1", [0.01], np.float32),
+     constant("wz1", [0], np.int8), constant("rs1", [0.01], np.float32), constant("rz1", [0], np.int8)],
+    domains=MS, shown="other", allow=["float"])
+
+# com.microsoft
+add("fused_matmul", ["fused-matmul"], after("FusedMatMul", inputs=["h", "w"], outputs=["y"], transB=1, alpha=0.125, **ms),
+    [X3], [value("y", [2, 8, 32])], [weight("w", 32, 16)], domains=MS, shown=None, allow=["rounding"])
+add("fused_conv", ["fused-conv"], after("FusedConv", inputs=["h", "w", "b"], outputs=["y"], activation="LeakyRelu",
+    activation_params=[0.1], kernel_shape=[3, 3], **ms), [value("x", [1, 4, 8, 8])], [value("y", [1, 4, 6, 6])],
+    [weight("w", 4, 4, 3, 3), weight("b", 4)], domains=MS, shown=None, allow=["rounding"])
+add("embed", ["embed-layer-normalization"],
+    [N("EmbedLayerNormalization", ["ids", "seg", "we", "pe", "se", "g", "b"], ["y", ""], name="embed", epsilon=1e-5, **ms)],
+    [value("ids", [2, 8], T.INT32), value("seg", [2, 8], T.INT32)], [Y3],
+    [weight("we", 50, 16), weight("pe", 32, 16), weight("se", 2, 16), weight("g", 16), weight("b", 16)],
+    domains=MS, shown=None, allow=["rounding"])
+add("attention_mask", ["contrib-attention"],
+    [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
+    [X3, value("mask", [2, 8], T.INT32)], [Y3], [weight("w", 16, 48), weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
+add("skip_norm", ["skip-layer-normalization"],
+    [N("SkipLayerNormalization", ["x", "s", "g", "b", "bi"], ["y", "", "", "z"], name="norm", epsilon=1e-5, **ms)],
+    [X3, value("s", [2, 8, 16])], [Y3, value("z", [2, 8, 16])], [weight("g", 16), weight("b", 16), weight("bi", 16)],
+    domains=MS, shown=None, allow=["rounding"])
+for op in ("BiasGelu", "FastGelu", "QuickGelu"):
+    inputs = ["h", "b"] if op == "BiasGelu" else ["h"]
+    add(op.lower(), ["gelu-operators"], after(op, inputs=inputs, outputs=["y"], **ms), [X3], [Y3],
+        [weight("b", 16)] if op == "BiasGelu" else [], domains=MS, shown=None, allow=["rounding"])
+
+# Structure
+add("squeeze", [],
+    [N("Reshape", ["x", "shape"], ["r"], name="reshape"), N("Squeeze", ["r"], ["s"], name="sq"), N("Relu", ["s"], ["y"], name="relu")],
+    [X], [value("y", None)], [constant("shape", [0, 1, -1], np.int64)], status="builds", shown=None)
+add("slice_axes", ["slice-axes"], after("Slice", inputs=["h", "a", "b"], outputs=["y"]), [X], [value("y", [3, 16])],
+    [constant("a", [1], np.int64), constant("b", [2**63 - 1], np.int64)])
+body = h.make_graph([N("Identity", ["c"], ["co"]), N("Add", ["v", "one"], ["vo"], name="inner")], "body",
+                    [value("i", [], T.INT64), value("c", [], T.BOOL), value("v", [4, 16])],
+                    [value("co", [], T.BOOL), value("vo", [4, 16])])
+add("loop", ["loop-condition"], after("Loop", inputs=["three", "", "h"], outputs=["y"], body=body), [X], [Y],
+    [constant("three", 3, np.int64), constant("one", 1, np.float32)])
+add("split_names", ["name-outputs"], after("Split", outputs=["", "y"], axis=0), [X], [value("y", [2, 16])],
+    shown=None, allow=["unproved"])
+add("sparse", ["dense-initializers"], after("Add", inputs=["h", "w"], outputs=["y"]), [X], [Y], sparse=[
+    h.make_sparse_tensor(nh.from_array(np.array([1.0, 2.0], np.float32), "w"), nh.from_array(np.array([3, 20], np.int64)), [4, 16])])
+add("optional", ["unwrap-optionals"], [*after("Optional", outputs=["o"]), N("OptionalGetElement", ["o"], ["y"], name="get")], [X], [Y])
+add("sequence", ["unroll-sequences"],
+    [*after("SequenceConstruct", inputs=["h", "x"], outputs=["seq"]), N("ConcatFromSequence", ["seq"], ["y"], name="join", axis=0)],
+    [X], [value("y", [8, 16])])
+add("split_sequence", ["split-sequences"],
+    [*after("SplitToSequence", inputs=["h", "n"], outputs=["seq"], axis=1), N("SequenceAt", ["seq", "one"], ["y"], name="at")],
+    [X], [value("y", [4, 8])], [constant("n", 8, np.int64), constant("one", 1, np.int64)])
+add("compress", ["gather-compress"], after("Compress", inputs=["h", "c"], outputs=["y"], axis=0), [X], [value("y", [2, 16])],
+    [constant("c", [True, False, True, False])])
+add("nonzero_count", ["count-nonzero"],
+    [*after("NonZero", outputs=["nz"]), N("Shape", ["nz"], ["sh"], name="sh"), N("Cast", ["sh"], ["y"], name="c", to=1)],
+    [X], [value("y", [2])])
+add("mask_where", ["mask-where"],
+    [N("Greater", ["x", "k"], ["m"], name="m"), N("NonZero", ["m"], ["nz"], name="nz"), N("Transpose", ["nz"], ["idx"], name="tr"),
+     N("Shape", ["idx"], ["sh"], name="sh"), N("Gather", ["sh", "zero"], ["n"], name="g"), N("Expand", ["v", "n"], ["u"], name="ex"),
+     N("ScatterND", ["x", "idx", "u"], ["y"], name="scatter")],
+    [X], [Y], [constant("k", 0, np.float32), constant("zero", [0], np.int64), constant("v", [-1], np.float32)])
+add("scatter_none", [],
+    [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=0, reduction="none")], [X, value("u", [2, 16])], [Y],
+    [constant("i", np.array([[0] * 16, [2] * 16]))], opset=18, status="builds", shown=None)
+for reduction in ("add", "max"):
+    add("scatter_" + reduction, ["scatter-reduction"],
+        [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=0, reduction=reduction)],
+        [X, value("u", [3, 16])], [Y], [integers("i", -4, 4, np.int64, 3, 16)], opset=18, shown=None, allow=["rounding"])
+add("scatter_nd_add", ["scatter-reduction"], [N("ScatterND", ["x", "i", "u"], ["y"], name="scatter", reduction="add")],
+    [X, value("u", [3, 16])], [Y], [constant("i", [[0], [2], [0]], np.int64)], opset=18, shown=None, allow=["rounding"])
+add("folded_window", ["fold-constants"],
+    [N("MelWeightMatrix", ["nb", "dl", "sr", "lo", "hi"], ["mw"], name="mel"), N("MatMul", ["x", "mw"], ["y"], name="mm")],
+    [value("x", [2, 9])], [value("y", [2, 8])],
+    [constant("nb", 8, np.int64), constant("dl", 16, np.int64), constant("sr", 8000, np.int64), constant("lo", 0, np.float32),
+     constant("hi", 4000, np.float32)])
+add("max_pool", ["remove-unused-outputs"], after("MaxPool", outputs=["y", "unused"], kernel_shape=[2, 2]),
+    [value("x", [1, 2, 4, 4])], [value("y", [1, 2, 3, 3])])
+add("dead", ["remove-dead-nodes"], [*after("Unique", outputs=["u"]), N("Neg", ["h"], ["y"], name="neg")], [X], [Y])
+
+# Types
+for kind, number in (("int16", T.INT16), ("uint16", T.UINT16), ("uint32", T.UINT32)):
+    add("input_" + kind, ["widen-inputs"], [N("Cast", ["x"], ["a"], name="c", to=1), N("Mul", ["a", "k"], ["y"], name="m")],
+        [value("x", [4, 16], number)], [Y], [constant("k", 0.5, np.float32)], allow=["signature"])
+add("inner_uint8", ["inner-uint8"], [N("Cast", ["x"], ["a"], name="c", to=2), N("Cast", ["a"], ["y"], name="c2", to=1)],
+    [value("x", [4, 16], T.INT32)], [Y])
+add("unused_text", ["remove-unused-inputs"], head + [N("Neg", ["h"], ["y"], name="neg")], [X, value("text", [1], T.STRING)], [Y],
+    allow=["signature"])
+
+add("rotary", ["rotary-embedding"], [N("RotaryEmbedding", ["x", "pos", "co", "si"], ["y"], name="rotary", **ms)],
+    [value("x", [1, 4, 16]), value("pos", [1, 4], T.INT64)], [value("y", [1, 4, 16])], [weight("co", 8, 4), weight("si", 8, 4)],
+    domains=MS, shown=None, allow=["rounding"])
+add("multi_head", ["contrib-attention"],
+    [N("MultiHeadAttention", ["x", "k", "v", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
+    [X3, value("k", [2, 8, 16]), value("v", [2, 8, 16]), value("mask", [2, 8], T.INT32)], [Y3], [weight("b", 48)], domains=MS,
+    shown=None, allow=["rounding"])
+add("dynamic_fused", ["split-integer-products", "dynamic-quantization-exact"],
+    [N("DynamicQuantizeMatMul", ["x", "w", "bs", "bz", "bias"], ["y"], name="product", **ms)], [X], [value("y", [4, 8])],
+    [integers("w", 0, 255, np.uint8, 16, 8), constant("bs", 0.02, np.float32), constant("bz", 120, np.uint8), weight("bias", 8)],
+    domains=MS, shown=None, allow=["rounding"])
+body = h.make_function("my", "Pass", ["a"], ["b"],
+                       [N("Optional", ["a"], ["o"], name="some"), N("OptionalGetElement", ["o"], ["b"], name="get")],
+                       [h.make_opsetid("", 17)])
+add("function", ["inline-functions", "unwrap-optionals"], [N("Pass", ["x"], ["y"], name="call", domain="my")], [X], [Y],
+    domains=[("my", 1)], functions=[body])
+then = h.make_graph([N("Mul", ["x", "k"], ["a"], name="scale"), N("Optional", ["a"], ["o"], name="some"),
+                     N("OptionalGetElement", ["o"], ["t"], name="get")], "then", [], [value("t", None)],
+                    [constant("k", 2, np.float32)])
+other = h.make_graph([N("Neg", ["x"], ["e"], name="negate")], "other", [], [value("e", None)])
+add("inside_branch", ["unwrap-optionals"],
+    [N("Equal", ["rate", "wanted"], ["c"], name="equal"), N("If", ["c"], ["y"], name="if", then_branch=then, else_branch=other)],
+    [X, value("rate", [], T.INT64)], [Y], [constant("wanted", 16000, np.int64)])
+add("mixed", ["cast-mixed-types"],
+    [N("Cast", ["x"], ["c"], name="cast", to=10), N("MatMul", ["c", "w"], ["y"], name="product")], [X], [value("y", [4, 8])],
+    [weight("w", 16, 8)], shown="other", allow=["cast-mixed-types", "unproved"])
+
+# Mathematics
+add("det", ["expand-determinant"], [N("Det", ["x"], ["y"], name="det")], [value("x", [5, 3, 3])], [value("y", [5])],
+    shown="rounding", allow=["rounding"])
+add("dft", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", onesided=1)], [value("x", [2, 20, 1])],
+    [value("y", [2, 11, 2])], [constant("a", 1, np.int64)], opset=20, shown=None, allow=["rounding"])
+add("dft_inverse", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", inverse=1)], [value("x", [12, 3, 2])],
+    [value("y", [12, 3, 2])], [constant("a", 0, np.int64)], opset=20, shown=None, allow=["rounding"])
+add("antialias", ["antialias-matrix"], [N("Resize", ["x", "", "sc"], ["y"], name="resize", mode="linear", antialias=1)],
+    [value("x", [1, 2, 9, 8])], [value("y", [1, 2, 3, 4])], [constant("sc", [1, 1, 1 / 3, 0.5], np.float32)], opset=18, shown=None,
+    allow=["rounding"])
+add("affine_grid", ["affine-grid"], [N("AffineGrid", ["t", "s"], ["y"], name="grid")], [value("t", [2, 2, 3])],
+    [value("y", [2, 4, 5, 2])], [constant("s", [2, 1, 4, 5], np.int64)], opset=20, shown=None, allow=["rounding"])
+add("crop_pad", ["center-crop-pad"], after("CenterCropPad", inputs=["h", "s"], outputs=["y"]), [X], [value("y", [3, 19])],
+    [constant("s", [3, 19], np.int64)], opset=18)
+add("col2im", ["columns-to-image"], [N("Col2Im", ["x", "s", "b"], ["y"], name="fold", strides=[1, 2], pads=[1, 0, 1, 0])],
+    [value("x", [1, 8, 10])], [value("y", [1, 2, 4, 5])],
+    [constant("s", [4, 5], np.int64), constant("b", [2, 2], np.int64)], opset=18, shown=None, allow=["rounding"])
+add("bit_shift", ["shift-bits", "inner-uint8"],
+    [N("Cast", ["x"], ["a"], name="c", to=2), N("BitShift", ["a", "k"], ["b"], name="shift", direction="LEFT"),
+     N("Cast", ["b"], ["y"], name="c2", to=1)], [value("x", [4], T.INT32)], [value("y", [4])], [constant("k", [0, 1, 3, 7], np.uint8)])
+
+# ai.onnx.ml
+add("scaler", ["ml-lookup"], [N("Scaler", ["x"], ["t"], name="scaler", offset=[0.5] * 16, scale=[2.0] * 16, **ml), relu], [X], [Y],
+    domains=ML)
+add("linear", ["ml-linear"],
+    [N("LinearClassifier", ["x"], ["label", "y"], name="svc", coefficients=rng.standard_normal(48).tolist(), intercepts=[0.1, 0.2, 0.3],
+       classlabels_ints=[3, 5, 9], post_transform="SOFTMAX", **ml)], [X], [value("label", [4], T.INT64), value("y", [4, 3])],
+    domains=ML, shown=None, allow=["rounding"])
+add("trees", ["ml-trees"],
+    [N("TreeEnsembleRegressor", ["x"], ["y"], name="forest", n_targets=1, nodes_treeids=[0, 0, 0, 0, 0, 1, 1, 1],
+       nodes_nodeids=[0, 1, 2, 3, 4, 0, 1, 2], nodes_featureids=[1, 3, 0, 0, 0, 2, 0, 0],
+       nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"],
+       nodes_values=[0.1, -0.2, 0.0, 0.0, 0.0, 0.3, 0.0, 0.0], nodes_truenodeids=[1, 3, 0, 0, 0, 1, 0, 0],
+       nodes_falsenodeids=[2, 4, 0, 0, 0, 2, 0, 0], nodes_missing_value_tracks_true=[0] * 8,
+       target_treeids=[0, 0, 0, 1, 1], target_nodeids=[2, 3, 4, 1, 2], target_ids=[0] * 5,
+       target_weights=[1.5, -0.25, 0.7, 0.1, -0.9], **ml)], [X], [value("y", [4, 1])], domains=ML, shown=None, allow=["rounding"])
+
+add("names_as_labels", ["ml-lookup", "index-labels", "ml-linear", "ml-zipmap"],
+    [N("Scaler", ["x"], ["s"], name="scaler", offset=[0.1] * 16, scale=[2.0] * 16, **ml),
+     N("LinearClassifier", ["s"], ["label", "p"], name="classifier", coefficients=rng.standard_normal(48).tolist(),
+       intercepts=[0.1, 0.2, 0.3], classlabels_strings=["a", "b", "c"], post_transform="SOFTMAX", **ml),
+     N("Normalizer", ["p"], ["n"], name="norm", norm="L1", **ml),
+     N("ZipMap", ["n"], ["probabilities"], name="zip", classlabels_strings=["a", "b", "c"], **ml)], [X],
+    [value("label", [4], T.STRING),
+     h.make_value_info("probabilities", h.make_sequence_type_proto(
+         h.make_map_type_proto(T.STRING, h.make_tensor_type_proto(T.FLOAT, None))))],
+    domains=ML, shown=None, allow=["signature", "rounding"])
+add("binarizer", ["ml-lookup"], [N("Binarizer", ["x"], ["y"], name="binarizer", threshold=0.5, **ml)], [X], [Y], domains=ML)
+add("svm", ["ml-linear"],
+    [N("SVMRegressor", ["x"], ["y"], name="svm", kernel_type="RBF", coefficients=[0.5, -1.0, 0.25], rho=[0.1], n_supports=3,
+       kernel_params=[0.05, 0.0, 3.0], support_vectors=rng.standard_normal(48).tolist(), **ml)], [X], [value("y", [4, 1])],
+    domains=ML, shown=None, allow=["rounding"])
+add("passed_text", ["drop-string-outputs", "remove-unused-inputs"],
+    [N("Identity", ["text"], ["same"], name="pass"), N("Relu", ["x"], ["y"], name="relu")],
+    [X, value("text", [1], T.STRING)], [Y, value("same", [1], T.STRING)], allow=["signature"])
+
+# Meaning
+add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],
+    [constant("r", 0.5, np.float32), constant("t", True)], shown=None, allow=["dropout-inference"])
+add("random_fold", [], [N("RandomUniform", [], ["u"], name="random", shape=[16, 16]), N("Unique", ["u"], ["v"], name="unique"),
+    N("Shape", ["v"], ["s"], name="s"), N("Cast", ["s"], ["f"], name="c", to=1), N("Add", ["x", "f"], ["y"], name="add")], [X], [Y],
+    status="failed", shown=None)
+add("two_repairs", ["dequantize-constants", "unwrap-optionals"],
+    [*dequantized[:1], N("Optional", ["x"], ["o"], name="some"), N("OptionalGetElement", ["o"], ["t"], name="get"),
+     N("MatMul", ["t", "w"], ["y"], name="mm")], [X], [Y],
+    [scale, constant("z", 100, np.uint8), integers("wq", 0, 255, np.uint8, 16, 16)])
+add("not_repairable", [], after("Unique", outputs=["y"], axis=0), [X], [value("y", None)], status="failed", shown=None)
+
+if __name__ == "__main__":
+    folder = sys.argv[1]
+    os.makedirs(folder, exist_ok=True)
+    for name, model, expected in models:
+        onnx.save(model, os.path.join(folder, name + ".onnx"))
+        print(json.dumps({"name": name, **expected}))

@@ -1,0 +1,159 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, posix, win32 } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prefixOf } from '../../../src/builder/accuracy/runEngine.ts';
+import { isStillAlive } from '../../../src/builder/files/folderLock.ts';
+import { isSamePath, pathKey, plainPath } from '../../../src/builder/files/pathKey.ts';
+import { realFolder, renamePersistently } from '../../../src/builder/files/persist.ts';
+import { processStart, readStart } from '../../../src/builder/files/internal/processStart.ts';
+import { windowsProgram } from '../../../src/builder/tools/findProgram.ts';
+import { pythonCandidates } from '../../../src/builder/tools/findPython.ts';
+import { howToGetPython, packageSets } from '../../../src/builder/tools/packageSets.ts';
+import { runProcess, withChanges } from '../../../src/builder/tools/runProcess.ts';
+import { modelLine } from '../../../src/cli/accuracy/accuracy.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('paths', () => {
+  test.each([
+    ['c:\\models\\m.onnx', 'C:\\Models\\M.onnx'],
+    ['C:/models/m.onnx', 'c:\\models\\m.onnx'],
+    ['\\\\?\\C:\\models\\m.onnx', 'C:\\models\\m.onnx'],
+    ['\\\\?\\UNC\\server\\share\\m.onnx', '\\\\server\\share\\m.onnx'],
+    ['C:\\models\\..\\models\\m.onnx', 'C:\\models\\m.onnx'],
+  ])('Windows: %s is %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(true));
+
+  test.each([
+    ['C:\\m.onnx', 'D:\\m.onnx'],
+    ['C:\\m.onnx', 'C:\\n.onnx'],
+  ])('Windows: %s is not %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(false));
+
+  test('Linux distinguishes case and forms of letters, macOS only case', () => {
+    expect(isSamePath('/M.onnx', '/m.onnx', 'linux')).toBe(false);
+    expect(isSamePath('/M.onnx', '/m.onnx', 'darwin')).toBe(false);
+    expect(isSamePath('/u\u0308.onnx', '/\u00fc.onnx', 'linux')).toBe(false);
+    expect(isSamePath('/u\u0308.onnx', '/\u00fc.onnx', 'darwin')).toBe(true);
+  });
+
+  test('keys of the history on Linux stay what they were', () =>
+    expect(pathKey('/a/../m.onnx', 'linux')).toBe('/m.onnx'));
+
+  test('what mkdir gives back on Windows loses its prefix', () => {
+    expect(plainPath('\\\\?\\C:\\a')).toBe('C:\\a');
+    expect(plainPath('/a/b')).toBe('/a/b');
+  });
+
+  test('a folder that the system cannot resolve is taken as it is', async () => {
+    const deep = join(folder, 'x'.repeat(300));
+    await expect(realFolder(deep)).resolves.toBe(deep);
+  });
+
+  test('a model on another drive is written in full', () => {
+    expect(modelLine('D:\\nets\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('D:/nets/m.onnx');
+    expect(modelLine('C:\\nets\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('../nets/m.onnx');
+    expect(modelLine('C:\\rules\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('./m.onnx');
+    expect(modelLine('/rules/a\\b.onnx', '/rules/m.trtprec', posix)).toBe('./a\\b.onnx');
+  });
+
+  test('a drive is not the name of a tensor', () => {
+    expect(prefixOf('C:\\d\\in.npz', 'win32')).toBe('');
+    expect(prefixOf('C:/d/in.npz', 'win32')).toBe('');
+    expect(prefixOf('x:C:\\d\\in.raw', 'win32')).toBe('x:');
+    expect(prefixOf('input:in.raw', 'win32')).toBe('input:');
+    expect(prefixOf('x:/d/in.raw', 'linux')).toBe('x:');
+  });
+});
+
+describe('programs', () => {
+  test.skipIf(process.platform === 'win32')('a program of the current folder does not run by its name', async () => {
+    const program = join(folder, 'only-here');
+    await writeFile(program, '#!/bin/sh\nexit 0\n');
+    await chmod(program, 0o755);
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const PATH of ['.', '', `:${process.env['PATH']}`])
+        // oxlint-disable-next-line no-await-in-loop -- one current folder
+        await expect(runProcess({ program: 'only-here', args: [], environment: { PATH } })).rejects.toThrow(
+          'only-here cannot be started: program not found',
+        );
+      await expect(
+        runProcess({ program: 'only-here', args: [], environment: { PATH: folder } }),
+      ).resolves.toMatchObject({
+        code: 0,
+      });
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test("Windows' own programs come from its folder", () =>
+    expect(windowsProgram('taskkill.exe', { SystemRoot: 'D:\\Windows' })).toBe('D:\\Windows\\System32\\taskkill.exe'));
+
+  test('a changed PATH replaces Path on Windows', () => {
+    expect(withChanges({ Path: 'a', X: '1' }, { PATH: 'b' }, 'win32')).toEqual({ PATH: 'b', X: '1' });
+    expect(withChanges({ Path: 'a' }, {}, 'win32')).toEqual({ PATH: 'a' });
+    expect(withChanges({ Path: 'a', PATH: 'b' }, { x: 'y' }, 'linux')).toEqual({ Path: 'a', PATH: 'b', x: 'y' });
+    expect(withChanges({ A: '1' }, { A: undefined }, 'linux')).toEqual({});
+  });
+
+  test('each installed Python of Windows is tried', () => {
+    expect(pythonCandidates('win32')).toContainEqual(['py', '-3.12']);
+    expect(pythonCandidates('darwin')).toContainEqual(['/opt/homebrew/bin/python3']);
+  });
+
+  test('advice is for the system at hand', () => {
+    expect(howToGetPython('win32')).not.toContain('apt-get');
+    expect(howToGetPython('darwin')).not.toContain('apt-get');
+    expect(howToGetPython('linux')).toContain('apt-get');
+  });
+
+  const python = { program: 'python', args: [], path: 'python', libc: '', modules: [], tag: 'cp312' };
+  const on = (platform: string) => ({ ...python, version: [3, 12, 4] as [number, number, number], platform });
+  test('wheels are there for Windows on Arm, and not for macOS', () => {
+    expect(packageSets['tensorrt-rtx'].reject(on('win-arm64'))).toBeUndefined();
+    expect(packageSets['tensorrt-rtx'].reject(on('macosx-14.0-arm64'))).toContain('--launcher');
+    expect(packageSets['tensorrt-rtx'].reject(on('linux-aarch64'))).toContain('--backend trtexec');
+    expect(packageSets.onnxruntime.reject(on('macosx-13.0-x86_64'))).toContain('Intel');
+    expect(packageSets.onnxruntime.reject(on('macosx-14.0-arm64'))).toBeUndefined();
+  });
+});
+
+describe('processes', () => {
+  test('an id that is used again is another process', async () => {
+    const since = new Date('2026-01-01T10:00:00Z');
+    const other = process.ppid;
+    await expect(isStillAlive(other, since, () => Promise.resolve(new Date('2026-01-01T10:00:05Z')))).resolves.toBe(
+      false,
+    );
+    await expect(isStillAlive(other, since, () => Promise.resolve(new Date('2026-01-01T09:00:00Z')))).resolves.toBe(
+      true,
+    );
+    await expect(isStillAlive(other, since, () => Promise.resolve(undefined))).resolves.toBe(true);
+  });
+
+  test('start times are read as ps and PowerShell print them', () => {
+    expect(readStart('Mon Nov 23 16:10:01 2026\n')?.getTime()).toBe(new Date(2026, 10, 23, 16, 10, 1).getTime());
+    expect(readStart('2026-11-23T16:10:01.1234567Z\r\n')?.toISOString()).toBe('2026-11-23T16:10:01.123Z');
+    expect(readStart('')).toBeUndefined();
+    expect(readStart('Get-Process: no such process')).toBeUndefined();
+  });
+
+  test('this process began before now', async () => {
+    const start = await processStart(process.pid);
+    expect(start!.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+test('a rename that is refused for good fails with the system’s own error', async () => {
+  await mkdir(join(folder, 'a'));
+  await expect(renamePersistently(join(folder, 'none'), join(folder, 'b'), 'win32')).rejects.toThrow('ENOENT');
+  await writeFile(join(folder, 'one'), '1');
+  await renamePersistently(join(folder, 'one'), join(folder, 'two'), 'win32');
+  await expect(readFile(join(folder, 'two'), 'utf8')).resolves.toBe('1');
+});

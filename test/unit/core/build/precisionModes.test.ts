@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { driverCommand, polygraphyCommand } from '../../../../src/core/build/buildCommand.ts';
+import type { CommandLine, EngineOptions, PrecisionMode } from '../../../../src/core/build/buildOptions.ts';
+import { precisionModes } from '../../../../src/core/build/buildManifest.ts';
+import { flagStatus, parseVersion } from '../../../../src/core/build/trtexecFlags.ts';
+import { commandFor } from '../../../support/trtexecHelp.ts';
+
+const files = { engine: 'e', layers: 'l', profile: 'p', times: 't' };
+const versions = ['8.2.1', '8.4.1', '8.6.1', '9.3.0', '10.0.1', '10.6.0', '10.16.1', '11.1.0'];
+
+/** What each back-end runs for a version of TensorRT. */
+const backends: Record<string, (options: Partial<EngineOptions>, version: string) => CommandLine> = {
+  trtexec: (options, version) => commandFor(options, version, null),
+  polygraphy: (options, version) =>
+    polygraphyCommand({ model: 'm', ...options }, files, { tensorrt: parseVersion(version), product: 'tensorrt' }),
+  // It knows its TensorRT only when it runs.
+  python: (options) =>
+    driverCommand({ model: 'm', ...options }, { model: 'm', engine: 'e', precisions: 'p' }, { product: 'tensorrt' }),
+};
+
+const typesOf = ({ args }: CommandLine): string[] =>
+  args.flatMap((arg) => /^--(fp16|bf16|int8|fp8|int4|best)$/.exec(arg)?.[1] ?? []).sort();
+const refusesOf = ({ notes }: CommandLine): string[] =>
+  notes.filter(({ kind }) => kind === 'refused').map(({ message }) => message);
+
+/** Whether a version has the switches at all: trtexec's table of them, which stands for TensorRT. */
+const has = (types: readonly string[], version: string): boolean =>
+  types.every((type) => flagStatus(type, parseVersion(version), null).status === 'known');
+
+const modes = Object.keys(precisionModes) as PrecisionMode[];
+const cases = Object.keys(backends).flatMap((backend) =>
+  versions.flatMap((version) => modes.map((mode) => [mode, backend, version] as const)),
+);
+
+describe('a precision mode allows the same types in every program', () => {
+  it.each(cases)('%s, %s %s', (mode, backend, version) => {
+    const types: readonly string[] = precisionModes[mode];
+    const made = backends[backend]!({ precision: mode }, version);
+    if (backend === 'trtexec' && !has(types, version)) expect(refusesOf(made)).toHaveLength(1);
+    else if (backend === 'polygraphy' && version.startsWith('11') && mode !== 'fp32')
+      expect(refusesOf(made)).toHaveLength(1);
+    else expect([typesOf(made), refusesOf(made)]).toEqual([types.toSorted(), []]);
+  });
+
+  it.each(cases.filter(([, , version]) => version.startsWith('10')))(
+    '%s, %s %s: and the types of its layers',
+    (mode, backend, version) => {
+      const made = backends[backend]!(
+        {
+          precision: mode,
+          layerPrecisions: [
+            { name: 'a', type: 'fp16' },
+            { name: 'b', type: 'fp32' },
+          ],
+          layerOutputTypes: [{ name: 'a', types: ['bf16', 'int32'] }],
+        },
+        version,
+      );
+      expect(typesOf(made)).toEqual([...new Set([...precisionModes[mode], 'fp16', 'bf16'])].sort());
+      expect(refusesOf(made)).toEqual([]);
+      expect(made.args.join(' ')).toMatch(/--precision-?constraints[= ]obey/i);
+    },
+  );
+
+  it.each(Object.keys(backends))('%s refuses it where all types are the model’s', (backend) => {
+    const made = backends[backend]!({ precision: 'fp16', stronglyTyped: true }, '10.6.0');
+    expect(refusesOf(made)).toEqual([expect.stringContaining('strongly typed build')]);
+    expect(typesOf(made)).toEqual([]);
+  });
+
+  it.each(Object.keys(backends))('%s warns of layer precisions that the constraints switch off', (backend) => {
+    const layerPrecisions = [{ name: 'a', type: 'fp16' }];
+    expect(backends[backend]!({ layerPrecisions, precisionConstraints: 'none' }, '10.6.0').notes).toMatchObject([
+      { kind: 'ignored', flag: 'precisionConstraints' },
+    ]);
+  });
+
+  it.each(['polygraphy', 'python'])('%s has no switch for INT4', (backend) => {
+    const made = backends[backend]!({ layerPrecisions: [{ name: 'a', type: 'int4' }] }, '10.6.0');
+    expect(refusesOf(made)).toEqual([expect.stringContaining('INT4')]);
+  });
+});

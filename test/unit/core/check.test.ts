@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkModel } from '../../../src/core/check/checkModel.ts';
+import { type CheckTarget } from '../../../src/core/check/checkShapes.ts';
+import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
+import { bytesOf } from '../../../src/core/base/problem.ts';
+import { fixturePath } from '../../support/fixtures.ts';
+import { modelAround } from './fusion/buildModel.ts';
+import type { OnnxModel, OnnxNode, OnnxValue } from '../../../src/core/formats/onnx/onnxModel.ts';
+
+const rtx: CheckTarget = { product: 'tensorrt-rtx', version: null, capability: null };
+const tensorrt = (version: string, capability: string | null = null): CheckTarget => ({
+  product: 'tensorrt',
+  version,
+  capability,
+});
+const value = (name: string, shape: (number | string)[] | null, type = 'float'): OnnxValue => ({ name, type, shape });
+const node = (op: string, inputs: string[], outputs: string[], more: Partial<OnnxNode> = {}): OnnxNode => ({
+  id: '0',
+  name: op,
+  op,
+  domain: '',
+  inputs,
+  outputs,
+  attributes: [],
+  subgraphs: [],
+  metadata: [],
+  ...more,
+});
+const ints = (name: string, values: number[]) => ({
+  name,
+  type: 'int64',
+  shape: [values.length],
+  data: null,
+  ints: values,
+});
+const attribute = (name: string, number: number) => ({ name, kind: 'int' as const, value: number });
+
+function model(
+  nodes: OnnxNode[],
+  inputs: OnnxValue[],
+  outputs: string[],
+  initializers: ReturnType<typeof ints>[] = [],
+) {
+  const placed = nodes.map((one, index) => ({ ...one, id: String(index) }));
+  const graph = {
+    name: 'g',
+    path: '',
+    nodes: placed,
+    inputs,
+    outputs: outputs.map((name) => value(name, null)),
+    values: [],
+    initializers,
+  };
+  return { ...modelAround(graph, placed), opsets: [{ domain: '', version: 17 }] };
+}
+
+const errors = (one: OnnxModel, target: CheckTarget, ...rest: Parameters<typeof checkModel>[2][]) =>
+  checkModel(one, target, rest[0])
+    .filter(({ severity }) => severity === 'error')
+    .map(({ code }) => code);
+
+describe('what a version refuses', () => {
+  const x = value('x', [4, 16]);
+  it.each<[string, OnnxModel, CheckTarget, string[]]>([
+    ['an operator', model([node('Det', ['x'], ['y'])], [x], ['y']), tensorrt('11.2'), ['unsupported-op']],
+    ['an operator of TensorRT only', model([node('NonZero', ['x'], ['y'])], [x], ['y']), rtx, ['unsupported-op']],
+    ['not in TensorRT', model([node('NonZero', ['x'], ['y'])], [x], ['y']), tensorrt('10.6'), []],
+    [
+      'a later operator',
+      model([node('Attention', ['x', 'x', 'x'], ['y'])], [x], ['y']),
+      tensorrt('10.6'),
+      ['unsupported-op'],
+    ],
+    [
+      'a type of an input',
+      model([node('Relu', ['x'], ['y'])], [value('x', [4], 'uint16')], ['y']),
+      rtx,
+      ['unsupported-type'],
+    ],
+    [
+      'a type of an operator',
+      model([node('Relu', ['x'], ['y'])], [value('x', [4], 'int32')], ['y']),
+      rtx,
+      ['unsupported-type'],
+    ],
+    [
+      'Squeeze without axes',
+      model([node('Squeeze', ['x'], ['y'])], [value('x', ['b', 1])], ['y']),
+      rtx,
+      ['unsupported-form'],
+    ],
+    ['Squeeze of fixed shapes', model([node('Squeeze', ['x'], ['y'])], [value('x', [4, 1])], ['y']), rtx, []],
+    [
+      'Loop without a condition',
+      model([node('Loop', ['m', '', 'x'], ['y'])], [x, value('m', [], 'int64')], ['y']),
+      rtx,
+      ['control-flow'],
+    ],
+    [
+      'a large TopK',
+      model([node('TopK', ['x', 'k'], ['y', 'i'])], [x], ['y'], [ints('k', [4000])]),
+      rtx,
+      ['unsupported-form'],
+    ],
+    [
+      'mixed types',
+      model([node('Add', ['x', 'z'], ['y'])], [x, value('z', [4, 16], 'float16')], ['y']),
+      rtx,
+      ['type-mismatch'],
+    ],
+    [
+      'mixed types with casts',
+      model([node('Add', ['x', 'z'], ['y'])], [x, value('z', [4, 16], 'float16')], ['y']),
+      tensorrt('10.6'),
+      [],
+    ],
+    [
+      'training',
+      model(
+        [node('BatchNormalization', ['x', 'x', 'x', 'x', 'x'], ['y'], { attributes: [attribute('training_mode', 1)] })],
+        [x],
+        ['y'],
+      ),
+      rtx,
+      ['unsupported-form'],
+    ],
+    ['a tensor that nothing gives', model([node('Add', ['x', 'lost'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
+    ['an output that nothing gives', model([node('Relu', ['x'], ['y'])], [x], ['z']), rtx, ['model-invalid']],
+    ['a dropped GPU', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('10.6', '6.1'), ['gpu-unsupported']],
+    ['not in its last version', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('8.6', '6.1'), []],
+    ['a new GPU', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('10.7', '12.0'), ['gpu-unsupported']],
+  ])('%s', (_, one, target, expected) => {
+    expect(errors(one, target)).toEqual(expected);
+  });
+
+  it('says that a dead node blocks, and that removing it suffices', () => {
+    const dead = model([node('Relu', ['x'], ['y']), node('Det', ['x'], ['d'])], [x], ['y']);
+    expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
+  });
+
+  it('counts equal problems once, with all nodes', () => {
+    const twice = model([node('Det', ['x'], ['a']), node('Det', ['x'], ['b'])], [x], ['a', 'b']);
+    expect(checkModel(twice, rtx)).toMatchObject([{ code: 'unsupported-op', nodes: ['0', '1'] }]);
+  });
+
+  it('warns of a foreign domain, whose operator is imported as another', () => {
+    const foreign = model([node('Relu', ['x'], ['y'], { domain: 'my.ops' })], [x], ['y']);
+    expect(checkModel(foreign, rtx)).toMatchObject([{ severity: 'warning', code: 'foreign-domain' }]);
+  });
+});
+
+describe('shapes', () => {
+  const add = model([node('Add', ['x', 'z'], ['y'])], [value('x', ['?', 3]), value('z', ['?', 3])], ['y']);
+  const given = (input: string, shape: number[]) => ({ input, min: shape, opt: shape, max: shape });
+  it.each([
+    ['fit', [given('x', [2, 3]), given('z', [2, 3])], []],
+    ['differ where one name makes them equal', [given('x', [2, 3]), given('z', [4, 3])], ['shape-mismatch']],
+    ['change a fixed dimension', [given('x', [2, 5]), given('z', [2, 3])], ['profile-inconsistent']],
+    ['have another rank', [given('x', [2]), given('z', [2, 3])], ['profile-inconsistent']],
+    ['are for an unknown input', [given('x', [2, 3]), given('z', [2, 3]), given('w', [1])], ['unknown-input']],
+    ['miss a dynamic input', [given('x', [2, 3])], ['profile-missing']],
+  ])('%s', (_, shapes, expected) => {
+    expect(errors(add, rtx, shapes)).toEqual(expected);
+  });
+});
+
+it('raises no alarm on models that were built', async () => {
+  const folder = fixturePath('models');
+  const built = readdirSync(folder).filter((name) => name.endsWith('.onnx') && name !== 'unsupported_op.onnx');
+  expect(built.length).toBeGreaterThan(10);
+  for (const name of built) {
+    // oxlint-disable-next-line no-await-in-loop -- one model after the other keeps memory low
+    const { value: read } = await readModel(bytesOf(readFileSync(join(folder, name))));
+    for (const target of [rtx, tensorrt('8.6'), tensorrt('10.6'), tensorrt('11.2')])
+      expect([name, errors(read!, target)]).toEqual([name, []]);
+  }
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
+
+/** One log for each rule: real ones of TensorRT-RTX, others written after the texts that the rules name as their source. */
+const logs = new Map(
+  readFileSync(fixturePath('failures/rules.txt'), 'utf8')
+    .split(/^=== /m)
+    .slice(1)
+    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+);
+const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
+
+describe('every rule', () => {
+  it('has an id of its own and a log', () => {
+    const ids = RULES.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    expect([...logs.keys()].toSorted()).toEqual(ids.toSorted());
+  });
+
+  it.each(RULES.map(({ id }) => id))('%s is the first thing said of its log', (id) => {
+    const [first] = diagnose(logs.get(id)!);
+    expect(first?.rule).toBe(id);
+    expect(first!.message).not.toMatch(/\{[a-z]\w*\}|\[\[|\(not named\)/);
+    expect(first!.advice).toMatch(/[.)]$/);
+    expect(first!.evidence).toMatch(/\S/);
+  });
+
+  it.each(RULES.map(({ id }) => id))('%s names what it says and where it is from', (id) => {
+    const rule = RULES.find((one) => one.id === id)!;
+    expect(rule.cause).toMatch(/^(?:[{A-Z]|config|cu[A-Z])/);
+    expect(rule.source).toMatch(/\S/);
+  });
+});
+
+const wrap = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .map((line) => line.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\n') ?? '')
+    .join('\n');
+
+describe('whatever is around the text', () => {
+  const message =
+    '2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)';
+  it.each([
+    ['trtexec', `[11/23/2026-10:41:50] [E] ${message}`],
+    ['a library', `[11/23/2026-10:41:50] [E] [TRT] ${message}`],
+    ['Python', `[11/23/2026-10:41:50] [TRT] [E] ${message}`],
+    ['TensorRT 7', `[TensorRT] ERROR: ${message}`],
+    ['Polygraphy', `[E] ${message}`],
+    ['C++ loggers', `ERROR: ${message}`],
+    ['no prefix', message],
+    [
+      'ONNX Runtime',
+      `2026-01-01 10:00:00.1 [E:onnxruntime:Default, tensorrt_execution_provider.h:75 log] [2026-01-01 10:00:00   ERROR] ${message}`,
+    ],
+    [
+      'NvTensorRTRTX',
+      `2026-01-01 10:00:00.1 [E:onnxruntime:Default, nv_execution_provider.h:49 log] [2026-01-01 10:00:00   ERROR] ${message}`,
+    ],
+    ['Triton', `E0522 15:32:46.696038 19153 logging.cc:43] ${message}`],
+    ['Torch-TensorRT', `ERROR: [Torch-TensorRT TorchScript Conversion Context] - ${message}`],
+    [
+      'TF-TRT',
+      `2026-01-01 10:00:00.1: E tensorflow/compiler/tf2tensorrt/utils/trt_logger.cc:87] DefaultLogger ${message}`,
+    ],
+    ['TensorRT-LLM', `[TensorRT-LLM][ERROR] ${message}`],
+    ["TensorRT-LLM's Python", `[11/23/2026-10:41:50] [TRT-LLM] [E] ${message}`],
+    ['torch2trt', `[TensorRT] ERROR: ${message}`],
+    ['jetson-inference', `[TRT]    ${message}`],
+    ['DeepStream', `ERROR: [TRT]: ${message}`],
+    ['Isaac ROS', `[component_container-1] [ERROR] [1636920885.337] [tensor_rt]: ${message}`],
+    ['ComfyUI', `[ComfyUI-Upscaler-Tensorrt|ERROR] - ${message}`],
+    ['mmdeploy', `[2026-03-24 00:18:49.177] [mmdeploy] [error] TRTNet: ${message}`],
+    ['an unknown logger', `trt_infer: ${message}`],
+    ['Docker Compose', `builder-1  | [11/23/2026-10:41:50] [E] [TRT] ${message}`],
+    ['Docker', JSON.stringify({ log: `[E] [TRT] ${message}\n`, stream: 'stderr' })],
+    ['journald', `Nov 23 10:41:50 host trt[12]: [11/23/2026-10:41:50] [E] [TRT] ${message}`],
+    ['colors', `\u001b[31m[11/23/2026-10:41:50] [E] [TRT] ${message}\u001b[0m`],
+    ['Windows line ends', `[11/23/2026-10:41:50] [E] [TRT] ${message}\r`],
+    ['a terminal of 80 columns', wrap(`[11/23/2026-10:41:50] [E] [TRT] ${message}`, 80)],
+    ['a terminal of 80 columns and no prefix', wrap(message, 80)],
+    ['a traceback', `Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n[TRT] [E] ${message}`],
+  ])('%s', (_, text) => {
+    expect(diagnose(`${text}\n`)[0]).toMatchObject({ rule: 'calibration-nan', severity: 'error' });
+  });
+});
+
+describe('a failure is never nothing', () => {
+  const begun = '[11/23/2026-10:41:50] [V] [TRT] Parsing node: /conv/Conv [Conv]\n';
+  it.each([
+    ['killed', `${begun}Killed\n`],
+    [
+      'a failed frame',
+      '&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n&&&& FAILED TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n',
+    ],
+    ['an unsupported node', 'UNSUPPORTED_NODE: something new\n'],
+    ['an end in the middle', begun],
+    ['an access violation', `${begun}Process exited with 0xC0000005\n`],
+    ['a Python error', 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: no\n'],
+    ['a segmentation fault', `${begun}Segmentation fault (core dumped)\n`],
+    ['words of failure', `${begun}[TRT]    device GPU, failed to build CUDA engine\n`],
+  ])('%s', (_, text) => {
+    const [first] = diagnose(text);
+    expect(first).toMatchObject({ severity: 'error' });
+    expect(first!.message).toMatch(/\S/);
+    expect(first!.advice).toMatch(/\S/);
+  });
+});
+
+describe('the cause first', () => {
+  it('folds what follows from it', () => {
+    const [first, ...others] = diagnose(logs.get('allocation-failed')!);
+    expect(first).toMatchObject({ code: 'out-of-memory', rule: 'allocation-failed' });
+    expect(first!.follows.map(({ line }) => line)).toEqual([2, 3]);
+    expect(others).toEqual([]);
+  });
+
+  it('groups all blocking nodes of a log by operator', () => {
+    const node = (number: number, op: string) =>
+      [
+        `[E] [TRT] ModelImporter.cpp:140: While parsing node number ${number} [${op} -> "y${number}"]:`,
+        '[E] [TRT] ModelImporter.cpp:142: --- Begin node ---',
+        `Node name: n${number}`,
+        '[E] [TRT] ModelImporter.cpp:143: --- End node ---',
+        `[E] [TRT] ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:1258 In function check${op}:`,
+        '[8] false',
+      ].join('\n');
+    const ops = ['Det', 'Unique', 'Col2Im', 'AffineGrid', 'BitwiseAnd', 'CenterCropPad', 'MelWeightMatrix'];
+    const text = Array.from({ length: 405 }, (_, number) => node(number, ops[number % 7]!)).join('\n');
+    const found = diagnose(text);
+    expect(found).toHaveLength(7);
+    expect(found.map(({ count }) => count)).toEqual([58, 58, 58, 58, 58, 58, 57]);
+    expect(found[0]!.message).toContain('"n0" and 57 more nodes');
+  });
+
+  it('uses the words of the program that wrote the log', () => {
+    const text = 'Network has dynamic or shape inputs, but no optimization profile has been defined.';
+    const advice = (line: string) => diagnose(`${line}\n`)[0]!.advice;
+    expect(
+      advice(
+        `2026-01-01 10:00:00.1 [E:onnxruntime:Default, tensorrt_execution_provider.h:75 log] [2026-01-01 10:00:00   ERROR] ${text}`,
+      ),
+    ).toContain('trt_profile_min_shapes');
+    expect(
+      advice(
+        `2026-01-01 10:00:00.1 [E:onnxruntime:Default, nv_execution_provider.h:49 log] [2026-01-01 10:00:00   ERROR] ${text}`,
+      ),
+    ).toContain('nv_profile_min_shapes');
+    expect(advice(`[TensorRT] ERROR: ${text}`)).toContain('set_shape');
+    expect(
+      advice(`&&&& RUNNING TensorRT.trtexec [TensorRT v100600] [b26] # trtexec\n[11/23/2026-10:41:50] [E] ${text}`),
+    ).toContain('--minShapes');
+  });
+});

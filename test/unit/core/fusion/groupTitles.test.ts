@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { groupTitles } from '../../../../src/core/fusion/internal/groupTitles.ts';
+import { networkOf } from '../../../../src/core/network/network.ts';
+import { loadFiles } from '../../../../src/builder/store/loadBuild.ts';
+import { readFixture } from '../../../support/fixtures.ts';
+
+const graphOf = async (name: string) =>
+  networkOf((await readModel(bytesOf(readFixture(`models/${name}.onnx`)))).value!);
+
+describe('what groups are called', () => {
+  test('where they are and what they compute', async () => {
+    const folder = 'test/fixtures/convnext_tiny';
+    const { report } = await loadFiles({ onnx: `${folder}/model.onnx`, layers: `${folder}/layers.json.gz` });
+    const titles = report.foreignNodes.map(({ title }) => title);
+    expect(titles[0]).toBe('stem.1 · LayerNorm');
+    expect(titles).toContain('stages.2/blocks.2 · LayerNorm + MLP');
+    expect(titles.at(-1)).toBe('head · LayerNorm + MatMul');
+    expect(new Set(titles).size).toBe(titles.length);
+    expect(titles.filter((title) => title!.length > 40)).toEqual([]);
+  });
+
+  test('many blocks are a range with counts', async () => {
+    const graph = await graphOf('vit_tiny');
+    const all = graph.nodes.map((_, index) => index);
+    expect(groupTitles(graph, [{ name: '', members: all }])).toEqual(['blocks.0–11 · Attention ×12 + MLP ×12']);
+  });
+
+  test('those that are alike are told apart, whatever their order', async () => {
+    const graph = await graphOf('vit_tiny');
+    const at = (name: string) => graph.nodes.findIndex((node) => node.name === name);
+    const groups = ['/blocks/blocks.0/attn/Mul', '/blocks/blocks.0/attn/Mul', '/blocks/blocks.3/attn/Mul'].map(
+      (name) => ({
+        name: '',
+        members: [at(name)],
+      }),
+    );
+    expect(groupTitles(graph, groups)).toEqual([
+      'blocks.0/attn · Mul #1',
+      'blocks.0/attn · Mul #2',
+      'blocks.3/attn · Mul',
+    ]);
+  });
+
+  test('a Softmax behind a product is no attention, and names that say nothing are left out', async () => {
+    const graph = await graphOf('unnamed');
+    const titles = groupTitles(graph, [{ name: '', members: graph.nodes.map((_, index) => index) }]);
+    expect(titles[0]).toMatch(/^Conv ×\d+/);
+    expect(titles[0]).not.toContain('Attention');
+  });
+
+  test('without a model the ends of TensorRT’s name say where; without these nothing does', async () => {
+    const graph = await graphOf('unnamed');
+    const named = (name: string) => groupTitles(graph, [{ name, members: [] }])[0];
+    expect(named('{ForeignNode[/layers.0/norm1/ReduceMean.../layers.3/ffn/Add]}')).toBe('layers.0 … layers.3');
+    expect(named('{ForeignNode[/bert/Cast.../bert/pooler/activation/Tanh]}')).toBe('bert');
+    expect(named('{ForeignNode[a]}')).toBe('');
+    expect(named('kernel')).toBe('');
+  });
+});

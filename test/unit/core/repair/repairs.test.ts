@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { onnx } from 'onnx-proto';
+import { describe, expect, it } from 'vitest';
+import { editedSource } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { planEdit } from '../../../../src/core/formats/onnx/editModel.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { catalogue, planRepair } from '../../../../src/core/repair/planRepair.ts';
+import { RepairSubject } from '../../../../src/core/repair/subject.ts';
+import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
+
+type Sizes = ReadonlyMap<string, readonly number[]>;
+
+const subjectOf = async (source: ByteSource, shapes: readonly Sizes[] = []) => {
+  const { value, problems } = await readModel(source, { spans: true });
+  expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+  return new RepairSubject(value!, source, {
+    shapes,
+    open: () => Promise.reject(new Error('no external data')),
+    compute: () => Promise.resolve(new Map()),
+  });
+};
+
+/** The bytes of a model after one repair; null: it does not apply. */
+async function repaired(bytes: Uint8Array, id: string, shapes: readonly Sizes[] = []) {
+  const source = bytesOf(bytes);
+  const subject = await subjectOf(source, shapes);
+  const planned = await planRepair(
+    subject,
+    catalogue.find((one) => one.id === id)!,
+    new Set(),
+  );
+  if (!planned.edits) return { bytes: null, places: [], refused: planned.refused };
+  const { value, problems } = await planEdit(subject.model, source, planned.edits);
+  expect(problems).toEqual([]);
+  const edited = editedSource(value!.segments, source);
+  return { bytes: await edited.read(0, edited.size), places: planned.places, refused: planned.refused };
+}
+
+const value = (name: string, dims: (string | number)[], elemType = 1) => ({
+  name,
+  type: {
+    tensorType: {
+      elemType,
+      shape: { dim: dims.map((dim) => (typeof dim === 'string' ? { dimParam: dim } : { dimValue: dim })) },
+    },
+  },
+});
+
+function encoded(graph: onnx.IGraphProto, opset = 17): Uint8Array {
+  const model = { irVersion: 9, producerName: 'test', opsetImport: [{ domain: '', version: opset }], graph };
+  return onnx.ModelProto.encode(model as onnx.IModelProto).finish();
+}
+
+const ints = (name: string, list: number[]): onnx.ITensorProto =>
+  ({ name, dims: [list.length], dataType: 7, int64Data: list }) as onnx.ITensorProto;
+
+const opsIn = (bytes: Uint8Array): string[] => onnx.ModelProto.decode(bytes).graph!.node!.map((node) => node.opType!);
+
+describe('squeeze-axes', () => {
+  const model = encoded({
+    name: 'g',
+    node: [{ opType: 'Squeeze', name: 'sq', input: ['x'], output: ['y'] }],
+    input: [value('x', ['batch', 1, 4])],
+    output: [{ name: 'y' }],
+  });
+  const sizes = (...batches: number[]) => batches.map((batch) => new Map([['x', [batch, 1, 4]]]));
+
+  it('writes the axes that are 1 in all shapes', async () => {
+    const { bytes, places } = await repaired(model, 'squeeze-axes', sizes(2, 4, 8));
+    const { node, initializer } = onnx.ModelProto.decode(bytes!).graph!;
+    expect(node).toMatchObject([{ opType: 'Squeeze', name: 'sq', output: ['y'] }]);
+    expect(initializer).toHaveLength(1);
+    expect(places).toMatchObject([{ name: 'sq', by: ['sq'], note: 'axes 1' }]);
+    expect((await repaired(bytes!, 'squeeze-axes', sizes(2))).bytes).toBeNull();
+  });
+
+  it('refuses where a dimension is 1 in some shapes only, or not known', async () => {
+    expect(await repaired(model, 'squeeze-axes', sizes(1, 4))).toMatchObject({
+      bytes: null,
+      refused: [{ node: '0', reason: expect.stringContaining('only in some') }],
+    });
+    expect(await repaired(model, 'squeeze-axes')).toMatchObject({
+      refused: [{ reason: expect.stringContaining('not known') }],
+    });
+  });
+
+  it('does not trust what the file declares of inner tensors', async () => {
+    const stale = encoded({
+      name: 'g',
+      node: [
+        { opType: 'Relu', name: 'r', input: ['x'], output: ['t'] },
+        { opType: 'Squeeze', name: 'sq', input: ['t'], output: ['y'] },
+      ],
+      input: [value('x', ['batch', 3])],
+      output: [{ name: 'y' }],
+      valueInfo: [value('t', [1, 3])],
+    });
+    expect((await repaired(stale, 'squeeze-axes')).bytes).toBeNull();
+  });
+});
+
+it('leaves constants of random operators alone when it folds', async () => {
+  const graph = {
+    name: 'g',
+    node: [
+      { opType: 'RandomNormal', name: 'r', output: ['t'], attribute: [{ name: 'shape', type: 7, ints: [2, 2] }] },
+      { opType: 'Det', name: 'd', input: ['t'], output: ['u'] },
+      { opType: 'Add', name: 'a', input: ['x', 'u'], output: ['y'] },
+    ],
+    input: [value('x', [1])],
+    output: [value('y', [1])],
+  } as unknown as onnx.IGraphProto;
+  const subject = await subjectOf(bytesOf(encoded(graph)));
+  const fold = catalogue.find(({ id }) => id === 'fold-constants')!;
+  expect((await planRepair(subject, fold, new Set(['1', '2']))).edits).toBeNull();
+});
+
+it('a weight that another node reads stays, one that nothing reads any more goes', async () => {
+  const model = (shared: boolean) =>
+    encoded({
+      name: 'g',
+      node: [
+        { opType: 'DequantizeLinear', name: 'd', input: ['w', 's', 'z'], output: ['f'] },
+        { opType: 'Add', name: 'a', input: ['x', 'f'], output: ['y'] },
+        ...(shared ? [{ opType: 'Identity', name: 'i', input: ['w'], output: ['v'] }] : []),
+      ],
+      input: [value('x', [4])],
+      output: [value('y', [4]), ...(shared ? [value('v', [4], 2)] : [])],
+      initializer: [
+        { name: 'w', dims: [4], dataType: 2, rawData: Uint8Array.of(0, 1, 200, 255) },
+        { name: 's', dims: [], dataType: 1, floatData: [0.5] },
+        { name: 'z', dims: [], dataType: 2, int32Data: [100] },
+        { name: 'unused', dims: [1], dataType: 1, floatData: [1] },
+      ] as onnx.ITensorProto[],
+    });
+  const names = async (shared: boolean) => {
+    const { bytes } = await repaired(model(shared), 'dequantize-constants');
+    return onnx.ModelProto.decode(bytes!).graph!.initializer!.map(({ name }) => name);
+  };
+  const made = 'd/dequantize-constants/constant';
+  expect(await names(false)).toEqual(['unused', made]);
+  expect(await names(true)).toEqual(['w', 'unused', made]);
+  const { bytes } = await repaired(model(false), 'dequantize-constants');
+  const { rawData } = onnx.ModelProto.decode(bytes!).graph!.initializer!.find(({ name }) => name === made)!;
+  expect([...new Float32Array(new Uint8Array(rawData!).buffer)]).toEqual([-50, -49.5, 50, 77.5]);
+});
+
+/** Nodes that no repair concerns, and nodes that one repair each answers. */
+const kinds = {
+  plain: (input: string, output: string, name: string): onnx.INodeProto[] => [
+    { opType: 'Relu', name, input: [input], output: [output], docString: `doc of ${name}` },
+  ],
+  slice: (input: string, output: string, name: string): onnx.INodeProto[] => [
+    { opType: 'Slice', name, input: [input, 'starts', 'ends'], output: [output] },
+  ],
+  optional: (input: string, output: string, name: string): onnx.INodeProto[] => [
+    { opType: 'Optional', name: `${name}_o`, input: [input], output: [`${output}_o`] },
+    { opType: 'OptionalGetElement', name, input: [`${output}_o`], output: [output] },
+  ],
+  pool: (input: string, output: string, name: string): onnx.INodeProto[] => [
+    { opType: 'Dropout', name, input: [input], output: [output, `${output}_mask`] },
+  ],
+};
+
+const repairOf = { slice: 'slice-axes', optional: 'unwrap-optionals', pool: 'remove-unused-outputs' } as const;
+
+it('keeps every byte of what it does not concern, and changes nothing the second time', async () => {
+  const lists = fc.array(fc.constantFrom(...(Object.keys(kinds) as (keyof typeof kinds)[])), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  await fc.assert(
+    fc.asyncProperty(lists, fc.constantFrom(...(['slice', 'optional', 'pool'] as const)), async (list, which) => {
+      const node = list.flatMap((kind, index) => kinds[kind](`t${index}`, `t${index + 1}`, `n${index}`));
+      const graph = {
+        name: 'g',
+        docString: 'kept',
+        node,
+        input: [value('t0', [4, 4, 4])],
+        output: [value(`t${list.length}`, ['a', 'b', 'c'])],
+        initializer: [ints('starts', [0]), ints('ends', [4])],
+      };
+      const before = encoded(graph);
+      const { bytes, places } = await repaired(before, repairOf[which]);
+      expect(places).toHaveLength(list.filter((kind) => kind === which).length);
+      if (bytes === null) return;
+      // Untouched nodes are in the result byte for byte, in their order.
+      let at = 0;
+      const whole = Buffer.from(bytes);
+      for (const one of node) {
+        const isTouched =
+          one.opType === 'Optional' || one.opType === 'OptionalGetElement'
+            ? which === 'optional'
+            : one.opType === { slice: 'Slice', pool: 'Dropout', optional: '' }[which];
+        if (isTouched) continue;
+        const found = whole.indexOf(onnx.NodeProto.encode(one).finish(), at);
+        expect(found, one.name!).toBeGreaterThanOrEqual(at);
+        at = found + 1;
+      }
+      const decoded = onnx.ModelProto.decode(bytes);
+      expect(decoded.producerName).toBe('test');
+      expect(decoded.graph!.docString).toBe('kept');
+      expect((await repaired(bytes, repairOf[which])).bytes).toBeNull();
+      // Every tensor that is read is made.
+      const made = new Set(['t0', '', ...decoded.graph!.initializer!.map(({ name }) => name!)]);
+      for (const { input, output } of decoded.graph!.node!) {
+        for (const name of input!) expect(made).toContain(name);
+        for (const name of output!) made.add(name);
+      }
+      expect(made).toContain(`t${list.length}`);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('unrolls a sequence into its tensors', async () => {
+  const { bytes } = await repaired(
+    encoded({
+      name: 'g',
+      node: [
+        { opType: 'SequenceEmpty', name: 'e', output: ['s0'] },
+        { opType: 'SequenceInsert', name: 'i', input: ['s0', 'x'], output: ['s1'] },
+        { opType: 'SequenceInsert', name: 'j', input: ['s1', 'x'], output: ['s2'] },
+        {
+          opType: 'ConcatFromSequence',
+          name: 'c',
+          input: ['s2'],
+          output: ['y'],
+          attribute: [{ name: 'axis', type: 2, i: 0 }],
+        },
+      ] as onnx.INodeProto[],
+      input: [value('x', [2])],
+      output: [value('y', [4])],
+    }),
+    'unroll-sequences',
+  );
+  expect(opsIn(bytes!)).toEqual(['Concat']);
+});
+
+it('has ids of its own for all repairs, in kebab case, each with what a page of the docs says', () => {
+  const ids = catalogue.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { id, title, rejected, proof } of catalogue) {
+    expect(id).toMatch(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/);
+    expect(title).toMatch(/^[A-Z].*[^.]$/);
+    for (const text of [rejected, proof]) expect(text).toMatch(/\.$/);
+  }
+});
