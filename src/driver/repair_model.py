@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Compute constants of a model and prove a repaired model with ONNX Runtime, as one JSON line after another asks for it.
 
-Needs ONNX Runtime and NumPy. A job (`job.py`): each further line on stdin is one request {"do": NAME, ...}, and each gets
-one event, {"event": "answer", "result"} or {"event": "refused", "kind", "message"}. Kinds: `inputs` (the given files do
+Needs ONNX Runtime and NumPy. A job and its conversation: `job.py`, `ort_job.py`. Kinds of refusals: `inputs` (the given files do
 not fit the model), `original` and `repaired` (ONNX Runtime cannot load or run that model), `memory`, `failed`.
 
   compute   model, folder, limit       runs a model without inputs; result: {"tensors": [{"name", "type", "shape", "path"}]},
@@ -29,13 +28,12 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import json  # noqa: E402
-
 import numpy as np  # noqa: E402
-import onnxruntime as ort  # noqa: E402
 
 import job  # noqa: E402
+import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
+from ort_job import Refused  # noqa: E402
 
 TYPES = {
     "tensor(float)": "float", "tensor(double)": "double", "tensor(float16)": "float16", "tensor(int8)": "int8",
@@ -45,20 +43,9 @@ TYPES = {
 }  # fmt: skip
 
 
-class Refused(Exception):
-    def __init__(self, kind, message):
-        super().__init__(message)
-        self.kind = kind
-
-
 def session(path, kind):
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    options.enable_cpu_mem_arena = False
     try:
-        return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return ort_job.load(path)
     except Exception as error:
         raise Refused(kind, str(error)) from None
 
@@ -273,25 +260,5 @@ def prove(original, repaired, files, inputs, shapes, renamed, noisy, seed=0, sec
     return {"cases": reports, "noise": noise, "outputs": fields}
 
 
-def converse(_, channel, stop):
-    np.seterr(all="ignore")
-    does = {"compute": compute, "prove": prove}
-    for line in stop.lines():
-        request = json.loads(line)
-        what = request.pop("do")
-        if what == "close":
-            break
-        try:
-            channel.send("answer", result=does[what](**request))
-        except Refused as refused:
-            channel.send("refused", kind=refused.kind, message=str(refused))
-        except tensor_files.Unfit as error:
-            channel.send("refused", kind="inputs", message=str(error))
-        except MemoryError:
-            channel.send("refused", kind="memory", message="out of memory")
-        except Exception as error:
-            channel.send("refused", kind="failed", message=str(error))
-
-
 if __name__ == "__main__":
-    job.serve(converse)
+    job.serve(lambda _, channel, stop: ort_job.converse({"compute": compute, "prove": prove}, channel, stop))

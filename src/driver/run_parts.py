@@ -14,19 +14,15 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import numpy as np  # noqa: E402
-import onnxruntime as ort  # noqa: E402
 
 import job  # noqa: E402
+import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
 
 
 def session(path):
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
     try:
-        return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return ort_job.load(path)
     except Exception as error:
         raise job.JobError("load", "ONNX Runtime cannot load %s: %s" % (os.path.basename(path), error)) from None
 

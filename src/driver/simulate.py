@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Run simulated models with ONNX Runtime, as one JSON line after another asks for it.
 
-Needs ONNX Runtime and NumPy. A job (`job.py`): each further line on stdin is one request {"do": NAME, ...}, and each gets
-one event, {"event": "answer", "result"} or {"event": "refused", "kind", "message"}. Kinds: `inputs` (the given files do
+Needs ONNX Runtime and NumPy. A job and its conversation: `job.py`, `ort_job.py`. Kinds of refusals: `inputs` (the given files do
 not fit the model), `operator` (ONNX Runtime cannot run a node), `memory`, `failed`. Tensors stay here; only numbers and
 names leave. Nothing is written.
 
@@ -20,7 +19,6 @@ names leave. Nothing is written.
 
 import base64
 import gzip
-import json
 import os
 import sys
 
@@ -30,14 +28,10 @@ import numpy as np  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 
 import job  # noqa: E402
+import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
 from compare_tensors import compare  # noqa: E402
-
-
-class Refused(Exception):
-    def __init__(self, kind, message):
-        super().__init__(message)
-        self.kind = kind
+from ort_job import Refused  # noqa: E402
 
 
 class Simulation:
@@ -62,11 +56,7 @@ class Simulation:
         return {"samples": len(self.samples), "inputs": sources}
 
     def _options(self, folder):
-        options = ort.SessionOptions()
-        options.log_severity_level = 4
-        options.intra_op_num_threads = self.threads
-        options.enable_cpu_mem_arena = False
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options = ort_job.session_options(self.threads)
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
         return options
@@ -74,7 +64,7 @@ class Simulation:
     def _session(self, pieces):
         options = self._options(self.folder)
         try:
-            return ort.InferenceSession(self._joined(pieces), options, providers=["CPUExecutionProvider"])
+            return ort_job.load(self._joined(pieces), options)
         except Exception as error:
             raise refusal(error) from error
 
@@ -169,7 +159,7 @@ class Simulation:
         """The outputs of another model file, such as a Q/DQ copy, against the reference."""
         options = self._options(folder)
         try:
-            session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            session = ort_job.load(model, options)
         except Exception as error:
             raise refusal(error) from error
         names = {one.name for one in session.get_inputs()}
@@ -231,7 +221,6 @@ def refusal(error):
 
 
 def converse(_, channel, stop):
-    np.seterr(all="ignore")
     simulation = Simulation()
     does = {
         "open": simulation.open,
@@ -244,19 +233,7 @@ def converse(_, channel, stop):
         "other": simulation.other,
         "measured": simulation.measured,
     }
-    for line in stop.lines():
-        request = json.loads(line)
-        what = request.pop("do")
-        if what == "close":
-            break
-        try:
-            channel.send("answer", result=does[what](**request))
-        except Refused as refused:
-            channel.send("refused", kind=refused.kind, message=str(refused))
-        except MemoryError:
-            channel.send("refused", kind="memory", message="out of memory")
-        except OSError as error:
-            channel.send("refused", kind="failed", message=str(error))
+    ort_job.converse(does, channel, stop)
 
 
 if __name__ == "__main__":

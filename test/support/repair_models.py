@@ -247,7 +247,7 @@ add("trees", ["ml-trees"],
        target_treeids=[0, 0, 0, 1, 1], target_nodeids=[2, 3, 4, 1, 2], target_ids=[0] * 5,
        target_weights=[1.5, -0.25, 0.7, 0.1, -0.9], **ml)], [X], [value("y", [4, 1])], domains=ML, shown=None, allow=["rounding"])
 
-add("names_as_labels", ["ml-lookup", "index-labels", "ml-linear", "ml-zipmap"],
+add("names_as_labels", ["ml-lookup", "ml-zipmap", "index-labels", "ml-linear"],
     [N("Scaler", ["x"], ["s"], name="scaler", offset=[0.1] * 16, scale=[2.0] * 16, **ml),
      N("LinearClassifier", ["s"], ["label", "p"], name="classifier", coefficients=rng.standard_normal(48).tolist(),
        intercepts=[0.1, 0.2, 0.3], classlabels_strings=["a", "b", "c"], post_transform="SOFTMAX", **ml),

@@ -14,6 +14,8 @@ export class BuildTaskProvider implements vscode.TaskProvider {
   readonly #builds: Builds;
   /** Options of the build that is about to start, by model and folder of its task: see `taskFor`. */
   readonly #next = new Map<string, Record<string, unknown>>();
+  /** By task: the terminals of cancelled builds. The editor does not use them again, unlike those of other builds. */
+  readonly #cancelled = new Map<string, readonly vscode.Terminal[]>();
 
   constructor(builds: Builds) {
     this.#builds = builds;
@@ -63,7 +65,10 @@ export class BuildTaskProvider implements vscode.TaskProvider {
       const key = keyOf(resolved, typeof scope === 'object' ? scope : undefined);
       const whole = { ...resolved, ...this.#next.get(key) };
       this.#next.delete(key);
-      return Promise.resolve(new BuildTerminal(this.#builds, toEngineOptions(whole, folder?.uri.fsPath)));
+      for (const terminal of this.#cancelled.get(key) ?? []) terminal.dispose();
+      this.#cancelled.delete(key);
+      const cancelled = () => this.#cancelled.set(key, terminalsOf(name));
+      return Promise.resolve(new BuildTerminal(this.#builds, toEngineOptions(whole, folder?.uri.fsPath), cancelled));
     });
     const task = new vscode.Task(definition, scope, name, 'tensorrt', execution, []);
     task.group = vscode.TaskGroup.Build;
@@ -76,6 +81,10 @@ export class BuildTaskProvider implements vscode.TaskProvider {
     return task;
   }
 }
+
+/** The editor tells no task its terminal; a terminal has the name of its task. */
+const terminalsOf = (task: string): vscode.Terminal[] =>
+  vscode.window.terminals.filter(({ name }) => name === task || name === `tensorrt: ${task}`);
 
 /** The same for two tasks that the editor takes for one: other options of a definition make it another task. */
 const keyOf = (definition: vscode.TaskDefinition, folder: vscode.WorkspaceFolder | undefined): string =>

@@ -27,7 +27,7 @@ test('the page lists pairs and placements, and leads to the nodes in the graph',
   await w.runCommand('TensorRT: Show Quantization');
   await w.view.getByText("10 placements against TensorRT's rules.").waitFor();
   await w.shot('quantization-1-page');
-  await w.view.getByRole('cell', { name: 'before-activation' }).first().waitFor();
+  await w.view.getByText('before-activation', { exact: false }).first().waitFor();
   await w.view.getByRole('link', { name: '/conv1/Conv_output_0_QuantizeLinear' }).first().click();
   const graph = await w.viewWith('.graph-inspector:not([hidden])');
   await graph.getByRole('heading', { name: '3 nodes selected' }).waitFor();
@@ -50,7 +50,8 @@ test('the scales of a calibration cache are on the page and on the graph; the st
     'baseline_latency_ms: 12.5\npatterns:\n  - { pattern_signature: abc, schemes: [{ latency_ms: 9.8 }], best_scheme_index: 0 }\n';
   writeFileSync(join(folder, 'autotuner_state.yaml'), state);
   await w.pickInMenu('autotuner_state.yaml', 'Open with TensorRT Lens');
-  await w.view.getByText('Without Q/DQ nodes: 12.5 ms').waitFor();
+  await w.view.getByText('Latency without Q/DQ nodes').waitFor();
+  await w.view.getByText('12.5 ms').waitFor();
   await w.view.getByRole('cell', { name: '9.80 ms' }).waitFor();
   await w.shot('quantization-6-autotune');
 });

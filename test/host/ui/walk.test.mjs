@@ -35,7 +35,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await inGraph.first().waitFor();
   await w.shot('walk-4-group');
   await w.expand(group);
-  await w.expand(w.group('layers.0 …'));
+  await w.expand(w.group('layers.0 … layers.3'));
   await w.expand(w.group('layers.1,'));
   await w.expand(w.group('attn,'));
   await w.expand(w.group('softmax,'));

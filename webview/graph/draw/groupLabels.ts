@@ -54,9 +54,10 @@ export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace, 
 }
 
 function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Label): Placed | null {
-  // Where there is no room for all of it, perhaps there is for its name.
-  const name = full.lines.length > 1 ? withLines(frame, full, full.lines.slice(0, 1)) : null;
-  const ways = name === null ? [full] : [full, name];
+  // Where there is no room for all of it, perhaps there is for its name, or for this in lines of its own.
+  const name = full.lines[0]!;
+  const shorter = [[name], name.split(' · ')].filter(({ length }, i) => length !== (i === 0 ? full.lines.length : 1));
+  const ways = [full, ...shorter.map((lines) => withLines(frame, full, lines))];
   const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(grown(box, 2));
   const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
   for (const label of ways) {
@@ -67,7 +68,7 @@ function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Lab
     const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, reaches);
     if (placed !== null) return placed;
   }
-  return within(frame, labels, name ?? full);
+  return within(frame, labels, ways.at(-1)!);
 }
 
 interface Placed {

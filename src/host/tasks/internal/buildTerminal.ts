@@ -17,6 +17,7 @@ export class BuildTerminal implements vscode.Pseudoterminal {
   readonly #builds: Builds;
   /** Options, or what is wrong with the task. */
   readonly #options: TaskOptions | string;
+  readonly #cancelled: () => void;
   readonly #cancel = new AbortController();
   readonly #write = new vscode.EventEmitter<string>();
   readonly #close = new vscode.EventEmitter<number | void>();
@@ -28,9 +29,11 @@ export class BuildTerminal implements vscode.Pseudoterminal {
   readonly onDidWrite = this.#write.event;
   readonly onDidClose = this.#close.event;
 
-  constructor(builds: Builds, options: TaskOptions | string) {
+  /** `cancelled` is called at the end of a build that the user cancelled. */
+  constructor(builds: Builds, options: TaskOptions | string, cancelled: () => void) {
     this.#builds = builds;
     this.#options = options;
+    this.#cancelled = cancelled;
   }
 
   open(): void {
@@ -53,6 +56,7 @@ export class BuildTerminal implements vscode.Pseudoterminal {
       code = await this.#builds.run(this.#options, line, this.#cancel);
     }
     this.#flush();
+    if (code === undefined) this.#cancelled();
     this.#close.fire(code);
   }
 
