@@ -19,6 +19,7 @@ import {
 import {
   judgeProof,
   noisyWeights,
+  shiftedWeights,
   planProof,
   type Proof,
   type ProofVerdict,
@@ -376,13 +377,17 @@ class Search {
 
   async #prove(original: RepairState, repaired: RepairState): Promise<Proof | { reason: string }> {
     this.#events.progress?.('comparing the outputs with those of the original');
-    const model = await this.#written(repaired, 'trtlens-repaired.onnx');
-    const moved = await noisyWeights(original.model, original.source, (location) => this.#open(location));
+    const open = (location: string) => this.#open(location);
+    const shifted = async (state: RepairState, name: string): Promise<string> => {
+      const edits = await shiftedWeights(state.model, state.source, open);
+      return edits ? this.#written(await editState(state, edits), name, true) : this.#written(state, name);
+    };
+    const moved = await noisyWeights(original.model, original.source, open);
     const noisy = moved && (await this.#written(await editState(original, moved), 'trtlens-noisy.onnx', true));
     const { profiles } = this.#request.options;
     return this.#places.runtime.prove({
-      original: this.#linked,
-      repaired: model,
+      original: await shifted(original, 'trtlens-original.onnx'),
+      repaired: await shifted(repaired, 'trtlens-repaired.onnx'),
       files: this.#request.samples.map((file) => resolve(file)),
       noisy,
       plan: planProof(original.model, profiles),

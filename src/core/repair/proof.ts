@@ -6,6 +6,8 @@ import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { type OpenExternal, rawElements, readElements } from '../formats/onnx/readElements.ts';
 import type { ByteSource } from '../base/problem.ts';
 
+export { shiftedWeights } from './internal/integerWeights.ts';
+
 /** One output of the original and what the repaired model gives in its place. */
 export interface ProvedOutput {
   name: string;
