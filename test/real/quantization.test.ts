@@ -6,8 +6,8 @@ import { migrateCalibration } from '../../src/builder/quantization/migrateCalibr
 import { readQuantization } from '../../src/builder/store/readQuantization.ts';
 import { createModelGraph } from '../../src/core/network/modelGraph.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { misplaced } from '../../src/core/quantization/misplaced.ts';
-import { QuantizedGraph } from '../../src/core/quantization/quantizedGraph.ts';
+import { misplaced } from '../../src/core/quantization/internal/misplaced.ts';
+import { QuantizedGraph } from '../../src/core/quantization/quantization.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';

@@ -1,5 +1,4 @@
-import { type BuildComparison, changeStates } from '../../src/core/diff/compareBuilds.ts';
-import type { Change } from '../../src/core/diff/buildDiff.ts';
+import { type BuildComparison, type Change, changeStates } from '../../src/core/diff/buildDiff.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/core/picture/page/changeRows.ts';
 import { deltaText, thousands } from '../../src/core/base/text.ts';

@@ -1,5 +1,5 @@
 import { select } from 'd3-selection';
-import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/core/diff/compareBuilds.ts';
+import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/core/diff/buildDiff.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { type TimelineBar, timelineBars, toTimeline } from '../../src/core/picture/page/fusionTimeline.ts';
 import { definePatterns } from '../shared/paint.ts';

@@ -1,8 +1,7 @@
 import { select } from 'd3-selection';
-import type { DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
+import type { BuildComparison, DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
 import { type ComparedFigure, comparedFigures, markedSentences } from '../../src/core/diff/diffReports.ts';
 import { otherMethods } from '../../src/core/diff/matchNodes.ts';
-import type { BuildComparison } from '../../src/core/diff/compareBuilds.ts';
 import type { PrecisionShare } from '../../src/core/report/words.ts';
 import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';

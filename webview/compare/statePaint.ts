@@ -1,4 +1,4 @@
-import type { ChangeState } from '../../src/core/diff/compareBuilds.ts';
+import type { ChangeState } from '../../src/core/diff/buildDiff.ts';
 
 const paints: Readonly<Record<ChangeState, string>> = {
   unknown: 'url(#lens-hatched)',

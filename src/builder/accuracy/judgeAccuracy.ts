@@ -33,7 +33,7 @@ import { type Network, networkOf } from '../../core/network/network.ts';
 import { standardOpset } from '../../core/network/modelGraph.ts';
 import { modelFacts } from '../../core/precision/buildFacts.ts';
 import { planPrecision } from '../../core/precision/precisionPlan.ts';
-import { chooseTypes } from '../../core/precision/rewritePlan.ts';
+import { chooseTypes } from '../../core/precision/planRewrite.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';

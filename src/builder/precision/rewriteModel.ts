@@ -1,8 +1,13 @@
 import type { IndexedModel } from '../files/parsedModel.ts';
 import { basename } from 'node:path';
 import { planEdit } from '../../core/formats/onnx/editModel.ts';
-import { type RewritePlan, withPairs } from '../../core/precision/rewritePlan.ts';
-import { lossNotes, planRewrite, type RewriteOptions } from '../../core/precision/planRewrite.ts';
+import {
+  lossNotes,
+  planRewrite,
+  type RewriteOptions,
+  type RewritePlan,
+  withPairs,
+} from '../../core/precision/planRewrite.ts';
 import type { PrecisionPlan } from '../../core/precision/precisionPlan.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { checkOutput, weightFiles } from '../files/checkOutput.ts';

@@ -1,11 +1,12 @@
 import {
   type CalibrationCache,
+  isPart,
+  QuantizedGraph,
   rangeOf,
   readCalibrationCache,
   type TensorScale,
 } from '../../core/quantization/quantization.ts';
 import type { ReadScale } from '../../core/quantization/calibration.ts';
-import { isPart, QuantizedGraph } from '../../core/quantization/quantizedGraph.ts';
 import type { ModelGraph } from '../../core/network/modelGraph.ts';
 import type { OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
 import type { ByteSource } from '../../core/base/problem.ts';

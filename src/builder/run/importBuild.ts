@@ -11,8 +11,7 @@ import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../stor
 import { fingerprint } from '../files/fingerprint.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { readWhole, withFile } from '../files/fileSource.ts';
-import { openNsysTrace } from '../../core/formats/tensorrt/readTrace.ts';
-import { SqliteFile } from '../../core/formats/tensorrt/sqliteFile.ts';
+import { openNsysTrace, SqliteFile } from '../../core/formats/tensorrt/readTrace.ts';
 import { isTraceReport } from '../files/parsedFiles.ts';
 import { exportTrace } from '../tools/exportTrace.ts';
 import { causeOf, failureLine } from './internal/buildFailure.ts';

@@ -24,7 +24,7 @@ import { rewriteModel, type RewrittenModel } from '../precision/rewriteModel.ts'
 import { knownScales } from '../quantization/namedScales.ts';
 import { UserError } from '../userError.ts';
 import { createModelGraph } from '../../core/network/modelGraph.ts';
-import { linesOfRemoved } from '../../core/precision/rewritePlan.ts';
+import { linesOfRemoved } from '../../core/precision/planRewrite.ts';
 import { counted, typeName } from '../../core/base/text.ts';
 
 /** What to build instead, so that the rules hold. */

@@ -1,8 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fitsInputs } from '../../core/fusion/fusionReport.ts';
-import { openNsysTrace } from '../../core/formats/tensorrt/readTrace.ts';
-import { SqliteFile } from '../../core/formats/tensorrt/sqliteFile.ts';
+import { openNsysTrace, SqliteFile } from '../../core/formats/tensorrt/readTrace.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import type { Inspection } from '../../core/inspect/inspection.ts';
 import { withFile } from '../files/fileSource.ts';

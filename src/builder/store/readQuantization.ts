@@ -2,10 +2,14 @@ import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { networkOf } from '../../core/network/network.ts';
 import { inlineFunctions } from '../../core/network/modelGraph.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
-import { quantizedNodes } from '../../core/precision/rewritePlan.ts';
-import { cacheNotes, type Quantization, quantizedPairs } from '../../core/quantization/quantization.ts';
-import { floatIslands } from '../../core/quantization/quantizedGraph.ts';
-import { misplaced } from '../../core/quantization/misplaced.ts';
+import { quantizedNodes } from '../../core/precision/planRewrite.ts';
+import {
+  cacheNotes,
+  floatIslands,
+  misplaced,
+  type Quantization,
+  quantizedPairs,
+} from '../../core/quantization/quantization.ts';
 import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';

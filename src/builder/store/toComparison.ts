@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { compareBuilds } from '../../core/diff/compareBuilds.ts';
+import { compareBuilds } from '../../core/diff/buildDiff.ts';
 import { diffReports, matchInputs } from '../../core/diff/diffReports.ts';
 import { withOlderNodes } from '../../core/picture/page/changeRows.ts';
 import { type GraphData, toGraphData, type ViewData } from '../../core/picture/graph/viewData.ts';

@@ -17,7 +17,7 @@ import {
   verdictWords,
 } from '../../core/precision/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../core/precision/importPrecision.ts';
-import type { RewritePlan } from '../../core/precision/rewritePlan.ts';
+import type { RewritePlan } from '../../core/precision/planRewrite.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments } from '../arguments.ts';

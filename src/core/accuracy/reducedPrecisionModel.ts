@@ -13,7 +13,7 @@ import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { Network } from '../network/network.ts';
 import { parserName } from '../network/nodeNames.ts';
 import { followsType, outputFollows, type RealType } from '../precision/precisionPlan.ts';
-import type { ChosenType, TypeChoice } from '../precision/rewritePlan.ts';
+import type { ChosenType, TypeChoice } from '../precision/planRewrite.ts';
 
 /** The types that are simulated by rounding FP32 values. */
 export type LowType = Exclude<RealType, 'float'>;

@@ -2,7 +2,7 @@
 import { type ByteSource, errorText, type Problem } from '../base/problem.ts';
 import { counted, encodingOf } from '../base/text.ts';
 import { readModel, sniffModel } from '../formats/onnx/readModel.ts';
-import { SqliteFile } from '../formats/tensorrt/sqliteFile.ts';
+import { SqliteFile } from '../formats/tensorrt/readTrace.ts';
 import {
   type EngineFacts,
   type EngineKnowledge,

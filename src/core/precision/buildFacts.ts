@@ -10,7 +10,7 @@ import { type ModelGraph, products, quantizable, standardOpset } from '../networ
 import type { NodeRole } from '../network/nodeRoles.ts';
 import { elementType, isContainer } from '../network/outputTypes.ts';
 import { activationsAt } from '../quantization/calibration.ts';
-import { QuantizedGraph } from '../quantization/quantizedGraph.ts';
+import { QuantizedGraph } from '../quantization/quantization.ts';
 import { nodeTimes } from '../report/words.ts';
 import type { PrecisionType } from './overrideFile.ts';
 

@@ -7,7 +7,17 @@ import { type ModelGraph, outOfOrder, standardOpset } from '../network/modelGrap
 import { growIslands } from './internal/growIslands.ts';
 import { type Edits, rewriteEdits } from './internal/rewriteEdits.ts';
 import type { PrecisionPlan, RealType } from './precisionPlan.ts';
-import { chooseTypes, type RewritePlan } from './rewritePlan.ts';
+import { chooseTypes, type RewritePlan } from './internal/rewritePlan.ts';
+
+export {
+  type ChosenType,
+  chooseTypes,
+  linesOfRemoved,
+  quantizedNodes,
+  type RewritePlan,
+  type TypeChoice,
+  withPairs,
+} from './internal/rewritePlan.ts';
 
 export interface RewriteOptions {
   /** `keep`: graph inputs and outputs keep their types; `follow`: they take the type of what reads or makes them. */

@@ -17,7 +17,7 @@ import {
   sourceText,
   type TensorScale,
 } from './quantization.ts';
-import { isPart, type QuantizedGraph, typeWord } from './quantizedGraph.ts';
+import { isPart, type QuantizedGraph, typeWord } from './internal/quantizedGraph.ts';
 import {
   type Action,
   type Block,

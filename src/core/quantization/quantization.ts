@@ -2,8 +2,19 @@
 import { counted, oneLine, sizeText, thousands, timeText } from '../base/text.ts';
 import type { DataType } from '../formats/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
-import type { Misplaced } from './misplaced.ts';
-import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from './quantizedGraph.ts';
+import type { Misplaced } from './internal/misplaced.ts';
+import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from './internal/quantizedGraph.ts';
+
+export { type Misplaced, misplaced } from './internal/misplaced.ts';
+export {
+  type FloatIsland,
+  floatIslands,
+  isDequantize,
+  isPart,
+  isQuantize,
+  movers,
+  QuantizedGraph,
+} from './internal/quantizedGraph.ts';
 
 /**
  * What became of a Q or DQ node in a build:

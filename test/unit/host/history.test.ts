@@ -3,7 +3,7 @@ import type { BuildManifest } from '../../../src/core/build/buildManifest.ts';
 import { loadFiles } from '../../../src/builder/store/loadBuild.ts';
 import { namedNodes } from '../../../src/host/builds/namedNodes.ts';
 import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
-import { compareBuilds, comparisonTexts } from '../../../src/core/diff/compareBuilds.ts';
+import { compareBuilds, comparisonTexts } from '../../../src/core/diff/buildDiff.ts';
 import { overLimit } from '../../../src/host/history/internal/overLimit.ts';
 import { rerunOptions } from '../../../src/host/history/rerunOptions.ts';
 import { toGraphData } from '../../../src/core/picture/graph/viewData.ts';

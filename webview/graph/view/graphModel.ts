@@ -46,7 +46,7 @@ import type {
   ViewData,
 } from '../../../src/core/picture/graph/viewData.ts';
 import { graphStates } from '../../../src/core/picture/page/changeRows.ts';
-import type { ChangeState } from '../../../src/core/diff/compareBuilds.ts';
+import type { ChangeState } from '../../../src/core/diff/buildDiff.ts';
 import type { NodeFault } from '../../../src/core/diagnose/diagnosis.ts';
 import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';

@@ -8,8 +8,7 @@ import {
   readNcu,
   readProfile,
 } from '../../../core/formats/tensorrt/readLayerInfo.ts';
-import { readNsysTrace } from '../../../core/formats/tensorrt/readTrace.ts';
-import { SqliteFile } from '../../../core/formats/tensorrt/sqliteFile.ts';
+import { readNsysTrace, SqliteFile } from '../../../core/formats/tensorrt/readTrace.ts';
 import type { OnnxModel } from '../../../core/formats/onnx/onnxModel.ts';
 import { readModel } from '../../../core/formats/onnx/readModel.ts';
 import { NodeIndex } from '../../../core/precision/resolveOverrides.ts';

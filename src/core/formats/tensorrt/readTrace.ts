@@ -17,7 +17,9 @@ import {
   Threads,
 } from './internal/nsysRows.ts';
 import type { SqliteRow } from './internal/sqliteRecord.ts';
-import { SqliteFile } from './sqliteFile.ts';
+import { SqliteFile } from './internal/sqliteFile.ts';
+
+export { SqliteFile } from './internal/sqliteFile.ts';
 
 /** CUPTI's kinds of copies (`CUpti_ActivityMemcpyKind`) whose ends are the host and a device; 8 is within a device. */
 const directions: Readonly<Record<number, MemoryOperations['kind']>> = {

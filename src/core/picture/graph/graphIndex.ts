@@ -2,9 +2,13 @@
 import { addTo } from '../../base/addTo.ts';
 import { type EngineTensor, tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import type { FusionReport, ReportTensor } from '../../fusion/fusionReport.ts';
-import type { Misplaced } from '../../quantization/misplaced.ts';
-import type { Quantization, QuantizedPair, TensorScale } from '../../quantization/quantization.ts';
-import type { FloatIsland } from '../../quantization/quantizedGraph.ts';
+import type {
+  FloatIsland,
+  Misplaced,
+  Quantization,
+  QuantizedPair,
+  TensorScale,
+} from '../../quantization/quantization.ts';
 import { layerOf } from '../../report/words.ts';
 import { type CompressedRows, rowsBy, SmallestFirst } from '../layout/layoutTypes.ts';
 import type { GraphData, GraphNode, GraphTensor } from './viewData.ts';

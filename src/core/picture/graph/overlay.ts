@@ -1,7 +1,7 @@
 // Colors of nodes.
 import { endText, overflowFrom } from '../../accuracy/accuracyReport.ts';
 import { addTo } from '../../base/addTo.ts';
-import { type ChangeState, changeStates } from '../../diff/compareBuilds.ts';
+import { type ChangeState, changeStates } from '../../diff/buildDiff.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import type { Evidence, Fate, FusionReport, ReportNode } from '../../fusion/fusionReport.ts';
 import { engineMs, fateOrder, fateTooltip, fateWordsOf, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';

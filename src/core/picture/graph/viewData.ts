@@ -2,7 +2,7 @@
 import type { JudgedNode } from '../../accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { BuildState } from '../../diagnose/diagnosis.ts';
-import type { BuildComparison } from '../../diff/compareBuilds.ts';
+import type { BuildComparison } from '../../diff/buildDiff.ts';
 import { shapeText } from '../../base/text.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';

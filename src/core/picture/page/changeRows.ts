@@ -1,13 +1,14 @@
 // Tables of changes.
 import { timeText } from '../../base/text.ts';
-import type { BuildDiff, Change } from '../../diff/buildDiff.ts';
 import {
   type BuildComparison,
+  type BuildDiff,
+  type Change,
   type ChangeState,
   changeStates,
   stateOfChange,
   statesOf,
-} from '../../diff/compareBuilds.ts';
+} from '../../diff/buildDiff.ts';
 import { alikeChanges } from '../../diff/diffReports.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import { fateSentence, layerLabel, layerOf } from '../../report/words.ts';

@@ -1,7 +1,7 @@
 import { graphPathOf, type ModelGraph } from '../../network/modelGraph.ts';
 import type { OnnxNode } from '../../formats/onnx/onnxModel.ts';
 import { isCheap, isRealType, type RealType } from '../precisionPlan.ts';
-import type { ChosenType, TypeChoice } from '../rewritePlan.ts';
+import type { ChosenType, TypeChoice } from './rewritePlan.ts';
 
 /** Longest chain of cheap nodes between two kept ones that is taken along. */
 const longestChain = 4;

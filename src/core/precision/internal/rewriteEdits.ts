@@ -2,9 +2,9 @@ import type { ModelEdits } from '../../formats/onnx/editModel.ts';
 import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import { type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
 import { parserName } from '../../network/nodeNames.ts';
-import { isDequantize, isQuantize, QuantizedGraph } from '../../quantization/quantizedGraph.ts';
+import { isDequantize, isQuantize, QuantizedGraph } from '../../quantization/quantization.ts';
 import { followsType, isRealType, outputFollows, readsAnyType, type RealType } from '../precisionPlan.ts';
-import { type ChosenType, type NewCast, placeOf, type RewritePlan, type TypeChoice } from '../rewritePlan.ts';
+import { type ChosenType, type NewCast, placeOf, type RewritePlan, type TypeChoice } from './rewritePlan.ts';
 import { halfSince } from './opTypes.ts';
 
 /** What a rewrite makes nodes read in place of what they read in the model. */

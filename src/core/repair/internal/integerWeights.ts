@@ -1,4 +1,3 @@
-import { addTo } from '../../base/addTo.ts';
 import type { ByteSource } from '../../base/problem.ts';
 import { graphPathOf } from '../../network/modelGraph.ts';
 import type { ModelEdits } from '../../formats/onnx/editModel.ts';
@@ -14,57 +13,66 @@ const products: Readonly<Record<string, { weights: number; zero: number; to: 'in
   QLinearConv: { weights: 3, zero: 5, to: 'int8' },
 };
 
+interface WeightPlace {
+  node: OnnxNode;
+  places: (typeof products)[string];
+  weights: OnnxTensor;
+  /** null: not given, so zero. */
+  zero: OnnxTensor | null;
+}
+
+/** Integer products whose weights are constants of the type that saturates. */
+function weightPlaces({ graph, nodes }: OnnxModel): WeightPlace[] {
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const constants = new Map(
+    graph.initializers
+      .filter(({ name, sparse }) => !sparse && !inputs.has(name))
+      .map((tensor) => [tensor.name, tensor]),
+  );
+  return nodes.flatMap((node) => {
+    const places = node.domain === '' && graphPathOf(node.id) === '' ? products[node.op] : undefined;
+    if (!places) return [];
+    const weights = constants.get(node.inputs[places.weights] ?? '');
+    const zeroName = node.inputs[places.zero] ?? '';
+    const zero = constants.get(zeroName) ?? null;
+    if (!weights || weights.type === places.to || (zeroName !== '' && !zero)) return [];
+    return [{ node, places, weights, zero }];
+  });
+}
+
 /**
  * The edits that shift weights of integer products, and their zero points, by 128 where ONNX Runtime would multiply
  * unsigned by signed numbers: on x86 CPUs without VNNI its sums of two products saturate (measured: version 1.31 on an
  * AMD Milan). The network is the same, its results are those of the standard. null: there are no such weights.
  */
 export async function shiftedWeights(
-  { graph, nodes }: OnnxModel,
+  model: OnnxModel,
   source: ByteSource,
   open: OpenExternal,
 ): Promise<ModelEdits | null> {
-  const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const constants = new Map(
-    graph.initializers.filter(({ name, sparse }) => !sparse && !inputs.has(name)).map((tensor) => [tensor.name, tensor]),
-  );
-  const readers = new Map<string, OnnxNode[]>();
-  for (const node of nodes) for (const name of new Set(node.inputs)) addTo(readers, name, node);
-  const edits: Required<Pick<ModelEdits, 'replace' | 'addInitializers' | 'removeInitializers'>> = {
-    replace: [],
-    addInitializers: [],
-    removeInitializers: [],
-  };
-  const add = (name: string, type: string, shape: readonly number[], values: ArrayLike<number>) =>
+  const edits: Required<Pick<ModelEdits, 'replace' | 'addInitializers'>> = { replace: [], addInitializers: [] };
+  const add = (name: string, newType: string, shape: readonly number[], values: ArrayLike<number>): string => {
     edits.addInitializers.push({
       graph: '',
-      tensor: { name, newType: type, shape: [...shape], bytes: rawElements(type, values) },
+      tensor: { name, newType, shape: [...shape], bytes: rawElements(newType, values) },
     });
-  for (const node of nodes) {
-    const product = node.domain === '' && graphPathOf(node.id) === '' ? products[node.op] : undefined;
-    if (!product) continue;
-    const weights = constants.get(node.inputs[product.weights] ?? '');
-    const zeroName = node.inputs[product.zero] ?? '';
-    const zero = constants.get(zeroName);
-    if (!weights || weights.type === product.to || (zeroName !== '' && !zero)) continue;
-    const by = product.to === 'uint8' ? 128 : -128;
+    return name;
+  };
+  for (const { node, places, weights, zero } of weightPlaces(model)) {
+    const by = places.to === 'uint8' ? 128 : -128;
     const shifted = async (tensor: OnnxTensor) =>
       (await readElements(tensor, source, open))?.map((value) => value + by);
     // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
     const [values, zeros] = [await shifted(weights), zero ? await shifted(zero) : [by]];
     if (!values || !zeros) continue;
-    const own = (name: string) => `${name}_shifted_${node.id}`;
-    const [name, zeroPoint] = [own(weights.name), own(zeroName || weights.name + '_zero')];
-    add(name, product.to, weights.shape, values);
-    add(zeroPoint, product.to, zero?.shape ?? [], zeros);
-    if (readers.get(weights.name)!.length === 1) edits.removeInitializers.push({ graph: '', name: weights.name });
-    const renamed = Array.from({ length: Math.max(node.inputs.length, product.zero + 1) }, (_, i) =>
-      i === product.weights ? name : i === product.zero ? zeroPoint : (node.inputs[i] ?? ''),
+    const inputs = Array.from(
+      { length: Math.max(node.inputs.length, places.zero + 1) },
+      (_, i) => node.inputs[i] ?? '',
     );
-    edits.replace.push({
-      node: node.id,
-      by: { op: node.op, name: node.name, inputs: renamed, outputs: [...node.outputs], like: node },
-    });
+    inputs[places.weights] = add(`${weights.name}_shifted_${node.id}`, places.to, weights.shape, values);
+    inputs[places.zero] = add(`${weights.name}_zero_${node.id}`, places.to, zero?.shape ?? [], zeros);
+    const { op, name, outputs } = node;
+    edits.replace.push({ node: node.id, by: { op, name, inputs, outputs: [...outputs], like: node } });
   }
   return edits.replace.length === 0 ? null : edits;
 }

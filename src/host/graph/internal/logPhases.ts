@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { BuildStage } from '../../../core/formats/tensorrt/buildOutput.ts';
-import type { LogPart, LogStage } from '../../../core/picture/page/logOutline.ts';
+import type { LogPart, LogStage } from './logOutline.ts';
 import { logFiles } from './logLinks.ts';
 
 /** Loaded with the first log. */
-const loadOutline = () => import('../../../core/picture/page/logOutline.ts');
+const loadOutline = () => import('./logOutline.ts');
 type Outline = Awaited<ReturnType<typeof loadOutline>>;
 
 /** Logs of running builds grow; what is drawn follows when they rest. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { type Build, readBuildFolder } from '../../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { comparisonScheme } from '../../ids.ts';
-import type { Compared } from '../../../core/diff/compareBuilds.ts';
+import type { Compared } from '../../../core/diff/buildDiff.ts';
 
 interface Query {
   folders: [string, string];
@@ -18,7 +18,7 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
       const { folders, side } = JSON.parse(query) as Query;
       const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
       if (a === undefined || b === undefined) return 'This build was deleted.';
-      const { compareBuilds, comparisonTexts } = await import('../../../core/diff/compareBuilds.ts');
+      const { compareBuilds, comparisonTexts } = await import('../../../core/diff/buildDiff.ts');
       const differences = compareBuilds(a, b);
       return differences.length === 0 ? 'The builds are identical.' : comparisonTexts(differences)[side];
     },

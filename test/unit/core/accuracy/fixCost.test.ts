@@ -7,7 +7,7 @@ import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/reso
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
-import { chooseTypes } from '../../../../src/core/precision/rewritePlan.ts';
+import { chooseTypes } from '../../../../src/core/precision/internal/rewritePlan.ts';
 import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { statesOf } from '../../../../src/core/diff/compareBuilds.ts';
+import { statesOf } from '../../../../src/core/diff/buildDiff.ts';
 import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
 import { buildOverlay } from '../../../../src/core/picture/graph/overlay.ts';

@@ -12,7 +12,7 @@ import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
 import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
 import { followsType, planPrecision, readsAnyType } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
-import { type RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { type RewritePlan } from '../../../../src/core/precision/internal/rewritePlan.ts';
 import { planRewrite, type RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 import { rewrittenModel } from './rewrittenModel.ts';

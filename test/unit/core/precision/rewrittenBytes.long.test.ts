@@ -8,7 +8,7 @@ import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
 import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
-import { type RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import { type RewritePlan } from '../../../../src/core/precision/internal/rewritePlan.ts';
 import { planRewrite, type RewriteOptions } from '../../../../src/core/precision/planRewrite.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { modelPath } from '../../../support/fixtures.ts';

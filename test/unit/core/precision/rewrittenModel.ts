@@ -4,7 +4,7 @@ import {
   type OnnxModel,
   type OnnxNode,
 } from '../../../../src/core/formats/onnx/onnxModel.ts';
-import type { RewritePlan } from '../../../../src/core/precision/rewritePlan.ts';
+import type { RewritePlan } from '../../../../src/core/precision/internal/rewritePlan.ts';
 
 /** The structure of a model after a rewrite plan, without touching any file: what the plan means. Throws where the plan names what is not there. */
 export function rewrittenModel(model: OnnxModel, plan: RewritePlan): OnnxModel {

@@ -5,7 +5,7 @@ import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { type BuildFacts, buildFacts } from '../../../../src/core/precision/buildFacts.ts';
 import type { PlannedNode } from '../../../../src/core/precision/precisionPlan.ts';
-import { linesOfRemoved } from '../../../../src/core/precision/rewritePlan.ts';
+import { linesOfRemoved } from '../../../../src/core/precision/internal/rewritePlan.ts';
 import { judgeLayers } from '../../../../src/core/precision/verifyPrecision.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { hardModel, recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';

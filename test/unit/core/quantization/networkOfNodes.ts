@@ -1,6 +1,6 @@
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
-import { QuantizedGraph } from '../../../../src/core/quantization/quantizedGraph.ts';
+import { QuantizedGraph } from '../../../../src/core/quantization/quantization.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 
 /** A node with one output, which it is named after. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OnnxAttribute, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
-import { type Misplaced, misplaced } from '../../../../src/core/quantization/misplaced.ts';
+import { type Misplaced, misplaced } from '../../../../src/core/quantization/internal/misplaced.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 const tensors: Record<string, Pick<OnnxTensor, 'type' | 'shape'>> = {

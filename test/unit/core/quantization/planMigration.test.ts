@@ -7,7 +7,7 @@ import {
   planObservation,
   type ReadScale,
 } from '../../../../src/core/quantization/calibration.ts';
-import type { QuantizedGraph } from '../../../../src/core/quantization/quantizedGraph.ts';
+import type { QuantizedGraph } from '../../../../src/core/quantization/quantization.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 /** `c1 = Conv(x)`, one node a line; a Conv reads weights of its own. */

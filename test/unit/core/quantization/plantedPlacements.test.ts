@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
-import { type Misplaced, misplaced } from '../../../../src/core/quantization/misplaced.ts';
-import type { QuantizedGraph } from '../../../../src/core/quantization/quantizedGraph.ts';
+import { type Misplaced, misplaced } from '../../../../src/core/quantization/internal/misplaced.ts';
+import type { QuantizedGraph } from '../../../../src/core/quantization/quantization.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 
 type Code = Misplaced['code'];

@@ -4,15 +4,16 @@ import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import {
+  floatIslands,
+  QuantizedGraph,
   quantizedPairs,
   readCalibrationCache,
   type TensorScale,
   withMeasured,
 } from '../../../../src/core/quantization/quantization.ts';
-import { quantizedNodes } from '../../../../src/core/precision/rewritePlan.ts';
-import { floatIslands, QuantizedGraph } from '../../../../src/core/quantization/quantizedGraph.ts';
+import { quantizedNodes } from '../../../../src/core/precision/internal/rewritePlan.ts';
 import { scalesAlong } from '../../../../src/core/quantization/calibration.ts';
-import { misplaced } from '../../../../src/core/quantization/misplaced.ts';
+import { misplaced } from '../../../../src/core/quantization/internal/misplaced.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { inputOf } from '../fusion/loadCapture.ts';

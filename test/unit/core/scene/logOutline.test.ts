@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logOutline } from '../../../../src/core/picture/page/logOutline.ts';
+import { logOutline } from '../../../../src/host/graph/internal/logOutline.ts';
 import { captureText } from '../../../support/fixtures.ts';
 
 const outline = (capture: string) => logOutline(captureText(`${capture}/log.txt`)!);

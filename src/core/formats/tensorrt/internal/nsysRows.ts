@@ -1,5 +1,5 @@
 import { type NumberColumn, type ColumnMemory, orderOf } from './columns.ts';
-import type { SqliteFile } from '../sqliteFile.ts';
+import type { SqliteFile } from './sqliteFile.ts';
 import type { SqliteRow } from './sqliteRecord.ts';
 
 export const kernelTable = 'CUPTI_ACTIVITY_KIND_KERNEL';

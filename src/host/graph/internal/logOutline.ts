@@ -1,8 +1,8 @@
 // The stages of a log.
-import { stageWords } from '../../build/buildManifest.ts';
-import type { BuildEvent, BuildStage } from '../../formats/tensorrt/buildOutput.ts';
-import { BuildLogReader } from '../../formats/tensorrt/readBuildLog.ts';
-import { counted, shorten } from '../../base/text.ts';
+import { stageWords } from '../../../core/build/buildManifest.ts';
+import type { BuildEvent, BuildStage } from '../../../core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader } from '../../../core/formats/tensorrt/readBuildLog.ts';
+import { counted, shorten } from '../../../core/base/text.ts';
 
 /** A part of a build log. Lines count from 1, both are in the part. */
 export interface LogPart {

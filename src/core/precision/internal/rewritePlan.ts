@@ -1,15 +1,15 @@
 // Which types a typed copy of the model gets.
-import type { Problem } from '../base/problem.ts';
-import { counted } from '../base/text.ts';
-import type { ModelEdits } from '../formats/onnx/editModel.ts';
-import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../formats/onnx/onnxModel.ts';
-import { graphPathOf, type ModelGraph, standardOpset } from '../network/modelGraph.ts';
-import { type Network, networkOf } from '../network/network.ts';
-import { parserName } from '../network/nodeNames.ts';
-import { isDequantize, isQuantize, movers } from '../quantization/quantizedGraph.ts';
-import { type Exemption, modelFacts } from './buildFacts.ts';
-import { halfSince } from './internal/opTypes.ts';
-import { onnxTypeOf, type PrecisionType } from './overrideFile.ts';
+import type { Problem } from '../../base/problem.ts';
+import { counted } from '../../base/text.ts';
+import type { ModelEdits } from '../../formats/onnx/editModel.ts';
+import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../../formats/onnx/onnxModel.ts';
+import { graphPathOf, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
+import { type Network, networkOf } from '../../network/network.ts';
+import { parserName } from '../../network/nodeNames.ts';
+import { isDequantize, isQuantize, movers } from '../../quantization/quantization.ts';
+import { type Exemption, modelFacts } from '../buildFacts.ts';
+import { halfSince } from './opTypes.ts';
+import { onnxTypeOf, type PrecisionType } from '../overrideFile.ts';
 import {
   followsType,
   isCheap,
@@ -20,7 +20,7 @@ import {
   type RealType,
   type Typing,
   typingOf,
-} from './precisionPlan.ts';
+} from '../precisionPlan.ts';
 
 /**
  * What to change in a model so that it computes in the types of a plan, strongly typed. Everything that is not named

@@ -1,7 +1,7 @@
 // Pairs that TensorRT cannot fuse, and where they belong.
-import type { DataType } from '../formats/onnx/onnxModel.ts';
-import { products } from '../network/modelGraph.ts';
-import { type NodeRole, nodeRoles } from '../network/nodeRoles.ts';
+import type { DataType } from '../../formats/onnx/onnxModel.ts';
+import { products } from '../../network/modelGraph.ts';
+import { type NodeRole, nodeRoles } from '../../network/nodeRoles.ts';
 import { isDequantize, isPart, isQuantize, movers, type QuantizedGraph, typeWord } from './quantizedGraph.ts';
 
 /** Judges a DequantizeLinear against the QuantizeLinear before it, and what reads it. */

@@ -1,6 +1,6 @@
 // Reads tables of an SQLite file.
-import type { ByteSource, Problem, Read } from '../../base/problem.ts';
-import { integerAt, sqliteColumns, SqliteRow, varintAt, varintLength } from './internal/sqliteRecord.ts';
+import type { ByteSource, Problem, Read } from '../../../base/problem.ts';
+import { integerAt, sqliteColumns, SqliteRow, varintAt, varintLength } from './sqliteRecord.ts';
 
 /** A table of the file: where its rows begin and what its columns are called. */
 interface SqliteTable {
