@@ -111,6 +111,11 @@ export const commandTable: Record<string, CommandRow> = {
     doing: 'Reading the log',
     load: async () => (await import('./diagnose.ts')).diagnose,
   },
+  lint: {
+    group: 'Fix',
+    summary: 'find what a version of TensorRT does not have in Python, C++, scripts and YAML',
+    load: async () => (await import('./lint.ts')).lint,
+  },
   accuracy: {
     group: 'Fix',
     summary: 'find the nodes that lose accuracy in low precision, and the smallest fix, without a GPU',

@@ -12,6 +12,7 @@ import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
 import { registerFusion } from './fusion/registerFusion.ts';
 import { registerGate } from './gate/registerGate.ts';
+import { registerLint } from './lint/registerLint.ts';
 import { registerGraph } from './graph/registerGraph.ts';
 import { attachPieces } from './history/attach.ts';
 import { ComparisonPages } from './history/comparisonPages.ts';
@@ -96,6 +97,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerAccuracy({ context, sessions, features, log }),
     registerQuantization(context, sessions, log),
     registerGate(builds, files),
+    registerLint(),
     registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );

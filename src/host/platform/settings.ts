@@ -19,6 +19,8 @@ export interface Settings {
   launcher: string;
   /** Whether a finished build brings up the side bar. */
   revealAfterBuild: boolean;
+  /** The version of TensorRT that code in the editor is checked for; null: it is not checked. */
+  lintTarget: string | null;
   /** Builds that are kept of each model; older ones are deleted. */
   keptBuilds: number;
   /** What the builds of all models may take together, MiB; beyond it the oldest are deleted. */
@@ -44,6 +46,7 @@ export function readSettings(resource?: vscode.Uri): Settings {
     launcher: text('build.launcher'),
     backend: buildOptions.backend.kind.find((backend) => backend === text('build.backend')) ?? 'auto',
     revealAfterBuild: configuration.get('build.reveal') !== false,
+    lintTarget: /^\d{1,2}(?:\.\d{1,3}){0,3}$/.exec(text('lint.tensorrt'))?.[0] ?? null,
     keptBuilds: typeof kept === 'number' && kept >= 1 ? Math.floor(kept) : 20,
     keptMebibytes: typeof mebibytes === 'number' && mebibytes >= 1 ? mebibytes : 10_240,
   };

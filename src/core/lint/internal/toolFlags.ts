@@ -1,0 +1,116 @@
+import { trtexecFlags } from './goneNames.ts';
+import { maskShell, type MaskedSource, type Span } from './maskSource.ts';
+
+/** A flag of a tool, where it stands. */
+export interface FoundFlag extends Span {
+  tool: 'trtexec' | 'polygraphy';
+  flag: string;
+  /** What follows `=`; null: nothing. */
+  value: string | null;
+}
+
+const toolWord = /(?<![\w./-])(?:[\w./\\~${}-]*[/\\])?(?<tool>trtexec|polygraphy)(?:\.exe)?(?![\w./-])/g;
+const flagWord = /(?<![\w-])(?<flag>--[A-Za-z][\w-]*)(?:=(?<value>[^\s"'`,;|&)\]]*))?/g;
+
+/** Flags of Polygraphy that are gone since 0.49.7 (source: its options at 22 tags, 2026-11), and what to do instead. */
+export const polygraphyFlags: Readonly<Record<string, string>> = {
+  '--workspace': 'Use --pool-limit workspace:SIZE.',
+  '--strict-types': 'Use --precision-constraints obey.',
+  '--save-uff': 'Import the network as ONNX.',
+  '--uff-order': 'Import the network as ONNX.',
+  '--preprocessor': 'Import the network as ONNX.',
+};
+
+/** Flags in a shell script or YAML file: those behind the tool's name, to the end of its command. */
+export function flagsInShell(text: string, isYaml: boolean): FoundFlag[] {
+  const code = maskShell(text);
+  // A command goes on behind a backslash; in YAML also in lines that begin with a flag, of a list or of folded text.
+  const end = isYaml ? /[;|&`]|\n(?![ \t]*(?:- *)?["']?-)/g : /[;|&`\n]/g;
+  const found: FoundFlag[] = [];
+  let done = 0;
+  for (const word of code.matchAll(toolWord)) {
+    if (word.index < done) continue;
+    const start = word.index + word[0].length;
+    end.lastIndex = start;
+    let stop = end.exec(code);
+    while (stop?.[0] === '\n' && /\\\r?$/.test(code.slice(stop.index - 2, stop.index))) stop = end.exec(code);
+    done = stop?.index ?? code.length;
+    found.push(...flagsIn(text, word.groups!['tool'] as FoundFlag['tool'], { start, end: done }));
+  }
+  return found;
+}
+
+/** Flags in the strings of a program: of the string that names the tool, and of those behind it in the same statement. */
+export function flagsInStrings(text: string, { code, strings }: MaskedSource): FoundFlag[] {
+  const found: FoundFlag[] = [];
+  let done = 0;
+  for (const [index, string] of strings.entries()) {
+    const word = string.start < done ? undefined : [...text.slice(string.start, string.end).matchAll(toolWord)][0];
+    if (word === undefined) continue;
+    const tool = word.groups!['tool'] as FoundFlag['tool'];
+    found.push(...flagsIn(text, tool, { start: string.start + word.index + word[0].length, end: string.end }));
+    done = endOfStatement(code, string.end);
+    for (let next = index + 1; next < strings.length && strings[next]!.start < done; next++)
+      found.push(...flagsIn(text, tool, strings[next]!));
+  }
+  return found;
+}
+
+/** So far back an opening bracket is looked for. */
+const mostBack = 4000;
+
+/** Where the round or square brackets around a place close; outside of any, where its line or statement ends. */
+function endOfStatement(code: string, from: number): number {
+  let closed = 0;
+  let around = '';
+  for (let at = from - 1; at >= Math.max(0, from - mostBack) && around === ''; at--) {
+    const char = code[at]!;
+    if (')]}'.includes(char)) closed += 1;
+    else if ('([{'.includes(char)) {
+      if (closed === 0) around = char;
+      else closed -= 1;
+    }
+  }
+  const enclosed = around === '(' || around === '[';
+  let depth = 0;
+  for (let at = from; at < code.length; at++) {
+    const char = code[at]!;
+    if ('([{'.includes(char)) depth += 1;
+    else if (')]}'.includes(char) && --depth < 0) return at;
+    else if (!enclosed && depth <= 0 && (char === '\n' || char === ';')) return at;
+  }
+  return code.length;
+}
+
+const flagsIn = (text: string, tool: FoundFlag['tool'], { start, end }: Span): FoundFlag[] =>
+  [...text.slice(start, end).matchAll(flagWord)].map(({ index, groups }) => ({
+    tool,
+    flag: groups!['flag']!,
+    value: groups!['value'] ?? null,
+    start: start + index,
+    end: start + index + groups!['flag']!.length,
+  }));
+
+/** Text that does the same as a flag that is gone, in place of the flag and its value; null: none does. */
+export function flagInstead({ tool, flag, value }: FoundFlag): string | null {
+  if (tool === 'polygraphy') return null;
+  if (trtexecFlags[flag] === undefined) return null;
+  switch (flag) {
+    case '--workspace':
+      return value !== null && /^\d+$/.test(value) ? `--memPoolSize=workspace:${value}` : null;
+    case '--buildOnly':
+      return '--skipInference';
+    case '--weightless':
+      return '--stripWeights';
+    case '--restricted':
+      return '--safe';
+    case '--heuristic':
+      return '--builderOptimizationLevel=2';
+    case '--explicitBatch':
+    case '--explicitPrecision':
+    case '--nativeInstanceNorm':
+      return '';
+    default:
+      return null;
+  }
+}
