@@ -3,13 +3,13 @@ import { addTo } from '../base/addTo.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
 import { goneNames, trtexecFlags } from './internal/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
-import { type MaskedSource, maskSource, type Span } from './internal/maskSource.ts';
+import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
 import { pythonTypes, type TensorrtImports, tensorrtImports } from './internal/pythonTypes.ts';
 import { type FoundFlag, flagInstead, flagsInShell, flagsInStrings, polygraphyFlags } from './internal/toolFlags.ts';
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';
 
-export interface LintFinding extends Span {
+export interface LintFinding extends TextPart {
   /**
    * - `gone`: the version has no such name
    * - `perhaps-gone`: so it is if the object is what its name says, or if its branch runs on that version
@@ -23,7 +23,7 @@ export interface LintFinding extends Span {
   /** '': nothing is known. */
   advice: string;
   /** Text in place of a part that does the same; null: none is known to. */
-  fix: (Span & { text: string }) | null;
+  fix: (TextPart & { text: string }) | null;
 }
 
 /** The newest version of which the tables know what is gone. */
@@ -155,7 +155,7 @@ function lintPython(text: string, { code }: MaskedSource, version: number): Lint
   const types = pythonTypes(code, imports);
   const own = new Set([...code.matchAll(/\bdef[ \t]+(\w+)/g)].map(([, name]) => name!));
   const findings: LintFinding[] = [];
-  const add = (span: Span, name: string, receiver: string | null): boolean => {
+  const add = (span: TextPart, name: string, receiver: string | null): boolean => {
     const gone = python.get(name);
     if (gone === undefined || version < versionNumber(gone.since)) return false;
     const words = goneWords(name, gone, receiver, isGuardedPython(code, span.start));
@@ -213,7 +213,7 @@ function ownerOf(type: string, member: string): string | null {
   return type.endsWith('Layer') && python.has(`ILayer.${member}`) ? `ILayer.${member}` : null;
 }
 
-interface Part extends Span {
+interface Part extends TextPart {
   text: string;
 }
 
@@ -234,7 +234,7 @@ function lintCpp(text: string, { code }: MaskedSource, version: number): LintFin
   const types = cppTypes(code);
   const isGuarded = guardedCpp(code);
   const findings: LintFinding[] = [];
-  const add = (span: Span, name: string, receiver: string | null): boolean => {
+  const add = (span: TextPart, name: string, receiver: string | null): boolean => {
     const gone = cpp.get(name);
     if (gone === undefined || version < versionNumber(gone.since)) return false;
     const words = goneWords(name.replace('.', '::'), gone, receiver, isGuarded(span.start));
@@ -282,7 +282,7 @@ function goneWords(
 const isDeprecatedPlugin = (name: string): boolean =>
   /^I?PluginV2(?:Ext|IOExt|DynamicExt|DynamicExtBase)?$|^IPluginCreator$/.test(name);
 
-const deprecatedPlugin = ({ start, end }: Span, name: string): LintFinding => ({
+const deprecatedPlugin = ({ start, end }: TextPart, name: string): LintFinding => ({
   start,
   end,
   code: 'deprecated',
@@ -295,7 +295,7 @@ const deprecatedPlugin = ({ start, end }: Span, name: string): LintFinding => ({
 function pythonFix(
   text: string,
   code: string,
-  { start, end }: Span,
+  { start, end }: TextPart,
   name: string,
   { modules }: TensorrtImports,
 ): LintFinding['fix'] {

@@ -25,8 +25,8 @@ export function registerLint(): vscode.Disposable {
     if (lintTarget === null || text.length > mostCharacters || !mentionsTensorrt.test(text))
       problems.delete(document.uri);
     else {
-      const { problemsOf } = await loadFeatures();
-      if (!document.isClosed) problems.set(document.uri, problemsOf(document, language, lintTarget));
+      const { lintDiagnostics } = await loadFeatures();
+      if (!document.isClosed) problems.set(document.uri, lintDiagnostics(document, language, lintTarget));
     }
   };
   const later = (document: vscode.TextDocument) => {

@@ -16,13 +16,13 @@ async function diagnosed(count: number): Promise<vscode.Diagnostic[]> {
   }
 }
 
-suite('code for other versions of TensorRT', () => {
-  suiteTeardown(async () => {
+describe('code for other versions of TensorRT', () => {
+  after(async () => {
     await closeEditors();
     rmSync(script.fsPath);
   });
 
-  test('what is gone is marked and replaced; another version has it', async () => {
+  it('what is gone is marked and replaced; another version has it', async () => {
     await lens();
     writeFileSync(script.fsPath, code);
     const document = await vscode.workspace.openTextDocument(script);

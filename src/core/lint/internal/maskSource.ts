@@ -1,5 +1,5 @@
 /** A part of a text; offsets in UTF-16 code units. */
-export interface Span {
+export interface TextPart {
   start: number;
   end: number;
 }
@@ -8,7 +8,7 @@ export interface MaskedSource {
   /** The text with comments and strings blanked out: every character is where it was. */
   code: string;
   /** What is between the quotes of each string, in order. */
-  strings: Span[];
+  strings: TextPart[];
 }
 
 const tokens = {
@@ -19,7 +19,7 @@ const tokens = {
 
 /** Separates code from comments and strings. Never throws: what does not end, ends with the line or the text. */
 export function maskSource(text: string, language: keyof typeof tokens): MaskedSource {
-  const strings: Span[] = [];
+  const strings: TextPart[] = [];
   const code = text.replace(tokens[language], (token, ...rest) => {
     const at = rest.find((part) => typeof part === 'number') as number;
     const quoted = /^(?:[rRbBuUfF]{0,2}("""|'''|"|')|R"[^(]*\()/.exec(token);

@@ -1,8 +1,8 @@
 import { trtexecFlags } from './goneNames.ts';
-import { maskShell, type MaskedSource, type Span } from './maskSource.ts';
+import { maskShell, type MaskedSource, type TextPart } from './maskSource.ts';
 
 /** A flag of a tool, where it stands. */
-export interface FoundFlag extends Span {
+export interface FoundFlag extends TextPart {
   tool: 'trtexec' | 'polygraphy';
   flag: string;
   /** What follows `=`; null: nothing. */
@@ -82,7 +82,7 @@ function endOfStatement(code: string, from: number): number {
   return code.length;
 }
 
-const flagsIn = (text: string, tool: FoundFlag['tool'], { start, end }: Span): FoundFlag[] =>
+const flagsIn = (text: string, tool: FoundFlag['tool'], { start, end }: TextPart): FoundFlag[] =>
   [...text.slice(start, end).matchAll(flagWord)].map(({ index, groups }) => ({
     tool,
     flag: groups!['flag']!,

@@ -9,7 +9,7 @@ const severities: Readonly<Record<LintFinding['code'], vscode.DiagnosticSeverity
 };
 
 /** What a version of TensorRT does not have in a text. */
-export const problemsOf = (
+export const lintDiagnostics = (
   document: vscode.TextDocument,
   language: SourceLanguage,
   target: string,
