@@ -103,7 +103,13 @@ async function runAll(chosen, { together = true } = {}) {
       continue;
     }
     // oxlint-disable-next-line no-await-in-loop -- one part after the other: they share the machine's cores
-    for (const what of needed) await ready[what];
+    const had = await Promise.all(needed.map((what) => ready[what]));
+    if (had.includes(false)) {
+      counts.push({ passed: 0, failed: 1 });
+      failures.push(`── ${name}\nNot run, because the build failed.`);
+      console.log(`${heading}\n${name}: 0 passed, 1 failed, not run, because the build failed`);
+      continue;
+    }
     if (together) console.log(heading);
     const started = Date.now();
     // oxlint-disable-next-line no-await-in-loop
@@ -112,7 +118,7 @@ async function runAll(chosen, { together = true } = {}) {
     if (count.failed > 0) failures.push(`── ${name}\n${count.why.trimEnd()}`);
     if (!together) console.log(`${heading}\n${count.said.trimEnd()}`);
     console.log(`${name}: ${count.passed} passed, ${count.failed} failed, ${seconds(Date.now() - started)}`);
-    if (name === 'build') buildDone();
+    if (name === 'build') buildDone(count.failed === 0);
   }
 }
 
