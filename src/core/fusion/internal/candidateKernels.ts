@@ -1,3 +1,4 @@
+import { intAttribute } from '../../formats/onnx/onnxModel.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
 import { isStandardDomain } from '../../network/modelGraph.ts';
 import { outsideName, runsKernel } from './engineView.ts';
@@ -39,7 +40,7 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
       isTransparent: (other) => isTransparent(from, other),
     });
     const within = candidates.of(index);
-    const isView = viewsData.has(node.op) && isStandardDomain(graph.nodes[index]!.domain);
+    const isView = changesNoData(graph, index);
     if (within.length === 0 && !isView) return node;
     return {
       ...node,
@@ -50,10 +51,19 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
   });
 }
 
+/** An operator that only gives a tensor another shape, or one that splits it into parts that follow each other. */
+function changesNoData({ nodes, inputs, inferred }: Resolution['graph'], index: number): boolean {
+  const node = nodes[index]!;
+  if (!isStandardDomain(node.domain)) return false;
+  if (viewsData.has(node.op)) return true;
+  const shape = inferred.shapes[inputs[index]![0]!];
+  if (node.op !== 'Split' || !shape) return false;
+  const axis = intAttribute(node, 'axis') ?? 0;
+  return shape.slice(0, axis < 0 ? axis + shape.length : axis).every((size) => size === 1);
+}
+
 function candidateReason(within: readonly number[], isView: boolean): string {
   const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
-  if (!isView) return `Derived: no kernel names it, and its data come from and go to ${layers} only.`;
-  return within.length === 0
-    ? 'Derived: no kernel names it, and it changes no data.'
-    : `Derived: no kernel names it; it changes no data, and only ${layers} can compute it.`;
+  const can = within.length === 0 ? '' : `, and only ${layers} can compute it`;
+  return isView ? `Derived: no kernel names it; it changes no data${can}.` : `Derived: no kernel names it${can}.`;
 }
