@@ -40,6 +40,6 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
 
 function kernelNodes(build: BuildFacts): Map<string, number[]> {
   const kernels = new Map<string, number[]>();
-  for (const { tactic, nodes } of build.layers) if (tactic !== null) addTo(kernels, tactic, ...nodes);
+  for (const { tactic, nodes } of build.layers) if (tactic !== null) kernels.set(tactic, [...(kernels.get(tactic) ?? []), ...nodes]);
   return kernels;
 }
