@@ -327,10 +327,20 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
       known && !wasAsked(node)
         ? notBuilt(node, judged, seen)
         : judgeOutputs(judged, build, isStronglyTyped(build), facts);
-    addTo(byLine, node.line, verdict);
+    const place = verdict.verdict === 'obeyed' ? '' : placeOf(node, index);
+    addTo(byLine, node.line, { ...verdict, reason: verdict.reason + place });
   }
   for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
+}
+
+/** Where a node is that is not in the main graph: `1/then_branch/0` is in a branch of node 1. */
+function placeOf({ id }: PlannedNode, index: NodeIndex | null): string {
+  const path = id.split('/');
+  if (path.length < 3) return '';
+  const owner = path.slice(0, -2).join('/');
+  const name = index?.facts.nodes.find((node) => node.id === owner)?.name || owner;
+  return ` The node is in ${path.at(-2)!} of ${JSON.stringify(shorten(name))}.`;
 }
 
 /** What the engine happens to do, if no one asked for it. */
