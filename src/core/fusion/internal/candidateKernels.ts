@@ -40,30 +40,32 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
       isTransparent: (other) => isTransparent(from, other),
     });
     const within = candidates.of(index);
-    const isView = changesNoData(graph, index);
+    const isView = changesNoData(from, index);
     if (within.length === 0 && !isView) return node;
     return {
       ...node,
       ...(within.length > 0 && { within }),
       ...(isView && { view: true as const }),
-      reason: `${node.reason} ${candidateReason(within, isView)}`,
+      reason: candidateReason(node.reason, within, isView),
     };
   });
 }
 
 /** An operator that only gives a tensor another shape, or one that splits it into parts that follow each other. */
-function changesNoData({ nodes, inputs, inferred }: Resolution['graph'], index: number): boolean {
-  const node = nodes[index]!;
+function changesNoData({ graph, contradicted }: Resolution, index: number): boolean {
+  const node = graph.nodes[index]!;
   if (!isStandardDomain(node.domain)) return false;
-  if (viewsData.has(node.op)) return true;
-  const shape = inferred.shapes[inputs[index]![0]!];
-  if (node.op !== 'Split' || !shape) return false;
+  if (node.op !== 'Split') return viewsData.has(node.op);
+  const data = graph.inputs[index]![0]!;
+  const shape = graph.inferred.shapes[data];
+  if (!shape || contradicted.some(({ tensor }) => tensor === data)) return false;
   const axis = intAttribute(node, 'axis') ?? 0;
   return shape.slice(0, axis < 0 ? axis + shape.length : axis).every((size) => size === 1);
 }
 
-function candidateReason(within: readonly number[], isView: boolean): string {
+function candidateReason(reason: string, within: readonly number[], isView: boolean): string {
   const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
   const can = within.length === 0 ? '' : `, and only ${layers} can compute it`;
-  return isView ? `Derived: no kernel names it; it changes no data${can}.` : `Derived: no kernel names it${can}.`;
+  const rest = `o kernel names it${isView ? '; it changes no data' : ''}${can}.`;
+  return reason.startsWith('Derived: ') ? `${reason} N${rest}` : `${reason} Derived: n${rest}`;
 }

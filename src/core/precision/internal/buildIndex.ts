@@ -1,5 +1,4 @@
 import type { BuildFacts } from '../buildFacts.ts';
-import { addTo } from '../../base/addTo.ts';
 
 /** Look-ups over a build's facts that every keystroke needs. */
 export interface BuildIndex {
