@@ -1,10 +1,10 @@
 // Adds to a list in a map.
 
 /** Adds to the list of a key, which begins with its first item. */
-export function addTo<K, T>(map: Map<K, T[]>, key: K, ...items: readonly T[]): void {
+export function addTo<K, T>(map: Map<K, T[]>, key: K, item: T): void {
   const list = map.get(key);
-  if (list) list.push(...items);
-  else map.set(key, [...items]);
+  if (list) list.push(item);
+  else map.set(key, [item]);
 }
 
 /**

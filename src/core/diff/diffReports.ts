@@ -35,6 +35,8 @@ import {
   type NetworkNode,
   type NodeStates,
 } from './buildDiff.ts';
+import { type BuildFacts, buildFacts } from '../precision/buildFacts.ts';
+import { computeType } from '../precision/verifyPrecision.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './internal/aspects.ts';
 import {
   type Cluster,
@@ -336,6 +338,7 @@ class Comparison {
   /** Of each node of B, the position of its pair in A. */
   readonly #toA: Int32Array;
   readonly #timed: boolean;
+  #facts: { a: BuildFacts; b: BuildFacts } | undefined;
 
   constructor(a: FusionReport, b: FusionReport, match: NodeMatch) {
     this.#a = a;
@@ -417,7 +420,8 @@ class Comparison {
       add({ kind, a: before, b: after, message: words(kind, label, nodesA.length, [before, after], deltaMs, crossed) });
     }
     const isWhole = [...cluster.a, ...cluster.b].some(({ whole }) => whole);
-    for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same' && !isWhole))
+    const computed = () => this.#computedIn(cluster);
+    for (const { kind: aspect, a, b, message } of aspectsOf(layersA, layersB, kind === 'same' && !isWhole, computed))
       add({ kind: aspect, a, b, message: `${label}: ${message}${delta(deltaMs)}.` });
     if (changes.length === 0 && deltaMs !== null && !isSameWork(layersA, layersB)) {
       const before = totalMs(layersA)!;
@@ -430,6 +434,25 @@ class Comparison {
       });
     }
     return changes;
+  }
+
+  /** The one type that all nodes of a cluster are computed in, on each side, as `precision verify` and gates see it. */
+  #computedIn({ shared }: Cluster): { a: string; b: string } | null {
+    const only = (report: FusionReport, facts: BuildFacts, positions: readonly number[]): string | null => {
+      const types = new Set(
+        positions.map((position) => computeType({ position, op: report.nodes[position]!.op }, facts)),
+      );
+      const [type] = types;
+      return types.size === 1 && type ? type : null;
+    };
+    this.#facts ??= { a: buildFacts(this.#a, null), b: buildFacts(this.#b, null) };
+    const a = only(this.#a, this.#facts.a, shared);
+    const b = only(
+      this.#b,
+      this.#facts.b,
+      shared.map((index) => this.#match.toB[index]!),
+    );
+    return a === null || b === null ? null : { a, b };
   }
 
   /** Nodes that only one side computes, and nodes that B knows nothing of. */

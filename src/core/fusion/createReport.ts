@@ -26,7 +26,7 @@ import { createEngineView, type EngineView, outsideName, runsKernel } from './in
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
-import { modelProblem, noteUnbuilt, overloadProblem } from './internal/modelDifferences.ts';
+import { modelProblem, noteUnbuilt, operatorProblem, overloadProblem } from './internal/modelDifferences.ts';
 import { claimNamed } from './internal/namedMembers.ts';
 import { accountingOf, nodeFates } from './internal/nodeFates.ts';
 import { joinProfile, type ProfileJoin } from './internal/profileJoin.ts';
@@ -36,6 +36,7 @@ import { findRemarks } from './internal/reportRemarks.ts';
 import { createResolution, modelTensor, readersOf, type Resolution, sourceOf } from './internal/resolution.ts';
 import { findTimes } from './internal/timeFindings.ts';
 import { joinTrace } from './internal/traceJoin.ts';
+import { claimUnrolled } from './internal/unrolledKernels.ts';
 import { claimWitnessed } from './internal/witnessedNodes.ts';
 
 /** The tensors of all graphs of the model but its initializers, which no layer writes. */
@@ -192,11 +193,12 @@ function resolve(
   const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
   if (other) return { resolution: { ...createResolution(empty), problems }, other };
   if (differs) problems.push(differs);
-  problems.push(...overloadProblem(empty));
+  problems.push(...overloadProblem(empty), ...operatorProblem(empty));
   claimLoggedFusions(empty);
   claimGone(empty);
   claimReached(empty);
   claimWitnessed(empty);
+  claimUnrolled(empty);
   return { resolution: empty, other };
 }
 

@@ -128,7 +128,7 @@ function addGraph(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
   }
   const outputs = source.outputs.map(({ name }) => lookup(name, scope)).filter((tensor) => tensor !== undefined);
   if (scope.owner < 0) graph.graphOutputs = outputs;
-  else addTo(graph.bodyOutputs, scope.owner, ...outputs);
+  else graph.bodyOutputs.set(scope.owner, [...(graph.bodyOutputs.get(scope.owner) ?? []), ...outputs]);
 }
 
 function define(graph: ModelGraph, source: OnnxGraph, scope: Scope): void {
@@ -432,13 +432,14 @@ export interface Attention {
 
 /** Every Softmax that is fed by a product through scale, mask or casts only, and read by a product through casts only. */
 export function attentions<Tensor extends string | number>(network: readonly AttentionNode<Tensor>[]): Attention[] {
+  if (!network.some(({ op }) => op === 'Softmax')) return [];
   const producer = new Map<Tensor, number>();
   const readers = new Map<Tensor, number[]>();
-  network.forEach(({ inputs, outputs }, index) => {
+  network.forEach(({ outputs }, index) => {
     for (const output of outputs) if (output !== '') producer.set(output, index);
-    for (const input of inputs) {
-      addTo(readers, input, index);
-    }
+  });
+  network.forEach(({ inputs }, index) => {
+    for (const input of inputs) if (producer.has(input)) addTo(readers, input, index);
   });
   const before = (node: AttentionNode<Tensor>): number | undefined => {
     const seen = new Set<number>();

@@ -206,6 +206,8 @@ export interface NodeNames extends LayerNodes {
   callerOf(token: MetadataToken): readonly number[];
   /** Parser's records that fit no node of the model, and how many there are in all. */
   unmatched: Unmatched;
+  /** Nodes of local functions that the parser did not read, with the call that it took for an operator of that name. */
+  replaced: ReadonlyMap<number, number>;
 }
 
 export interface Unmatched {
@@ -224,7 +226,8 @@ const loopMakers = new Set(['Loop', 'Scan', 'If', 'LSTM', 'GRU', 'RNN']);
  * log says of them was dropped.
  */
 export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[], isWhole = true): NodeNames {
-  const byName = new NodesByName(graph.nodes, new Set(untakenNodes(graph).keys()));
+  const replaced = replacedNodes(graph, parsed);
+  const byName = new NodesByName(graph.nodes, new Set([...untakenNodes(graph).keys(), ...replaced.keys()]));
   const registry = new Map<string, number>();
   const records = new Map<number, ParsedNode>();
   const unmatched = register(graph, byName, parsed, registry, records);
@@ -255,6 +258,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   return {
     longest,
     unmatched,
+    replaced,
     has: (name) => byName.has(name) || registry.has(name) || constants.has(name),
     nodesOf,
     nodesOfLayer,
@@ -269,7 +273,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
     nodesOfToken: (token) => nodesOfToken(graph, token, { nodesOf, longest }, ownerLabels),
     callerOf: (token) => callersOf(graph, token, nodesOf),
     nodesOfLoop: (base) => {
-      const [, kind, count] = /\(Unnamed (Loop|IfConditional)_ (\d+)\)/.exec(base) ?? [];
+      const [, kind, count] = /\(Unnamed (Loop|IfConditional)[_*] (\d+)\)/.exec(base) ?? [];
       loops ??= graph.nodes.flatMap(({ op }, index) => (loopMakers.has(op) ? [index] : []));
       const node = count === undefined ? undefined : loops[Number(count)];
       if (node === undefined || (graph.nodes[node]!.op === 'If') !== (kind === 'IfConditional')) return noNodes;
@@ -319,6 +323,19 @@ function register(
     }
   }
   return { names, operators, of: parsed.length };
+}
+
+/** Of a call of a function, the parser registers the layers of its nodes; of an operator, one of its own. */
+function replacedNodes(graph: ModelGraph, parsed: readonly ParsedNode[]): Map<number, number> {
+  const replaced = new Map<number, number>();
+  if (graph.model.functions.length === 0) return replaced;
+  const built = new Set(parsed.flatMap(({ op, name, layers }) => (layers.length > 0 ? [keyOf(op, name)] : [])));
+  graph.nodes.forEach((node, call) => {
+    const isCall = node.subgraphs.at(-1)?.attribute === node.op;
+    if (isCall && built.has(keyOf(node.op, parserName(node))))
+      for (const inner of bodyOf(graph, call)) replaced.set(inner, call);
+  });
+  return replaced;
 }
 
 /** Names of the nodes of overloaded functions: TensorRT's parser builds one overload for all, with what operators it has. */

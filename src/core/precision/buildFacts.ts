@@ -24,6 +24,8 @@ export interface ModelFacts {
   nodes: NodeFacts[];
   /** The model's inputs and weights, which are no nodes, with the nodes (positions, the first ones) that read them. */
   sources?: { name: string; kind: 'input' | 'weight'; nodes: number[] }[];
+  /** Names of nodes inside local functions, which rules do not reach. */
+  inFunctions?: { name: string; function: string }[];
 }
 
 export interface NodeFacts {
@@ -83,6 +85,9 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
       };
     }),
     sources: sourcesOf(network),
+    inFunctions: model.functions.flatMap((one) =>
+      one.nodes.flatMap(({ name }) => (name === '' ? [] : [{ name, function: one.name }])),
+    ),
   };
 }
 

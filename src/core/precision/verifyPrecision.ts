@@ -15,7 +15,7 @@ import {
   smallestWeight,
 } from './buildFacts.ts';
 import { judgeOutputs } from './internal/judgeOutputs.ts';
-import { isFloating, type PrecisionType, precisionType, typeOfEngineTensor } from './overrideFile.ts';
+import { isFloating, type PrecisionType, precisionType, precisionTypes, typeOfEngineTensor } from './overrideFile.ts';
 import { readOverrides } from './readOverrides.ts';
 import {
   type NodeVerdict,
@@ -27,6 +27,9 @@ import {
   verdictWords,
 } from './precisionPlan.ts';
 import { type NodeIndex, resolveOverrides } from './resolveOverrides.ts';
+
+/** A node and the type in question. */
+type JudgedNode = Pick<PlannedNode, 'position' | 'op' | 'compute'>;
 
 /** What the layers that compute a node show of its type. */
 export interface LayerJudgment {
@@ -55,11 +58,7 @@ export const normalizations: ReadonlySet<string> = new Set([
  * cautious where nodes share a kernel.
  * @param weight shape of the node's weights, where it multiplies by some
  */
-export function judgeLayers(
-  node: PlannedNode,
-  build: BuildFacts,
-  weight: readonly number[] | undefined,
-): LayerJudgment {
+export function judgeLayers(node: JudgedNode, build: BuildFacts, weight: readonly number[] | undefined): LayerJudgment {
   const own = build.nodes[node.position]?.layers ?? [];
   const layers = own.map((i) => build.layers[i]).filter((layer) => layer !== undefined);
   if (layers.length === 0) {
@@ -84,7 +83,7 @@ export function judgeLayers(
 }
 
 /** Copies and casts around a product carry its name, too: where a product has kernels of its own, those count. */
-function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
+function telling(node: JudgedNode, layers: BuiltLayer[]): BuiltLayer[] {
   const floating = layers.filter((layer) =>
     [...layer.inputs, ...layer.outputs].some((tensor) => floatType(tensor) !== null),
   );
@@ -94,7 +93,7 @@ function telling(node: PlannedNode, layers: BuiltLayer[]): BuiltLayer[] {
   return own.length > 0 ? own : candidates;
 }
 
-function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: readonly number[] | undefined): LayerJudgment {
+function judgeLayer(node: JudgedNode, layer: BuiltLayer, weight: readonly number[] | undefined): LayerJudgment {
   const name = shorten(layer.name);
   const want = node.compute;
   if (layer.inputs.length + layer.outputs.length === 0) {
@@ -138,7 +137,7 @@ function judgeLayer(node: PlannedNode, layer: BuiltLayer, weight: readonly numbe
 }
 
 /** A kernel that has the type that was requested at all of its boundary. */
-function uniform(node: PlannedNode, layer: BuiltLayer): LayerJudgment {
+function uniform(node: JudgedNode, layer: BuiltLayer): LayerJudgment {
   const want = node.compute;
   const name = shorten(layer.name);
   // Weights that were not found by their shape may hide behind Casts inside.
@@ -153,14 +152,14 @@ function uniform(node: PlannedNode, layer: BuiltLayer): LayerJudgment {
 }
 
 /** A kernel that only has integers of Q/DQ nodes at its boundary, and does not convert inside. */
-function integers(node: PlannedNode, layer: BuiltLayer, border: readonly PrecisionType[]): LayerJudgment | null {
+function integers(node: JudgedNode, layer: BuiltLayer, border: readonly PrecisionType[]): LayerJudgment | null {
   if (isQuantized(node.compute) || !border.every(isQuantized) || takesCasts(layer.name)) return null;
   return { ...byType(node, layer, false, `it reads and writes ${listed(border)}`), quantized: true };
 }
 
 /** What a layer multiplies, where that shows: its weights, or all that a kernel of a library reads. */
 function judgeOperands(
-  node: PlannedNode,
+  node: JudgedNode,
   layer: BuiltLayer,
   weight: readonly number[] | undefined,
 ): LayerJudgment | null {
@@ -187,7 +186,7 @@ function judgeOperands(
  * A kernel of several nodes with several types: only a normalization's own constants tell, and only where they are in
  * FP32. FP16 constants are the rule in such a kernel, and may be a neighbor's.
  */
-function shared(node: PlannedNode, layer: BuiltLayer, name: string): LayerJudgment {
+function shared(node: JudgedNode, layer: BuiltLayer, name: string): LayerJudgment {
   const constants = constantsOf(layer);
   const wanted = constants.filter((tensor) => floatType(tensor) === node.compute);
   const elsewhere = large(layer.inputs).some(
@@ -280,7 +279,7 @@ const constantsOf = ({ inputs, constants = [] }: BuiltLayer): SeenTensor[] => [
   ...constants,
 ];
 
-function byType(node: PlannedNode, layer: BuiltLayer, obeyed: boolean, fact: string): LayerJudgment {
+function byType(node: JudgedNode, layer: BuiltLayer, obeyed: boolean, fact: string): LayerJudgment {
   const reason = `In the layer ${shorten(layer.name)} ${fact}${obeyed ? '' : `, not ${node.compute}`}.`;
   return { verdict: obeyed ? 'obeyed' : 'disobeyed', certain: true, reason, layer: layer.name };
 }
@@ -328,10 +327,20 @@ export function verifyPrecision(plan: PrecisionPlan, build: BuildFacts, index: N
       known && !wasAsked(node)
         ? notBuilt(node, judged, seen)
         : judgeOutputs(judged, build, isStronglyTyped(build), facts);
-    addTo(byLine, node.line, verdict);
+    const place = verdict.verdict === 'obeyed' ? '' : placeOf(node, index);
+    addTo(byLine, node.line, { ...verdict, reason: verdict.reason + place });
   }
   for (const { line } of plan.skipped) if (!byLine.has(line)) byLine.set(line, []);
   return [...byLine].sort(([a], [b]) => a - b).map(([line, nodes]) => ruleVerdict(line, nodes));
+}
+
+/** Where a node is that is not in the main graph: `1/then_branch/0` is in a branch of node 1. */
+function placeOf({ id }: PlannedNode, index: NodeIndex | null): string {
+  const path = id.split('/');
+  if (path.length < 3) return '';
+  const owner = path.slice(0, -2).join('/');
+  const name = index?.facts.nodes.find((node) => node.id === owner)?.name || owner;
+  return ` The node is in ${path.at(-2)!} of ${JSON.stringify(shorten(name))}.`;
 }
 
 /** What the engine happens to do, if no one asked for it. */
@@ -468,6 +477,15 @@ export function computedTypes(nodes: readonly PlannedNode[], build: BuildFacts, 
       giver(node)('unseen', seen.reason, { layer: seen.layer })
     );
   });
+}
+
+/** The type that a build's layers show for sure that a node is computed in; null: they do not. */
+export function computeType(node: Omit<JudgedNode, 'compute'>, build: BuildFacts): PrecisionType | null {
+  const types = precisionTypes.filter((type) => {
+    const { verdict, certain } = judgeLayers({ ...node, compute: type }, build, undefined);
+    return verdict === 'obeyed' && certain;
+  });
+  return types.length === 1 ? types[0]! : null;
 }
 
 type Give = (verdict: Verdict, reason: string, more?: Partial<NodeVerdict>) => NodeVerdict;

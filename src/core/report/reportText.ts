@@ -33,6 +33,7 @@ import {
   findingHead,
   isStep,
   layerOf,
+  leastSaving,
   longestName,
   nodeLabel,
   oneOf,
@@ -280,9 +281,6 @@ function findingLines({ findings = [] }: FusionReport): string[] {
     ]),
   ];
 }
-
-/** Fewer bytes than these are not worth a sentence. */
-const leastSaving = 1024;
 
 /** What fusion saved altogether. */
 function savingLines({ savings = [] }: FusionReport): string[] {

@@ -416,11 +416,16 @@ export function savingOf(
   );
 }
 
+/** Fewer bytes than these are not worth a sentence. */
+export const leastSaving = 1024;
+
 /** `3 launches and 1.5 MiB of 4 tensors, derived`; '' where nothing was saved or is known. */
 export function savingText({ launches, bytes, tensors, unknownTensors }: FusionSaving): string {
   const parts = [
     launches !== null && launches > 0 ? counted(launches, 'launch', 'launches') : '',
-    bytes !== null && tensors > 0 ? `${sizeText(bytes)} of ${counted(tensors, 'tensor')} that stay in kernels` : '',
+    bytes !== null && bytes >= leastSaving
+      ? `${sizeText(bytes)} of ${counted(tensors, 'tensor')} that stay in kernels`
+      : '',
     unknownTensors > 0 ? `${counted(unknownTensors, 'tensor')} of unknown size` : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? '' : `${parts.join(', ')} (derived)`;

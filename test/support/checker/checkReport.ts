@@ -385,7 +385,10 @@ class Checker {
     if (line === undefined || node.fate === 'unknown') return;
     const text = this.#raw.lines.slice(Number(line) - 1, Number(line) + 3).join('\n');
     const layers = this.#raw.registered.get(raw.name) ?? [];
-    const names = [raw.name, ...layers, ...raw.outputs.filter((output) => output !== '')];
+    // Of a function's node, the line is about the call that an operator replaced.
+    const call = / in place of its function /.test(node.reason) ? this.#model.byId.get(raw.owner ?? '') : undefined;
+    const said = call ?? raw;
+    const names = [said.name, ...(call ? [] : layers), ...said.outputs.filter((output) => output !== '')];
     const isChained =
       node.reason.startsWith('TensorRT fused') && this.#raw.fusions.some(({ line: other }) => other.includes(raw.name));
     if (!names.some((name) => text.includes(name)) && !isChained)

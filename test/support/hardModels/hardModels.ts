@@ -6,6 +6,7 @@ import { generators } from './generators.ts';
 import type { HardModel } from './hardModel.ts';
 import { identities } from './identities.ts';
 import { names } from './names.ts';
+import { steps } from './steps.ts';
 
 /** All of them, each with a name of its own. */
 export const hardModels: HardModel[] = [
@@ -16,4 +17,5 @@ export const hardModels: HardModel[] = [
   ...names,
   ...bodies,
   ...claims,
+  ...steps,
 ];

@@ -42,5 +42,5 @@ function assertion(text: string): string {
   const claim = /^(?:\[\d+\] )?(?:Assertion failed: )?(.*)$/.exec(text)![1]!;
   const quoted = /&& "(.+)"$/.exec(claim)?.[1];
   if (quoted !== undefined) return quoted;
-  return (text.includes('Assertion failed: ') && /^.*?[)\w]: ([A-Z].*)$/.exec(claim)?.[1]) || claim;
+  return (text.includes('Assertion failed: ') && /^.*?[)\]\w]: ([A-Z].*)$/.exec(claim)?.[1]) || claim;
 }

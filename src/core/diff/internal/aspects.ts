@@ -17,8 +17,14 @@ export interface Aspect {
  * What else differs between the layers that compute the same nodes: types, kernels and formats, each only where both
  * sides say it.
  * @param grouping false: the nodes are computed together otherwise, so that only their types can be compared
+ * @param computed the type that the nodes are computed in, on both sides, if that is known
  */
-export function aspectsOf(a: readonly ReportLayer[], b: readonly ReportLayer[], grouping: boolean): Aspect[] {
+export function aspectsOf(
+  a: readonly ReportLayer[],
+  b: readonly ReportLayer[],
+  grouping: boolean,
+  computed: () => { a: string; b: string } | null,
+): Aspect[] {
   const found: Aspect[] = [];
   const add = (kind: Aspect['kind'], before: string | null, after: string | null, what: string, rest = '') => {
     if (before === null || after === null || before === after) return;
@@ -31,7 +37,17 @@ export function aspectsOf(a: readonly ReportLayer[], b: readonly ReportLayer[], 
     add('format', types(a), types(b), 'output type of the ForeignNode', ', the types inside are unknown');
     return found;
   }
-  add('precision', types(a), types(b), 'type');
+  if (types(a) !== types(b)) {
+    const known = computed();
+    const isKept = known !== null && known.a === known.b;
+    const rest =
+      known === null
+        ? ''
+        : isKept
+          ? `, computed in ${known.a} in both`
+          : `, computed in ${known.b} instead of ${known.a}`;
+    add(isKept ? 'format' : 'precision', types(a), types(b), 'output type', rest);
+  }
   if (!grouping) return found;
   if (comparableKernels(a, b)) add('kernel', kernels(a), kernels(b), 'kernel');
   const [before, after] = [formats(a), formats(b)];

@@ -1,3 +1,4 @@
+import { intAttribute } from '../../formats/onnx/onnxModel.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
 import { isStandardDomain } from '../../network/modelGraph.ts';
 import { outsideName, runsKernel } from './engineView.ts';
@@ -39,21 +40,32 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
       isTransparent: (other) => isTransparent(from, other),
     });
     const within = candidates.of(index);
-    const isView = viewsData.has(node.op) && isStandardDomain(graph.nodes[index]!.domain);
+    const isView = changesNoData(from, index);
     if (within.length === 0 && !isView) return node;
     return {
       ...node,
       ...(within.length > 0 && { within }),
       ...(isView && { view: true as const }),
-      reason: `${node.reason} ${candidateReason(within, isView)}`,
+      reason: candidateReason(node.reason, within, isView),
     };
   });
 }
 
-function candidateReason(within: readonly number[], isView: boolean): string {
+/** An operator that only gives a tensor another shape, or one that splits it into parts that follow each other. */
+function changesNoData({ graph, contradicted }: Resolution, index: number): boolean {
+  const node = graph.nodes[index]!;
+  if (!isStandardDomain(node.domain)) return false;
+  if (node.op !== 'Split') return viewsData.has(node.op);
+  const data = graph.inputs[index]![0]!;
+  const shape = graph.inferred.shapes[data];
+  if (!shape || contradicted.some(({ tensor }) => tensor === data)) return false;
+  const axis = intAttribute(node, 'axis') ?? 0;
+  return shape.slice(0, axis < 0 ? axis + shape.length : axis).every((size) => size === 1);
+}
+
+function candidateReason(reason: string, within: readonly number[], isView: boolean): string {
   const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
-  if (!isView) return `Derived: no kernel names it, and its data come from and go to ${layers} only.`;
-  return within.length === 0
-    ? 'Derived: no kernel names it, and it changes no data.'
-    : `Derived: no kernel names it; it changes no data, and only ${layers} can compute it.`;
+  const can = within.length === 0 ? '' : `, and only ${layers} can compute it`;
+  const rest = `o kernel names it${isView ? '; it changes no data' : ''}${can}.`;
+  return reason.startsWith('Derived: ') ? `${reason} N${rest}` : `${reason} Derived: n${rest}`;
 }

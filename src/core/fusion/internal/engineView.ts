@@ -90,10 +90,17 @@ export function createEngineView(
 
 /** An engine has a copy of its layers for each optimization profile, and a pass runs one of them. */
 function ofProfile(view: EngineView, shown: number, known: NodeNames): EngineView {
-  const suffixOf = (name: string): number => (known.has(name) ? 0 : mentionedProfile(name));
-  const own = view.layers.map(({ name, inputs, outputs }) =>
-    Math.max(suffixOf(name), ...[...inputs, ...outputs].map((tensor) => suffixOf(tensor.name))),
-  );
+  const suffixOf = (name: string): number => {
+    const profile = mentionedProfile(name);
+    return profile > 0 && known.has(name) ? 0 : profile;
+  };
+  const own = view.layers.map(({ name, inputs, outputs }) => {
+    let profile = suffixOf(name);
+    for (const tensor of inputs) profile = Math.max(profile, suffixOf(tensor.name));
+    for (const tensor of outputs) profile = Math.max(profile, suffixOf(tensor.name));
+    return profile;
+  });
+  if (own.every((profile) => profile === 0)) return view;
   // Not all kernels of a further profile have its suffix, or read a tensor that has; the profiles follow one another.
   let last = 0;
   const ofRegion = view.regions.map(({ layers }) => (last = Math.max(last, ...layers.map((layer) => own[layer]!))));

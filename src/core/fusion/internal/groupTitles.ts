@@ -21,10 +21,12 @@ const mostOf = 0.75;
  */
 export function groupTitles(graph: ModelGraph, groups: readonly UntitledGroup[]): string[] {
   const places = new Places(graph);
-  const found = groups.map(({ name, members }) => {
+  const groupOf = new Int32Array(graph.nodes.length).fill(-1);
+  const found = groups.map(({ name, members }, group) => {
     const nodes = [...members].toSorted((a, b) => a - b);
     if (nodes.length === 0) return { titles: [placeOfName(name)] };
-    const what = contentOf(graph, nodes);
+    for (const node of nodes) groupOf[node] = group;
+    const what = contentOf(graph, nodes, (node) => groupOf[node] === group);
     const paths = nodes.map((node) => places.of(node));
     return { titles: [titled(placeOf(paths, false), what), titled(placeOf(paths, true), what)] };
   });
@@ -150,6 +152,8 @@ const passing: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** Operators that stand for themselves. */
+const alone: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'LSTM', 'GRU', 'RNN']);
 const multiplying: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'MatMulNBits', 'FusedMatMul', 'MatMulInteger']);
 const shaping: ReadonlySet<string> = new Set(
   'Constant ConstantOfShape Shape Size Gather Cast Identity Dropout Reshape Transpose Squeeze Unsqueeze Flatten Split Slice Concat Expand Tile Pad QuantizeLinear DequantizeLinear Where Range'.split(
@@ -183,8 +187,8 @@ interface Part {
 }
 
 /** What nodes compute: `LayerNorm + MLP`, `Attention ×12 + MLP ×12`; at most three parts, in the order of the nodes. */
-function contentOf(graph: ModelGraph, nodes: readonly number[]): string {
-  const known = recognized(graph, nodes);
+function contentOf(graph: ModelGraph, nodes: readonly number[], isMember: (node: number) => boolean): string {
+  const known = recognized(graph, nodes, isMember);
   const rank = ({ name }: Part): number => (order.indexOf(name) + order.length + 1) % (order.length + 1);
   const others = countedOps(graph, nodes, (op) => !shaping.has(op) && !multiplying.has(op) && whole[op] === undefined);
   const rest = others.filter(({ name }) => !order.includes(name));
@@ -216,20 +220,24 @@ function countedOps({ nodes: all }: ModelGraph, nodes: readonly number[], keep: 
 }
 
 /** Patterns of several nodes, each from its edges inside the group, and the products that are in none. */
-function recognized(graph: ModelGraph, nodes: readonly number[]): Part[] {
-  const isMember = new Set(nodes);
+function recognized(graph: ModelGraph, nodes: readonly number[], isMember: (node: number) => boolean): Part[] {
   const op = (node: number): string => graph.nodes[node]!.op;
   const before = (node: number): number[] =>
-    graph.inputs[node]!.flatMap((tensor) => {
-      const producer = tensor < 0 ? -1 : graph.tensors[tensor]!.producer;
-      return isMember.has(producer) ? [producer] : [];
-    });
-  const behind = (node: number): number[] =>
-    graph.outputs[node]!.flatMap((tensor) => graph.tensors[tensor]!.consumers.filter((reader) => isMember.has(reader)));
+    graph.inputs[node]!.map((tensor) => (tensor < 0 ? -1 : graph.tensors[tensor]!.producer)).filter(isMember);
+  const behind = (node: number): readonly number[] => {
+    const [tensor, more] = graph.outputs[node]!;
+    const readers = tensor === undefined ? [] : graph.tensors[tensor]!.consumers;
+    if (more === undefined) return readers;
+    return graph.outputs[node]!.flatMap((output) => graph.tensors[output]!.consumers);
+  };
   const parts = new Map<string, Part>();
   const add = (name: string, first: number): void => {
-    const part = parts.get(name) ?? { name, count: 0, first };
-    parts.set(name, { ...part, count: part.count + 1, first: Math.min(part.first, first) });
+    const part = parts.get(name);
+    if (!part) parts.set(name, { name, count: 1, first });
+    else {
+      part.count += 1;
+      part.first = Math.min(part.first, first);
+    }
   };
   const used = new Set<number>();
   const network = nodes.map((node) => ({ op: op(node), inputs: graph.inputs[node]!, outputs: graph.outputs[node]! }));
@@ -241,9 +249,9 @@ function recognized(graph: ModelGraph, nodes: readonly number[]): Part[] {
   for (const node of nodes) {
     const name = whole[op(node)] ?? (op(node) === 'Sqrt' ? normAt(node, op, before) : undefined);
     if (name !== undefined) add(name, node);
-    if (/^(?:Conv|ConvTranspose|LSTM|GRU|RNN)$/.test(op(node))) add(op(node), node);
+    if (alone.has(op(node))) add(op(node), node);
     if (!multiplying.has(op(node)) || used.has(node)) continue;
-    const end = secondProduct(node, op, behind);
+    const end = secondProduct(node, op, behind, isMember);
     if (end === undefined || used.has(end)) continue;
     used.add(node);
     // A gate is a second way to the same product.
@@ -277,22 +285,27 @@ function normAt(sqrt: number, op: (node: number) => string, before: (node: numbe
 function secondProduct(
   start: number,
   op: (node: number) => string,
-  behind: (node: number) => number[],
+  behind: (node: number) => readonly number[],
+  isMember: (node: number) => boolean,
 ): number | undefined {
-  const seen = new Set<string>();
-  const queue: [node: number, active: boolean][] = [[start, false]];
-  for (let next = queue.shift(); next !== undefined && seen.size < 64; next = queue.shift()) {
-    const [at, active] = next;
-    for (const reader of behind(at)) {
+  // Nodes before an activation, and their complements behind one.
+  const queue = [start];
+  const seen = new Set(queue);
+  for (let turn = 0; turn < queue.length && seen.size <= 64; turn++) {
+    const at = queue[turn]!;
+    for (const reader of behind(at < 0 ? ~at : at)) {
+      if (!isMember(reader)) continue;
       const name = op(reader);
       if (multiplying.has(name)) {
-        if (active) return reader;
+        if (at < 0) return reader;
         continue;
       }
-      const now = active || activations.has(name);
-      if ((!activations.has(name) && !passing.has(name)) || seen.has(`${reader} ${now}`)) continue;
-      seen.add(`${reader} ${now}`);
-      queue.push([reader, now]);
+      const isActive = activations.has(name);
+      if (!isActive && !passing.has(name)) continue;
+      const next = at < 0 || isActive ? ~reader : reader;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      queue.push(next);
     }
   }
   return undefined;

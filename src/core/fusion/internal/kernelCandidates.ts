@@ -9,7 +9,7 @@ export interface KnownKernels {
   nodeLayers: readonly (readonly number[])[];
   /** ForeignNode of each node; -1: none. */
   regionOf: ArrayLike<number>;
-  layers: readonly Pick<EngineLayer, 'inputs' | 'outputs'>[];
+  layers: readonly Pick<EngineLayer, 'name' | 'type' | 'inputs' | 'outputs'>[];
   /** ForeignNode of each layer, by index of the layer; -1: none, or the layer is all of it. */
   layerRegion: readonly number[];
   /** True for a layer that runs a kernel. */
@@ -20,6 +20,21 @@ export interface KnownKernels {
   isConstant: (node: number) => boolean;
   /** True for a node that hands its first input on and is in no layer. */
   isTransparent: (node: number) => boolean;
+}
+
+/** Operators that the name of a generated kernel always lists, if the kernel computes them. */
+const listed = new Set(['Add', 'Erf', 'Mul', 'Sqrt', 'Sub', 'Transpose']);
+
+/**
+ * False for a kernel that cannot compute an operator: `__myl_AddReshTran_myl0_4` lists all that it does, and a product of
+ * matrices that reads and writes rows in order transposes none. A long list ends in `Etc`.
+ */
+function canCompute({ name, type, inputs, outputs }: KnownKernels['layers'][number], op: string): boolean {
+  if (!listed.has(op)) return true;
+  if (type === 'gemm' && op === 'Transpose')
+    return ![...inputs, ...outputs].every(({ format }) => format?.startsWith('(Linear) '));
+  const steps = type === 'kgen' ? /^__myl_((?:[A-Z][a-z]+)+)_myl/.exec(name)?.[1]?.match(/[A-Z][a-z]+/g) : undefined;
+  return !steps || steps.some((step) => step === 'Etc' || op.startsWith(step));
 }
 
 /** More candidates than these are no answer. */
@@ -79,7 +94,10 @@ export class KernelCandidates {
     // Where the layers' tensors do not connect them, or are not listed, both sides are candidates as a whole.
     const found = between.size > 0 ? between : new Set([...above.layers, ...below.layers]);
     const kernels = [...found].filter((layer) => this.#known.isKernel(layer)).toSorted((a, b) => a - b);
-    return kernels.length > mostCandidates ? [] : kernels;
+    if (kernels.length <= mostCandidates) return kernels;
+    const { graph, layers } = this.#known;
+    const able = kernels.filter((layer) => canCompute(layers[layer]!, graph.nodes[node]!.op));
+    return able.length > mostCandidates ? [] : able;
   }
 
   /** What one layer of a ForeignNode hands to the next. */

@@ -196,6 +196,21 @@ export function overloadProblem({ graph, names, unbuilt }: Resolution): Problem[
   ];
 }
 
+/** TensorRT's parser knows operators by their names: it does not look for a function of one's name. */
+export function operatorProblem({ graph, names }: Resolution): Problem[] {
+  const [call] = names.replaced.values();
+  if (call === undefined) return [];
+  const { id, op, domain } = graph.nodes[call]!;
+  return [
+    {
+      severity: 'warning',
+      code: 'ignored-function',
+      message: `TensorRT built the operator ${op} in place of the local function ${domain}.${op} (call ${quote(parserName(graph.nodes[call]!))}), so the engine computes something else than the model. Give the function a name that no operator has.`,
+      node: id,
+    },
+  ];
+}
+
 /** The node is in a call of a function that has several overloads. */
 export function isInOverload(graph: ModelGraph, node: number): boolean {
   if (graph.model.functions.length < 2 || graph.owner[node]! < 0) return false;
@@ -210,6 +225,10 @@ export function isInOverload(graph: ModelGraph, node: number): boolean {
 
 /** Notes the nodes that the parser did not see. It reads only one branch of an If whose condition it knows. */
 export function noteUnbuilt({ graph, names, unbuilt, gone }: Resolution, log: BuildLog | undefined): void {
+  for (const [node, call] of names.replaced) {
+    const line = names.recordOf(call)?.line;
+    if (line !== undefined) gone.set(node, { by: 'operator', node: call, line });
+  }
   if (!log || log.parsedNodes.length === 0 || log.phases.length === 0 || log.dropped?.['parsedNodes']) return;
   const isInBranch = (node: number): boolean => {
     const owner = graph.owner[node]!;

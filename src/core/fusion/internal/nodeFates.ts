@@ -93,6 +93,8 @@ function goneReason(from: Resolution, gone: Provenance): string {
         ? `The condition of ${name} is constant and selects the other branch, and TensorRT's parser did not read this one.`
         : `Derived: the condition of ${name} is constant and selects the other branch, and no layer names this one.`;
     }
+    case 'operator':
+      return `TensorRT's parser built the operator ${from.graph.nodes[gone.node]!.op} in place of its function (log line ${gone.line}).`;
     case 'rule':
       return gone.line > 0
         ? `Line ${gone.line} of the rules took it out of INT8: the copy of the model that was built does not have it.`

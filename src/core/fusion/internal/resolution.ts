@@ -41,6 +41,8 @@ export type Provenance =
   | { by: 'parser'; line: number }
   /** The condition of the If is constant, and the branch that it is in is not the one that is taken. */
   | { by: 'untaken'; node: number; exact: boolean }
+  /** It is in a function, and the log registers an operator in place of the function's call. */
+  | { by: 'operator'; node: number; line: number }
   /** A rule removed it from the copy of the model that was built. */
   | { by: 'rule'; line: number }
   /** The log parses one branch of the If and not the one that it is in. */

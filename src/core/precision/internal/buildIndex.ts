@@ -1,5 +1,4 @@
 import type { BuildFacts } from '../buildFacts.ts';
-import { addTo } from '../../base/addTo.ts';
 
 /** Look-ups over a build's facts that every keystroke needs. */
 export interface BuildIndex {
@@ -40,6 +39,6 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
 
 function kernelNodes(build: BuildFacts): Map<string, number[]> {
   const kernels = new Map<string, number[]>();
-  for (const { tactic, nodes } of build.layers) if (tactic !== null) addTo(kernels, tactic, ...nodes);
+  for (const { tactic, nodes } of build.layers) if (tactic !== null) kernels.set(tactic, [...(kernels.get(tactic) ?? []), ...nodes]);
   return kernels;
 }

@@ -18,6 +18,7 @@ export interface UnknownName {
 /** Explains a `name` selector that no node has. */
 export function explainUnknownName(context: CheckContext, selector: Selector): UnknownName {
   return (
+    functionNode(context, selector) ??
     furtherLayer(context, selector) ??
     explainEngineName(context, selector) ??
     tensorName(context, selector) ??
@@ -76,6 +77,14 @@ function furtherLayer(context: CheckContext, selector: Selector): UnknownName | 
   const names = namesAt(index, nodes);
   const message = `This is a layer that TensorRT creates for ${someNames(names)}, not a node. Write the name of the node.`;
   return { code: 'engine-layer-name', message, fixes: namesFix(selector, names) };
+}
+
+/** A node inside a local function: rules only reach the model's own nodes. */
+function functionNode({ index }: CheckContext, { text }: Selector): UnknownName | null {
+  const found = index.facts.inFunctions?.find(({ name }) => name === text);
+  if (!found) return null;
+  const message = `${JSON.stringify(text)} is in the function ${found.function}, and rules do not reach into functions. Inline them first, for example with onnx.inliner.inline_local_functions.`;
+  return { code: 'in-function', message, fixes: [] };
 }
 
 function namesAt(index: NodeIndex, positions: readonly number[]): string[] {

@@ -1,3 +1,4 @@
+import { causeText } from '../../../../src/core/diagnose/internal/causeText.ts';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -343,4 +344,11 @@ describe('a message of one long word', () => {
     expect(messages('(Foo_TRT plugin was not found in the plugin registry')[0]).toContain(' Foo_TRT ');
     expect(messages('x libnvinfer.so.10: cannot open shared object file')[0]).toContain('libnvinfer.so.10');
   });
+});
+
+it('the condition of an assertion is no part of its reason', () => {
+  for (const condition of ['!trainingMode[0]', 'inputs.size() == 2', '(a == b)'])
+    expect(causeText(`[8] Assertion failed: ${condition}: TensorRT only supports inference.`)).toBe(
+      'TensorRT only supports inference.',
+    );
 });

@@ -266,6 +266,29 @@ describe('what differs beside the grouping', () => {
     ]);
   });
 
+  test('a layer whose output only changed computes in the type that verify sees', () => {
+    const gemm = (weight: string, type: string) =>
+      reportWith(
+        ['Gemm1'],
+        [
+          {
+            nodes: ['Gemm1'],
+            type: 'gemm',
+            tactic: 'g',
+            inputs: [{ name: 'x', dims: [64], type: weight, format: null }],
+            outputs: [{ name: 'y', dims: [64], type, format: null }],
+          },
+        ],
+      );
+    const found = (a: FusionReport, b: FusionReport) => diff(a, b).changes.map(({ kind, message }) => [kind, message]);
+    expect(found(gemm('Float', 'Float'), gemm('Float', 'Half'))).toEqual([
+      ['format', 'Gemm1: output type changed from Float to Half, computed in fp32 in both.'],
+    ]);
+    expect(found(gemm('Float', 'Float'), gemm('Half', 'Half'))).toEqual([
+      ['precision', 'Gemm1: output type changed from Float to Half, computed in fp16 instead of fp32.'],
+    ]);
+  });
+
   test('kernels that Myelin generated differ by their operations, not by their hashes', () => {
     const kernel = (tactic: string) => one({ tactic });
     const [a, b] = ['__myl_AddMul_0x45758f32c66a2be5cfd53a3e25683f2', '__myl_AddSub_0x045758f32c66a2be5cfd53a3e25683f'];

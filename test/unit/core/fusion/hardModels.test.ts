@@ -176,6 +176,43 @@ describe('overloads of functions, which TensorRT ignores', () => {
   });
 });
 
+describe('unrolled loops', () => {
+  it.each(['rnn', 'gru', 'lstm_both_ways', 'scan_reverse'])('%s: every kernel has its nodes', async (name) => {
+    const { layers } = await reportOnBuild(name);
+    expect(layers.filter(({ kind, nodes }) => kind === 'kernel' && nodes.length === 0)).toEqual([]);
+  });
+
+  it('keep the nodes around them out of their steps', async () => {
+    const { nodes, layers } = await reportOnBuild('rnn');
+    expect(nodes[1]).toMatchObject({ op: 'RNN', layers: [1, 2, 3, 4, 5, 6, 7, 8, 9] });
+    expect([layers[0]!.nodes, layers[10]!.nodes]).toEqual([['0'], ['3']]);
+  });
+
+  it('have the nodes of the last step in the same program of another one', async () => {
+    const { layers } = await reportOnBuild('scan_reverse');
+    expect(layers.map(({ nodes }) => nodes)).toEqual([
+      ['0/body/0', '0/body/1'],
+      ['0/body/2'],
+      ['0/body/0', '0/body/1'],
+      ['0/body/2'],
+    ]);
+  });
+});
+
+describe('a function with the name of an operator', () => {
+  it('is not built: TensorRT takes the operator', async () => {
+    const { nodes, problems } = await reportOnBuild('function_named_as_operator');
+    expect(nodes.map(({ id, fate, exact }) => [id, fate, exact])).toEqual([
+      ['0', 'foreign', true],
+      ['0/Relu/0', 'removed', true],
+      ['0/Relu/1', 'removed', true],
+      ['1', 'foreign', true],
+      ['2', 'foreign', true],
+    ]);
+    expect(problems).toMatchObject([{ code: 'ignored-function', node: '0' }]);
+  });
+});
+
 describe('local functions', () => {
   it('have their nodes counted for each call, each with its kernel', async () => {
     const { nodes, accounting, model } = await reportOnBuild('function_twice');

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type BuildFacts, flagsOfCommand } from '../../../../src/core/precision/buildFacts.ts';
-import { type NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { type BuildFacts, buildFacts, flagsOfCommand, modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { checkOverrides } from '../../../../src/core/precision/checkOverrides.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
 import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
 import { verifyPrecision } from '../../../../src/core/precision/verifyPrecision.ts';
+import { hardModel, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { captured } from './overrideFixtures.ts';
 
 /** The rules compared with a build that is on record as made with them, or with `rules`. */
@@ -201,4 +205,28 @@ test('flags of a command', () => {
   );
   expect(flagsOfCommand(['/opt/x/trtexec', '--stronglyTyped'])?.stronglyTyped).toBe(true);
   expect(flagsOfCommand(['python', 'build.py'])).toBeNull();
+});
+
+describe('nodes that are not in the main graph', () => {
+  const modelOf = async (name: string) => {
+    const { value } = await readModel(bytesOf(hardModel(name).bytes));
+    const report = await reportOnBuild(name);
+    return { index: new NodeIndex(modelFacts(value!, 'm')), build: buildFacts(report, null, null, null, value!.nodes) };
+  };
+
+  test('of a branch: the result says in which', async () => {
+    const built = await modelOf('if_names_of_main');
+    const [rule] = verify('b0 fp16\nop:Sigmoid fp16', built).slice(-1);
+    const inside = rule!.nodes.find(({ node }) => node.id.includes('/'))!;
+    expect(inside.verdict).not.toBe('obeyed');
+    expect(inside.reason).toMatch(/ The node is in else_branch of "if"\.$/);
+    expect(rule!.nodes.find(({ node }) => !node.id.includes('/'))!.reason).not.toContain('The node is in');
+  });
+
+  test('of a function: rules do not reach it', async () => {
+    const { index } = await modelOf('function_in_if');
+    const { problems } = checkOverrides(readOverrides('mul fp32'), index, null);
+    expect(problems).toMatchObject([{ code: 'in-function' }]);
+    expect(problems[0]!.message).toContain('"mul" is in the function Gate');
+  });
 });
