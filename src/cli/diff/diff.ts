@@ -39,6 +39,7 @@ precisions, also of two exports of a model. What is unknown on one side is not c
 
 Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens gate'.
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
