@@ -1,17 +1,30 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { Usage } from './command.ts';
+import { parseArgs } from 'node:util';
+import { type Options, Usage } from './command.ts';
 import { errorText } from '../core/base/problem.ts';
 import { closestWords } from '../core/base/text.ts';
 
-type Options = NonNullable<ParseArgsConfig['options']>;
+/** Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. */
+export const renamedOptions: Readonly<Record<string, string>> = {
+  anonymise: 'anonymize',
+  gpu: 'compute-capability',
+  output: 'out',
+  report: 'html',
+  samples: 'inputs',
+};
 
 /**
  * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
  * @param positionals names of the positional arguments; one in brackets may be omitted
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
+  const old = Object.entries(renamedOptions).filter(([name, now]) => options[now] && !options[name]);
+  const olds = old.map(([name, now]) => [
+    name,
+    { type: options[now]!.type, multiple: options[now]!.multiple ?? false },
+  ]);
+  const known: Options = { ...options, ...Object.fromEntries(olds) };
   const parse = () =>
-    parseArgs({ args: withJoinedValues(args, options), options, allowPositionals: true, strict: true });
+    parseArgs({ args: withJoinedValues(args, known), options: known as T, allowPositionals: true, strict: true });
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse();
@@ -21,6 +34,11 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(text) ?? [];
     const [near] = unknown === undefined ? [] : closestWords(unknown, Object.keys(options), 1);
     throw new Usage(near === undefined ? text : `${text}; did you mean '--${near}'?`);
+  }
+  const values = parsed.values as Record<string, unknown>;
+  for (const [name, now] of old) {
+    if (values[name] !== undefined) values[now] ??= values[name];
+    delete values[name];
   }
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
@@ -51,6 +69,20 @@ function withJoinedValues(args: readonly string[], options: Options): string[] {
     } else joined.push(argument);
   }
   return joined;
+}
+
+/**
+ * The subcommand that is given.
+ * @throws {Usage} with the one that was probably meant
+ */
+export function subcommandOf<T extends string>(known: readonly T[], given: string | undefined): T {
+  const found = known.find((one) => one === given);
+  if (found !== undefined) return found;
+  if (given === undefined) throw new Usage(`the subcommand is missing; subcommands are ${known.join(', ')}`);
+  const [near] = closestWords(given, known, 1);
+  throw new Usage(
+    `unknown subcommand '${given}'; ${near === undefined ? `subcommands are ${known.join(', ')}` : `did you mean '${near}'?`}`,
+  );
 }
 
 /** An option's integer, or a Usage error that names the option. */

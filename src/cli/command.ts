@@ -1,12 +1,19 @@
+import type { ParseArgsConfig } from 'node:util';
 import type { Terminal } from './terminal.ts';
 
 /** Exit statuses of all commands. */
 export const exitCodes = { done: 0, checkFailed: 1, cannot: 2 } as const;
 
+/** Names, short names and types of options. */
+export type Options = NonNullable<ParseArgsConfig['options']>;
+
 /** One command, one file. */
 export interface Command {
   /** What `--help` prints. */
   help: string;
+  /** Its options; of all its subcommands, if it has some. Shells complete them. */
+  options: Options;
+  subcommands?: readonly string[];
   /** What it reads is not in memory until it ends, so V8's young generation may grow. */
   keepsLittle?: true;
   /**

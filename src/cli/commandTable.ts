@@ -36,7 +36,7 @@ export const commandTable: Record<string, CommandRow> = {
   },
   'timing-cache': {
     group: 'Build and run',
-    summary: 'merge timing caches, or remove entries that builds no longer use',
+    summary: 'merge timing caches, or remove unused entries',
     load: async () => (await import('./timingCache.ts')).timingCache,
   },
   build: {
@@ -67,13 +67,13 @@ export const commandTable: Record<string, CommandRow> = {
   },
   repair: {
     group: 'Change the network',
-    summary: 'make a rejected model one that builds, and prove that it computes the same',
+    summary: 'make a rejected model build, and prove that it is the same',
     doing: 'Reading the model',
     load: async () => (await import('./surgery/repair.ts')).repair,
   },
   plugin: {
     group: 'Change the network',
-    summary: 'replace nodes by one custom node, and write a TensorRT plugin for it',
+    summary: 'replace nodes by a custom node, and write its plugin',
     doing: 'Reading the model',
     load: async () => (await import('./surgery/plugin.ts')).plugin,
   },
@@ -84,7 +84,7 @@ export const commandTable: Record<string, CommandRow> = {
   },
   quantization: {
     group: 'See what TensorRT did',
-    summary: 'show scales and what became of Q/DQ nodes; make Q/DQ nodes of a calibration cache or samples',
+    summary: 'show scales and Q/DQ fusions; make a Q/DQ model',
     load: async () => (await import('./quantization.ts')).quantization,
   },
   diff: {
@@ -118,12 +118,12 @@ export const commandTable: Record<string, CommandRow> = {
   },
   accuracy: {
     group: 'Fix',
-    summary: 'find the nodes that lose accuracy in low precision, and the smallest fix, without a GPU',
+    summary: 'find nodes that lose accuracy in low precision, without a GPU',
     load: async () => (await import('./accuracy/accuracy.ts')).accuracy,
   },
   sweep: {
     group: 'Fix',
-    summary: 'compare the accuracy of FP32, FP16, BF16 and INT8 in one table, without a GPU',
+    summary: 'compare the accuracy of FP32, FP16, BF16 and INT8',
     load: async () => (await import('./accuracy/sweep.ts')).sweep,
   },
   compare: {
@@ -144,13 +144,13 @@ export const commandTable: Record<string, CommandRow> = {
   },
   precision: {
     group: 'Fix',
-    summary: 'check precision overrides, convert them to flags or a typed model, verify a build',
+    summary: 'check precision rules, apply them, verify a build',
     doing: 'Reading rules and model',
     load: async () => (await import('./precision/precision.ts')).precision,
   },
   replay: {
     group: 'Fix',
-    summary: 'compare a tactic replay with what TensorRT offers, or with another replay',
+    summary: 'compare a tactic replay with what TensorRT offers',
     doing: 'Reading the replay',
     load: async () => (await import('./replay.ts')).replay,
   },
@@ -168,12 +168,17 @@ export const commandTable: Record<string, CommandRow> = {
   },
   'torch-hook': {
     group: 'Connect',
-    summary: 'write a Python file that names PyTorch modules in the layers of TensorRT',
+    summary: 'name PyTorch modules in the layers of TensorRT',
     load: async () => (await import('./torchHook.ts')).torchHook,
   },
   setup: {
     group: 'Build and run',
     summary: 'install TensorRT-RTX, which builds engines without a GPU',
     load: async () => (await import('./setup.ts')).setup,
+  },
+  completion: {
+    group: 'Connect',
+    summary: 'print the completion of commands, options and files for a shell',
+    load: async () => (await import('./completion.ts')).completionOf(commandTable),
   },
 };

@@ -16,6 +16,8 @@ import { readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { printJson } from './terminal.ts';
 
+const options = { onnx: { type: 'string' }, json: { type: 'boolean' } } as const;
+
 export const diagnose: Command = {
   help: `trtlens diagnose LOG [--onnx MODEL.onnx] [--json]
 
@@ -24,10 +26,9 @@ next: the cause first, and what followed from it. Reads what trtexec, Polygraphy
 Torch-TensorRT, TF-TRT, TensorRT-LLM, DeepStream and other programs print. LOG - reads standard input. With --onnx it
 also names the affected nodes.
 `,
+  options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, { onnx: { type: 'string' }, json: { type: 'boolean' } }, [
-      'LOG',
-    ]);
+    const { values, positionals } = readArguments(args, options, ['LOG']);
     const files = new ParsedFiles();
     const model = values.onnx === undefined ? undefined : (await files.model(values.onnx)).value;
     const path = positionals[0]!;

@@ -4,7 +4,7 @@ import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
-import { closestWords } from '../core/base/text.ts';
+import { similarText } from '../core/base/text.ts';
 import { findNodes, formatMembers, formatNode, formatReport, nodeFacts } from '../core/report/reportText.ts';
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
@@ -52,6 +52,13 @@ export function requireBuildFiles(files: BuildFileValues): string {
   return files.onnx;
 }
 
+const options = {
+  ...buildFileOptions,
+  json: { type: 'boolean' },
+  node: { type: 'string' },
+  members: { type: 'string' },
+} as const;
+
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N]
@@ -76,13 +83,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
 
 Exit status 1: the files say nothing about the build, because they are something else or damaged.
 `,
+  options,
   run: async (args, terminal) => {
-    const options = {
-      ...buildFileOptions,
-      json: { type: 'boolean' },
-      node: { type: 'string' },
-      members: { type: 'string' },
-    } as const;
     const { values } = readArguments(args, options);
     if (values.node !== undefined && values.members !== undefined)
       throw new Usage('pass --node or --members, not both');
@@ -132,10 +134,7 @@ function nodesOf(report: FusionReport, name: string): ReportNode[] {
   const found = findNodes(report, name);
   if (found.length > 0) return found;
   const names = [...new Set(report.nodes.map((node) => node.name).filter((one) => one !== ''))];
-  const inside = names.filter((one) => one.includes(name));
-  const near = inside.length > 0 ? inside.slice(0, 3) : similar(name, names);
-  const hint = near.length === 0 ? '' : ` Similar names: ${near.map((one) => JSON.stringify(one)).join(', ')}.`;
-  throw new UserError(`The model has no node with the name or id ${JSON.stringify(name)}.${hint}`);
+  throw new UserError(`The model has no node with the name or id ${JSON.stringify(name)}${similarText(name, names)}.`);
 }
 
 /** @throws {UserError} where the engine has no such ForeignNode */
@@ -149,13 +148,4 @@ function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNod
         ? 'the only one is 0'
         : `pass a number from 0 to ${foreignNodes.length - 1}`;
   throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
-}
-
-/** Names that are close to a misspelled one, otherwise those whose last part is close to its last part. */
-function similar(name: string, names: readonly string[]): string[] {
-  const close = closestWords(name, names, 3);
-  if (close.length > 0) return close;
-  const lastOf = (one: string) => one.slice(one.lastIndexOf('/') + 1);
-  const [last] = closestWords(lastOf(name), [...new Set(names.map(lastOf))], 1);
-  return last === undefined ? [] : names.filter((one) => lastOf(one) === last).slice(0, 3);
 }

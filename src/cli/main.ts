@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../builder/userError.ts';
 import { exitCodes, Usage } from './command.ts';
 import { commandGroups, commandTable } from './commandTable.ts';
+import { exitLine, helpTopics } from './helpTopics.ts';
 import { processTerminal } from './processTerminal.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
@@ -23,14 +24,11 @@ const groupHelp = (group: string): string => {
   return [`${group}:`, ...rows.map(([name, { summary }]) => `  ${name.padEnd(longest)}  ${summary}`)].join('\n');
 };
 
-const help = (): string => `trtlens ${version}: show which ONNX nodes TensorRT fused into which layers
+const help = (): string => `${commandGroups.map(groupHelp).join('\n')}
 
-usage: trtlens COMMAND [options]
-
-${commandGroups.map(groupHelp).join('\n')}
-
-Run trtlens help COMMAND for the options of a command. Every input may be gzip-compressed.
-Exit status: 0 done; 1 done, but the check failed; 2 cannot be done, one line on stderr says why.
+usage: trtlens COMMAND [options]; trtlens help COMMAND lists the options
+topics: trtlens help ${Object.keys(helpTopics).join(' | ')}
+${exitLine}
 `;
 
 /** Runs one command line and returns the exit status. */
@@ -40,10 +38,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     return exitCodes.cannot;
   }
   if (name === 'help' || name === '--help' || name === '-h') {
-    const [topic] = rest;
-    if (topic !== undefined && !topic.startsWith('-')) return run([topic, '--help'], terminal);
-    await terminal.out(help());
-    return exitCodes.done;
+    return showHelp(rest[0], terminal);
   }
   if (name === 'version' || name === '--version' || name === '-V') {
     await terminal.out(`${version}\n`);
@@ -73,6 +68,19 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
   } finally {
     terminal.status(null);
   }
+}
+
+/** `trtlens help`, with a topic or a command. One name can be both. */
+async function showHelp(topic: string | undefined, terminal: Terminal): Promise<number> {
+  if (topic === undefined || topic.startsWith('-')) {
+    await terminal.out(help());
+    return exitCodes.done;
+  }
+  if (!Object.hasOwn(helpTopics, topic)) return run([topic, '--help'], terminal);
+  await terminal.out(helpTopics[topic]!.text);
+  if (!Object.hasOwn(commandTable, topic)) return exitCodes.done;
+  await terminal.out('\n');
+  return run([topic, '--help'], terminal);
 }
 
 function asksForHelp(args: readonly string[]): boolean {

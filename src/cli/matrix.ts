@@ -65,6 +65,7 @@ results into the history. docs/matrix.md describes the file.
 
 Exit status 1: a build failed or is still running.
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE']);
     if (values.slurm !== undefined && values.kubernetes !== undefined)

@@ -1,3 +1,4 @@
+import { colored, isColored } from './color.ts';
 import { withCommands } from './commandHints.ts';
 import { fstatSync, writeSync } from 'node:fs';
 import { UserError } from '../builder/userError.ts';
@@ -33,6 +34,12 @@ function isFile(descriptor: number): boolean {
   }
 }
 
+/** A text as a stream shows it. What another program reads gets no color, whatever the environment says. */
+function shownOn(stream: NodeJS.WriteStream, text: string, kind?: 'data'): string {
+  const safe = stream.isTTY ? visibleText(text) : text;
+  return kind !== 'data' && isColored(stream.isTTY, process.env) ? colored(safe) : safe;
+}
+
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
@@ -48,14 +55,13 @@ export function processTerminal(): Terminal {
   stdout.on('error', () => {});
   return {
     signal: abort.signal,
-    out: async (text) => {
+    out: async (text, kind) => {
       clear();
-      await writeAll(stdout, stdout.isTTY ? visibleText(text) : text);
+      await writeAll(stdout, shownOn(stdout, text, kind));
     },
     note: (line) => {
       clear();
-      const text = withCommands(line);
-      stderr.write(`${stderr.isTTY ? visibleText(text) : text}\n`);
+      stderr.write(`${shownOn(stderr, withCommands(line))}\n`);
     },
     status: (line) => {
       if (!stderr.isTTY) return;

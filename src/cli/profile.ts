@@ -26,6 +26,7 @@ of the build: trace.nsys-rep for Nsight Systems, trace.sqlite for the report, wh
   --launcher FILE    run both in a container, over ssh or on a cluster, as for trtlens build
   --json             the fusion report as one JSON document
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['BUILD']);
     const build = await profileBuild({

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { migrateCalibration } from '../builder/quantization/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantization/calibrate.ts';
+import { checkKind } from '../builder/files/checkOwn.ts';
 import { withObservedValues } from '../builder/quantization/observeValues.ts';
 import { readAutotuneFile } from '../builder/quantization/readAutotuneFile.ts';
 import { readQuantization } from '../builder/store/readQuantization.ts';
@@ -22,7 +23,8 @@ const options = {
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
   with: { type: 'string' },
-  output: { type: 'string', short: 'o' },
+  force: { type: 'boolean' },
+  out: { type: 'string', short: 'o' },
   json: { type: 'boolean' },
 } as const;
 
@@ -46,6 +48,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
   --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
   -y, --yes        agree to the download of ONNX Runtime
   -o OUT.onnx      the model with Q/DQ nodes
+  --force          overwrite OUT.onnx even if it is not a model
   --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
@@ -55,12 +58,15 @@ autotune lists what ModelOpt's autotune has measured and chosen.
                    signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ {
                    node, name, reason } ], "unused", "notes", "model" }
 `,
+  options,
+  subcommands: ['migrate', 'calibrate', 'autotune'],
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
     if (args[0] === 'autotune') return autotune(args.slice(1), terminal);
     if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.output !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
+    if (values.out !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
+    if (values.force) throw new Usage('--force belongs to quantization migrate and calibrate');
     if (values.with !== undefined) throw new Usage('--with belongs to quantization calibrate');
     const { cache, build, inputs = [] } = values;
     const path = positionals[0]!;
@@ -87,12 +93,13 @@ autotune lists what ModelOpt's autotune has measured and chosen.
 
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-  const { cache, output } = values;
+  const { cache, out } = values;
   for (const name of ['build', 'inputs', 'python', 'yes', 'with'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
   if (cache === undefined) throw new Usage('--cache F is missing');
-  if (output === undefined) throw new Usage('-o OUT.onnx is missing');
-  const made = await migrateCalibration({ path: positionals[0]!, cache, out: output }, terminal.signal);
+  if (out === undefined) throw new Usage('-o OUT.onnx is missing');
+  await checkKind(out, 'onnx', values.force);
+  const made = await migrateCalibration({ path: positionals[0]!, cache, out }, terminal.signal);
   if (values.json) await printJson(terminal, made);
   else {
     const { activations, weights, skipped, unused, notes, model } = made;
@@ -125,16 +132,17 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
   for (const name of ['build', 'cache', 'yes'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with calibrate`);
-  const { inputs = [], output, with: wanted } = values;
+  const { inputs = [], out, with: wanted } = values;
   if (inputs.length === 0) throw new Usage('--inputs F (samples of the model) is missing');
-  if (output === undefined) throw new Usage('-o OUT.onnx is missing');
+  if (out === undefined) throw new Usage('-o OUT.onnx is missing');
   const tool = calibrationTools.find((name) => name === wanted);
   if (wanted !== undefined && tool === undefined)
     throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
+  await checkKind(out, 'onnx', values.force);
   const made = await calibrate({
     model: positionals[0]!,
     inputs,
-    out: output,
+    out,
     calibrator: await findCalibrator(values.python, tool),
     script: driverScript('quantize.py'),
     output: (line) => terminal.note(line),

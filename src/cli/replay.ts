@@ -9,12 +9,16 @@ import { diffReplays, ignoredText } from '../core/tactics/editReplay.ts';
 import { type Choices, choicesOfLog, offersFor, readChoices } from '../core/tactics/readChoices.ts';
 import { choicesOfMismatches, readMismatches, readReplay } from '../core/tactics/readReplay.ts';
 import type { ReplayFile, ReplayProblem } from '../core/tactics/replayFile.ts';
-import { readArguments } from './arguments.ts';
+import { readArguments, subcommandOf } from './arguments.ts';
 import { contextOptions, noteProblems, readContext } from './buildContext.ts';
-import { type Command, exitCodes, Usage } from './command.ts';
+import { type Command, exitCodes } from './command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from './problemLines.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { counted } from '../core/base/text.ts';
+
+const checkOptions = { ...contextOptions, choices: { type: 'string' }, json: { type: 'boolean' } } as const;
+
+const verbs: Record<string, Command['run']> = { check, diff };
 
 export const replay: Command = {
   help: `trtlens replay check REPLAY.json [--onnx M] [--log F] [--layers F] [--choices F] [--tensorrt 10.6] [--json]
@@ -33,13 +37,9 @@ A tactic replay is the file that Polygraphy's --save-tactics writes.
   --tensorrt 10.6    the TensorRT version that will load it, or rtx (default: that of the build)
   --json             the result as one JSON document
 `,
-  run: async ([verb, ...args], terminal) => {
-    if (verb === 'check') return check(args, terminal);
-    if (verb === 'diff') return diff(args, terminal);
-    throw new Usage(
-      `${verb === undefined ? 'the subcommand is missing' : `unknown subcommand '${verb}'`}; subcommands are check and diff`,
-    );
-  },
+  options: checkOptions,
+  subcommands: Object.keys(verbs),
+  run: async ([verb, ...args], terminal) => verbs[subcommandOf(Object.keys(verbs), verb)]!(args, terminal),
 };
 
 /** A byte order mark stays, because Python rejects a replay that has one. */
@@ -49,8 +49,7 @@ const readReplayText = async (path: string): Promise<string> =>
 const readText = async (path: string): Promise<string> => new TextDecoder().decode(await readWhole(path));
 
 async function check(args: string[], terminal: Terminal): Promise<number> {
-  const options = { ...contextOptions, choices: { type: 'string' }, json: { type: 'boolean' } } as const;
-  const { values, positionals } = readArguments(args, options, ['REPLAY']);
+  const { values, positionals } = readArguments(args, checkOptions, ['REPLAY']);
   const path = positionals[0]!;
   const text = await readReplayText(path);
   const read = readReplay(text);

@@ -15,6 +15,15 @@ import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { buildFileOptions, buildNumberOf, filesWith, requireBuildFiles, requireEngineFiles } from './fusion.ts';
 
+const options = {
+  ...buildFileOptions,
+  build: { type: 'string' },
+  out: { type: 'string', short: 'o' },
+  'model-explorer': { type: 'string' },
+  perfetto: { type: 'string' },
+  force: { type: 'boolean' },
+} as const;
+
 export const report: Command = {
   help: `trtlens report --onnx MODEL.onnx [--layers F] [--log F] [--profile F] -o report.html
 trtlens report [--layers F] [--log F] [--profile F] -o report.html
@@ -30,22 +39,15 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   --optimization-profile N  the engine's optimization profile, from 0
   --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
   --build FOLDER       a build folder of trtlens instead of the files
-  -o, --output FILE    the file to write; only the page's data if the name ends in .json
+  -o, --out FILE       the file to write; only the page's data if the name ends in .json
   --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
   --force              overwrite files that trtlens did not write
   --perfetto FILE      write layers, kernels and the stages of the build as a trace for Perfetto or chrome://tracing
 `,
+  options,
   run: async (args, terminal) => {
-    const options = {
-      ...buildFileOptions,
-      build: { type: 'string' },
-      output: { type: 'string', short: 'o' },
-      'model-explorer': { type: 'string' },
-      perfetto: { type: 'string' },
-      force: { type: 'boolean' },
-    } as const;
     const { values } = readArguments(args, options);
-    const { output, perfetto, 'model-explorer': folder } = values;
+    const { out: output, perfetto, 'model-explorer': folder } = values;
     if (output === undefined && perfetto === undefined && folder === undefined)
       throw new Usage('-o report.html is missing');
     const sets = folder === undefined ? [] : modelExplorerSets.map((name) => join(folder, `${name}.json`));

@@ -6,6 +6,8 @@ import { type Command, exitCodes, Usage } from './command.ts';
 
 const names = Object.keys(packageSets) as PackageSetName[];
 
+const options = { python: { type: 'string' }, yes: { type: 'boolean', short: 'y' } } as const;
+
 export const setup: Command = {
   help: `trtlens setup [${names.join('|')}] [--python PROGRAM] [--yes]
 
@@ -15,8 +17,8 @@ An existing installation is checked and repaired if it is damaged. Prints where 
   --python PROGRAM  the Python interpreter to use
   -y, --yes         download without asking
 `,
+  options,
   run: async (args, terminal) => {
-    const options = { python: { type: 'string' }, yes: { type: 'boolean', short: 'y' } } as const;
     const { values, positionals } = readArguments(args, options, ['[PACKAGE]']);
     const [asked = names[0]] = positionals;
     const name = names.find((one) => one === asked);

@@ -1,7 +1,10 @@
 /** Where a command writes: results to `out`, everything else to `note`. */
 export interface Terminal {
-  /** Resolves when the reader has the text: the process must not exit before. */
-  out: (text: string) => Promise<void>;
+  /**
+   * Resolves when the reader has the text: the process must not exit before.
+   * @param kind `data` is for another program: it gets no color
+   */
+  out: (text: string, kind?: 'data') => Promise<void>;
   /** One line of progress or warning. */
   note: (line: string) => void;
   /** A line that the next one replaces, on an interactive terminal; null clears it. */
@@ -22,10 +25,10 @@ export async function printJson(terminal: Terminal, value: unknown): Promise<voi
     piece += text;
     if (piece.length < pieceLength) continue;
     // oxlint-disable-next-line no-await-in-loop -- the next piece is made after the reader took this one
-    await terminal.out(piece);
+    await terminal.out(piece, 'data');
     piece = '';
   }
-  await terminal.out(`${piece}\n`);
+  await terminal.out(`${piece}\n`, 'data');
 }
 
 /** The text of `JSON.stringify(value, null, 2)`, in pieces: the members of an object, and the elements of their lists. */

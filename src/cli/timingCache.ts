@@ -8,7 +8,7 @@ import { type TimingCacheReading, type TimingCachesRequest, useTimingCaches } fr
 import { UserError } from '../builder/userError.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { counted, decodeUtf8 } from '../core/base/text.ts';
-import { readArguments } from './arguments.ts';
+import { readArguments, subcommandOf } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readLauncherFile } from './launcherFile.ts';
@@ -16,7 +16,7 @@ import { driverFolder } from './driverScript.ts';
 import { removeTree } from '../builder/files/persist.ts';
 
 const options = {
-  output: { type: 'string', short: 'o' },
+  out: { type: 'string', short: 'o' },
   log: { type: 'string', multiple: true },
   'ignore-mismatch': { type: 'boolean' },
   python: { type: 'string' },
@@ -33,30 +33,31 @@ stays. Caches must be of the same version of TensorRT. prune keeps the entries w
 needs TensorRT 10.8 or later, and caches of builds with an editable timing cache. trtlens inspect FILE --read lists
 entries.
 
-  -o, --output FILE  the cache to write
+  -o, --out FILE     the cache to write
   --log FILE         a verbose build log that lists keys; may be repeated
   --ignore-mismatch  also merge caches of other GPUs, whose times can be wrong for this one
   --python PROGRAM   the Python interpreter that has TensorRT of the caches' version
   --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
   --json             the result as one JSON document
 `,
-  run: async ([what, ...args], terminal) => {
-    if (what !== 'merge' && what !== 'prune')
-      throw new Usage(`expected merge or prune${what === undefined ? '' : `, not '${what}'`}`);
+  options,
+  subcommands: ['merge', 'prune'],
+  run: async ([given, ...args], terminal) => {
+    const what = subcommandOf(['merge', 'prune'], given);
     const { values, positionals } = readArguments(
       args,
       options,
       what === 'prune' ? ['FILE'] : ['FILE', 'FILE', ...args.map(() => '[FILE]')],
     );
-    const { output, log: logs = [] } = values;
-    if (output === undefined) throw new Usage('-o OUT (the cache to write) is missing');
+    const { out, log: logs = [] } = values;
+    if (out === undefined) throw new Usage('-o OUT (the cache to write) is missing');
     if ((what === 'prune') !== logs.length > 0)
       throw new Usage(what === 'prune' ? '--log LOG (a verbose build log) is missing' : '--log is for prune');
-    await checkOutput(output, [...positionals, ...logs]);
+    await checkOutput(out, [...positionals, ...logs]);
     for (const path of positionals) await entriesIn(path);
     const request: TimingCachesRequest = {
       caches: positionals,
-      out: output,
+      out,
       ignoreMismatch: values['ignore-mismatch'],
       scripts: driverFolder,
       python: values.python,
@@ -66,7 +67,7 @@ entries.
     };
     const result = what === 'merge' ? await useTimingCaches(request) : await prune(request, logs);
     if (values.json) await printJson(terminal, result);
-    else await report(terminal, result, output);
+    else await report(terminal, result, out);
     return exitCodes.done;
   },
 };

@@ -7,6 +7,8 @@ import { driverScript } from './driverScript.ts';
 
 const name = 'trtlens_torch.py';
 
+const options = { out: { type: 'string', short: 'o' } } as const;
+
 export const torchHook: Command = {
   help: `trtlens torch-hook [-o ${name}]
 
@@ -14,15 +16,16 @@ Writes a Python file for programs that use Torch-TensorRT. It names the FX node 
 its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes in place of an ONNX model
 (docs/interop.md).
 
-  -o, --output FILE    the file to write (default: ${name} in the working folder)
+  -o, --out FILE       the file to write (default: ${name} in the working folder)
 `,
+  options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, { output: { type: 'string', short: 'o' } });
-    const output = values.output ?? name;
+    const { values } = readArguments(args, options);
+    const out = values.out ?? name;
     const source = driverScript(name);
-    await checkOutput(output, [source]);
-    await writeWhole(output, await readFile(source, 'utf8'));
-    terminal.note(`Written: ${output}`);
+    await checkOutput(out, [source]);
+    await writeWhole(out, await readFile(source, 'utf8'));
+    terminal.note(`Written: ${out}`);
     return exitCodes.done;
   },
 };

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { checkContent } from '../builder/files/checkOwn.ts';
 import { UserError } from '../builder/userError.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
@@ -12,8 +13,16 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 import { hasErrors } from './problemLines.ts';
 
+const options = {
+  out: { type: 'string', short: 'o' },
+  name: { type: 'string' },
+  check: { type: 'string' },
+  force: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
 export const triton: Command = {
-  help: `trtlens triton BUILD -o config.pbtxt [--name NAME]
+  help: `trtlens triton BUILD -o config.pbtxt [--name NAME] [--force]
 trtlens triton BUILD --check config.pbtxt [--json]
 
 Writes Triton's configuration of the engine of a build folder: inputs and outputs with types and
@@ -21,22 +30,17 @@ sizes, the largest batch, dynamic batching, and the names of the optimization pr
 compares an existing configuration with the engine and exits with 1 if they contradict each other.
 Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve them.
 
-  -o, --output FILE   the file to write
+  -o, --out FILE      the file to write
   --name NAME         name of the model in Triton; default: that of the ONNX file
+  --force             overwrite a FILE with other content, such as one that you edited
   --check FILE        the configuration to compare
   --json              the problems as one JSON document
 `,
+  options,
   run: async (args, terminal) => {
-    const options = {
-      output: { type: 'string', short: 'o' },
-      name: { type: 'string' },
-      check: { type: 'string' },
-      json: { type: 'boolean' },
-    } as const;
     const { values, positionals } = readArguments(args, options, ['BUILD']);
-    const { output, check } = values;
-    if ((output === undefined) === (check === undefined))
-      throw new Usage('pass -o config.pbtxt or --check config.pbtxt');
+    const { out, check } = values;
+    if ((out === undefined) === (check === undefined)) throw new Usage('pass -o config.pbtxt or --check config.pbtxt');
     const build = await requireBuild(positionals[0]!);
     const why = whyNotServed(build.manifest);
     if (why !== null) throw new UserError(`Triton can't serve ${positionals[0]!}: ${why}.`);
@@ -45,9 +49,11 @@ Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve 
     const name = values.name ?? basename(onnx).replace(/\.onnx$/i, '');
     const engine = tritonModel(name, toGraphData(model), report);
     if (check === undefined) {
-      await checkOutput(output!, [...(await filesOfModel(onnx)), ...filesOfBuild(build)]);
-      await writeWhole(output!, writeTritonConfig(engine));
-      terminal.note(`Written: ${output!}`);
+      await checkOutput(out!, [...(await filesOfModel(onnx)), ...filesOfBuild(build)]);
+      const config = writeTritonConfig(engine);
+      await checkContent(out!, config, values.force);
+      await writeWhole(out!, config);
+      terminal.note(`Written: ${out!}`);
       return exitCodes.done;
     }
     const text = new TextDecoder().decode(await readTextBytes(check, 'a config.pbtxt'));

@@ -1,4 +1,6 @@
 import { open } from 'node:fs/promises';
+import { inspectFile } from '../../core/inspect/inspectFile.ts';
+import { readWhole, withFile } from './fileSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 
 /** How the files begin that trtlens writes. */
@@ -25,6 +27,31 @@ export async function checkOwn(path: string, kind: keyof typeof beginnings, forc
   if (head !== '' && !beginnings[kind].test(head))
     throw new UserError(
       `${path} already exists and is not ${shown[kind]} of trtlens. Choose another file${force === undefined ? '' : ', or pass --force to overwrite it'}`,
+    );
+}
+
+/**
+ * Makes sure that a file is missing, empty, or of the kind that is to be written: what replaces a model is a model.
+ * @throws {UserError} if something else is there, such as an engine
+ */
+export async function checkKind(path: string, kind: 'onnx' | 'overrides', force = false): Promise<void> {
+  if (force || (await headOf(path)) === '') return;
+  const found = await withFile(path, (source) => inspectFile(source));
+  if (found.kind !== kind)
+    throw new UserError(
+      `${path} already exists and is not ${kind === 'onnx' ? 'a model' : 'a file of rules'}. Choose another file, or pass --force to overwrite it`,
+    );
+}
+
+/**
+ * Makes sure that a file is missing, empty, or as it is to be written: what was edited by hand stays.
+ * @throws {UserError} if its content is another
+ */
+export async function checkContent(path: string, text: string, force = false): Promise<void> {
+  if (force || (await headOf(path)) === '') return;
+  if (!Buffer.from(text).equals(await readWhole(path)))
+    throw new UserError(
+      `${path} already exists with other content. Choose another file, or pass --force to overwrite it`,
     );
 }
 

@@ -1,3 +1,4 @@
+import { similarText } from '../../core/base/text.ts';
 import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
@@ -155,7 +156,10 @@ function chosenNodes({ report }: KnownSide, wanted: readonly string[]): number[]
     if (ids.every((id) => position.has(id))) return ids.map((id) => position.get(id)!);
     const glob = compileGlob(text);
     const found = report.nodes.flatMap(({ name }, index) => (matchesGlob(glob, name) ? [index] : []));
-    if (found.length === 0) throw new UserError(`no node has the id or matches the name ${text}`);
+    if (found.length === 0) {
+      const names = report.nodes.flatMap(({ name }) => name || []);
+      throw new UserError(`no node has the id or matches the name ${text}${similarText(text, names)}`);
+    }
     return found;
   });
 }

@@ -66,12 +66,18 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     figures: await buildFigures(loaded, engine === null ? null : resolve(folder, engine)),
     marked: markedTensors(loaded.model, bindingsOf(loaded), manifest.options),
     logPath: log === null ? null : resolve(folder, log),
+    failed: whyFailed(manifest),
     requested: requestedPrecision(loaded),
     made: { model: onnx, rules: loaded.overrides?.rules },
     model: loaded.model,
     modelPath: onnx,
     manifest,
   };
+}
+
+function whyFailed({ result, error }: BuildManifest): string | undefined {
+  if (result === 'passed') return undefined;
+  return `the build ${result === 'running' ? 'is still running' : result === 'failed' ? 'failed' : 'was cancelled'}${error ? `: ${error}` : ''}`;
 }
 
 const bindingsOf = ({ layers, log }: LoadedBuild): string[] =>

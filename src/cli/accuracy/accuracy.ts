@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path, { basename, dirname, type PlatformPath } from 'node:path';
 import { judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
-import { checkOwn } from '../../builder/files/checkOwn.ts';
+import { checkKind, checkOwn } from '../../builder/files/checkOwn.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
@@ -21,7 +21,7 @@ const options = {
   ...simulationOptions,
   low: { type: 'string' },
   rules: { type: 'string' },
-  output: { type: 'string', short: 'o' },
+  out: { type: 'string', short: 'o' },
   build: { type: 'string' },
   layers: { type: 'string' },
   log: { type: 'string' },
@@ -53,21 +53,23 @@ found. Writes only the rules and the page.
   --build FOLDER        a build of this model: also the result if values inside its kernels are not rounded
   --layers FILE, --log FILE   the same from layer info and log
   --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
-  -o, --output RULES    write the rules of the fix
+  -o, --out RULES       write the rules of the fix
   --html FILE           write the report as a page
-  --force               overwrite FILE even if trtlens did not write it
+  --force               overwrite FILE or RULES even if trtlens did not write it
   --json                the result as one JSON document
   --python PROGRAM      the Python interpreter to use
   -y, --yes             download ONNX Runtime without asking
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL']);
     const model = positionals[0]!;
     const low = precisionOf(values.low);
-    const out = values.output;
+    const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
     for (const written of [out, values.html])
       if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
+    if (out !== undefined) await checkKind(out, 'overrides', values.force);
     if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
     const report = await judgeAccuracy({
       low,

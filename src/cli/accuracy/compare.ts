@@ -40,6 +40,7 @@ largest value of A.
   --python PROGRAM   the Python interpreter to use
   -y, --yes          download ONNX Runtime, which comes with NumPy, without asking
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const tolerance = toleranceOf(values.tolerance);

@@ -9,7 +9,7 @@ import { driverFolder } from '../driverScript.ts';
 
 const options = {
   inputs: { type: 'string', multiple: true },
-  output: { type: 'string', short: 'o' },
+  out: { type: 'string', short: 'o' },
   python: { type: 'string' },
   launcher: { type: 'string' },
   json: { type: 'boolean' },
@@ -22,19 +22,20 @@ Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writ
 
   --inputs FILE      input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                      samples; may be repeated
-  -o, --output FILE  the .npz to write; outputs of further samples are NAME#2, NAME#3, …
+  -o, --out FILE     the .npz to write; outputs of further samples are NAME#2, NAME#3, …
   --python PROGRAM   the Python interpreter that has TensorRT and NumPy
   --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
   --json             the result as one JSON document
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['BUILD']);
-    if (values.output === undefined) throw new Usage('-o OUT.npz (the file to write) is missing');
+    if (values.out === undefined) throw new Usage('-o OUT.npz (the file to write) is missing');
     if (!values.inputs?.length) throw new Usage('--inputs FILE (the input values) is missing');
     const result = await runEngine({
       build: await requireBuild(positionals[0]!),
       inputs: values.inputs,
-      out: values.output,
+      out: values.out,
       scripts: driverFolder,
       python: values.python,
       launcher: values.launcher === undefined ? undefined : await readLauncherFile(values.launcher),
@@ -46,7 +47,7 @@ Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writ
       const time = result.milliseconds === null ? '' : `, ${timeText(result.milliseconds)} a run`;
       const head = `${result.gpu}, TensorRT ${result.version}: ${counted(result.samples, 'sample')}${time}`;
       const lines = result.outputs.map(({ name, shape, type }) => `  ${name}: ${shapeText(shape)} ${type}`);
-      await terminal.out(`${[head, ...lines, `written to ${values.output}`].join('\n')}\n`);
+      await terminal.out(`${[head, ...lines, `written to ${values.out}`].join('\n')}\n`);
     }
     return exitCodes.done;
   },

@@ -55,6 +55,7 @@ it. Exit status 1: a precision misses the tolerance.
   --python PROGRAM      the Python interpreter to use
   -y, --yes             download ONNX Runtime without asking
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL']);
     const model = positionals[0]!;

@@ -34,9 +34,10 @@ is a GPU), engine and manifest. Without an NVIDIA GPU it builds with TensorRT-RT
 
 ${buildHelp()}
 `,
+  options: buildArguments,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, buildArguments, ['MODEL.onnx']);
-    const [reportFile, overrides] = ['report', 'overrides'].map((flag) => textOf(values, flag));
+    const [reportFile, overrides] = ['html', 'overrides'].map((flag) => textOf(values, flag));
     const wanted = await buildRequest(positionals[0]!, values, terminal);
     await checkReport(positionals[0]!, values);
     const events = follow(terminal, values['verbose'] === true);
@@ -86,7 +87,7 @@ async function printResult(
 
 /** The page is written last, but an output that cannot be written is reported before the build. */
 async function checkReport(model: string, values: BuildValues): Promise<void> {
-  const report = textOf(values, 'report');
+  const report = textOf(values, 'html');
   const used = ['engine', 'overrides', 'launcher', 'timing-cache', 'calibration-cache'];
   if (report === undefined) return;
   await checkOutput(report, [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))]);

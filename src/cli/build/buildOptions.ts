@@ -14,7 +14,7 @@ export const runFlags = {
     value: 'FILE',
     help: 'run the program in a container, over ssh or on a cluster; FILE is YAML or JSON',
   },
-  report: { value: 'FILE', help: 'also write the page of trtlens report' },
+  html: { value: 'FILE', help: 'also write the page of trtlens report' },
   repair: { help: 'if the build fails, repair the model, as far as that is exact, and build it again' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },
   verbose: { short: 'v', help: 'print the build log to stderr' },
@@ -35,7 +35,7 @@ export const buildArguments = Object.fromEntries(
   ]),
 ) as NonNullable<ParseArgsConfig['options']>;
 
-const onlyForBuild = new Set(['engine', 'folder', 'report', 'repair', 'verbose']);
+const onlyForBuild = new Set(['engine', 'folder', 'html', 'repair', 'verbose']);
 
 /** Those for builds of which nothing is left. */
 export const trialArguments = Object.fromEntries(

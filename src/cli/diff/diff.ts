@@ -17,6 +17,7 @@ const options = {
   markdown: { type: 'string' },
   html: { type: 'string' },
   force: { type: 'boolean' },
+  full: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
@@ -24,7 +25,7 @@ const options = {
 export const diffLength = { most: 30, moreHint: '--json lists all' };
 
 export const diff: Command = {
-  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE] [--html FILE]
+  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE] [--html FILE] [--full]
 
 Compares two builds. A and B are build folders, or reports by 'trtlens fusion --json', of any versions, GPUs and
 precisions, also of two exports of a model. What is unknown on one side is not comparable, never a change.
@@ -34,11 +35,13 @@ precisions, also of two exports of a model. What is unknown on one side is not c
   --markdown FILE  also write the result as Markdown, for a pull request
   --html FILE      also write one self-contained page: the changes ranked by what they cost, both timelines, the graph of B
                    with the changes on it, and a table; only the page's data if the name ends in .json
+  --full           names of kernels as they are, instead of their beginning and end
   --force          overwrite the page's FILE even if trtlens did not write it
   --json           the whole result as one JSON document
 
 Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens gate'.
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
@@ -54,7 +57,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
       await writeWhole(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }));
     if (values.html !== undefined) await writeReport(values.html, toComparison(...sides));
     if (values.json) await printJson(terminal, result);
-    else await terminal.out(renderText(diffDocument(result), diffLength));
+    else await terminal.out(renderText(diffDocument(result, { full: values.full ?? false }), diffLength));
     return exitCodes.done;
   },
 };

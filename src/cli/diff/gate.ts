@@ -74,6 +74,7 @@ good build by 'trtlens fusion --json'.
 
 Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['FILE']);
     const path = positionals[0]!;

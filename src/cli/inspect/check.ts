@@ -14,37 +14,36 @@ import { readTarget } from '../readTarget.ts';
 import { printJson } from '../terminal.ts';
 import { productName } from '../../core/base/text.ts';
 
+const options = {
+  tensorrt: { type: 'string' },
+  'compute-capability': { type: 'string' },
+  shapes: { type: 'string' },
+  'min-shapes': { type: 'string' },
+  'opt-shapes': { type: 'string' },
+  'max-shapes': { type: 'string' },
+  'no-parser': { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+
 export const check: Command = {
-  help: `trtlens check MODEL.onnx [--tensorrt 10.6|11.2|rtx-1.7] [--gpu sm_61] [--shapes …] [--no-parser] [--json]
+  help: `trtlens check MODEL.onnx [--tensorrt 10.6|11.2|rtx-1.7] [--compute-capability 6.1] [--shapes …] [--no-parser] [--json]
 
 Checks a model before a build: operators, types, forms, the GPU and the shapes that this version of TensorRT refuses, from
 tables of what its parser accepts. For TensorRT-RTX, the default, its own parser is asked, too, where it is installed.
 
   --tensorrt VERSION     the version to check for (default: rtx)
-  --gpu CAPABILITY       compute capability of the GPU: sm_61, 8.9
+  --compute-capability N  the GPU: 6.1 or sm_61
   --shapes, --min-shapes, --opt-shapes, --max-shapes INPUT:1x3x224x224[,…]
                          the shapes that the build will get
   --no-parser            only the tables
 
 The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected, 2 if it cannot be checked.
 `,
+  options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(
-      args,
-      {
-        tensorrt: { type: 'string' },
-        gpu: { type: 'string' },
-        shapes: { type: 'string' },
-        'min-shapes': { type: 'string' },
-        'opt-shapes': { type: 'string' },
-        'max-shapes': { type: 'string' },
-        'no-parser': { type: 'boolean' },
-        json: { type: 'boolean' },
-      },
-      ['MODEL.onnx'],
-    );
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     const path = positionals[0]!;
-    const target = targetFrom(values.tensorrt ?? 'rtx', values.gpu);
+    const target = targetFrom(values.tensorrt ?? 'rtx', values['compute-capability']);
     const { value: model, problems } = await new ParsedFiles().model(path);
     const broken = problems.find(({ severity }) => severity === 'error');
     if (broken) throw new UserError(`${path}: ${broken.message}`);
@@ -61,7 +60,7 @@ function targetFrom(version: string, gpu: string | undefined): CheckTarget {
   const { product, version: read } = readTarget(version);
   const capability = gpu === undefined ? null : computeCapability(gpu);
   if (gpu !== undefined && capability === null)
-    throw new Usage(`--gpu: '${gpu}' is not a compute capability. Use one such as sm_89 or 8.9`);
+    throw new Usage(`--compute-capability: '${gpu}' is not a compute capability. Use one such as sm_89 or 8.9`);
   return {
     product: product ?? 'tensorrt',
     version: read === null ? null : `${read[0]}.${read[1]}`,

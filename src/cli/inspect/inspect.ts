@@ -1,4 +1,4 @@
-import { timeText } from '../../core/base/text.ts';
+import { productName, timeText } from '../../core/base/text.ts';
 import { basename } from 'node:path';
 import { withFile } from '../../builder/files/fileSource.ts';
 import type { EngineTarget, Inspection } from '../../core/inspect/inspection.ts';
@@ -36,6 +36,7 @@ the entries (TensorRT 10.8 and later).
   --python PROGRAM          the Python interpreter that has TensorRT of the engine's version
   --launcher FILE           run it in a container, over ssh or on a cluster, as for trtlens build
 `,
+  options: inspectOptions,
   keepsLittle: true,
   // What writes files, reads the history and runs TensorRT is loaded only where it is needed.
   run: async (args, terminal) => {
@@ -48,7 +49,7 @@ the entries (TensorRT 10.8 and later).
     const found = await inspectPath(path, target);
     const print = async (judged: Inspection, { fields, lines }: { fields: object; lines: string[] }) => {
       if (values.json) await printJson(terminal, { ...judged, ...fields });
-      else await terminal.out([text(name, judged), ...lines, ''].join('\n'));
+      else await terminal.out([text(name, judged, target), ...lines, ''].join('\n'));
     };
     if (found.engine !== undefined) {
       const { inspectEngine, endReading } = await import('./inspectEngine.ts');
@@ -72,7 +73,21 @@ async function inspectPath(path: string, target: EngineTarget): Promise<Inspecti
   return withFile(path, (source) => inspectFile(source, { name: basename(path), target }));
 }
 
-function text(name: string, { kind, tensorrt, counts, engine, times, problems }: Inspection): string {
+/** What a reader wants to know first. */
+function verdictOf({ engine, summary, tensorrt }: Inspection, target: EngineTarget): string {
+  const checks = engine?.portability ?? [];
+  const failed = checks.find(({ verdict }) => verdict === 'no');
+  const made = `an engine of ${productName(tensorrt.product ?? 'tensorrt')}${tensorrt.version === null ? '' : ` ${tensorrt.version}`}`;
+  if (failed) return `✗ ${made}, which cannot be loaded: ${failed.message}`;
+  if (engine === undefined || Object.values(target).every((value) => value === null)) return summary;
+  const open = checks.filter(({ verdict }) => verdict === 'unknown').map(({ check }) => check);
+  return open.length === 0
+    ? `✓ ${made}, which can be loaded`
+    : `${made}; whether it can be loaded depends on: ${open.join(', ')}`;
+}
+
+function text(name: string, found: Inspection, target: EngineTarget): string {
+  const { kind, tensorrt, counts, engine, times, problems } = found;
   const made = tensorrt?.version ? `, ${tensorrt.product ?? 'tensorrt'} ${tensorrt.version}` : '';
   const lines = Object.entries(counts).map(([what, count]) => `  ${what}: ${String(count)}`);
   const parts = Object.entries(times ?? {}).map(
@@ -83,5 +98,12 @@ function text(name: string, { kind, tensorrt, counts, engine, times, problems }:
     ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
   );
   const checks = (engine?.portability ?? []).map(({ check, verdict, message }) => `  ${check}: ${verdict}: ${message}`);
-  return [`${name}: ${kind}${made}`, ...lines, ...parts, ...checks, ...trouble].join('\n');
+  return [
+    `${name}: ${verdictOf(found, target)}`,
+    `  kind: ${kind}${made}`,
+    ...lines,
+    ...parts,
+    ...checks,
+    ...trouble,
+  ].join('\n');
 }

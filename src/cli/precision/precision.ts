@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { checkKind } from '../../builder/files/checkOwn.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
@@ -20,7 +21,7 @@ import { precisionPrograms, programArguments } from '../../core/precision/import
 import type { RewritePlan } from '../../core/precision/planRewrite.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments } from '../arguments.ts';
+import { readArguments, subcommandOf } from '../arguments.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from '../buildContext.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from '../problemLines.ts';
@@ -29,12 +30,26 @@ import { printJson, type Terminal } from '../terminal.ts';
 import { counted, thousands, typeName } from '../../core/base/text.ts';
 import { driverScript } from '../driverScript.ts';
 
-const json = { json: { type: 'boolean' } } as const;
+const checkOptions = { ...contextOptions, json: { type: 'boolean' } } as const;
+const flagsOptions = { ...contextOptions, for: { type: 'string' } } as const;
+const verifyOptions = { ...checkOptions, build: { type: 'string' } } as const;
+const applyOptions = {
+  ...contextOptions,
+  out: { type: 'string', short: 'o' },
+  base: { type: 'string' },
+  io: { type: 'string' },
+  grow: { type: 'boolean' },
+  force: { type: 'boolean' },
+  python: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+
+const verbs: Record<string, Command['run']> = { check, flags, apply, verify, import: importRules };
 
 export const precision: Command = {
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
-trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow]
+trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow] [--force]
 trtlens precision verify RULES [--onnx M] [--log F] [--layers F] | --build FOLDER [--json]
 trtlens precision import [--tensorrt 10.6] [-o RULES] -- COMMAND LINE
 
@@ -55,22 +70,18 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --layers FILE      layer info of the last build of this model
   --build FOLDER     for verify: a build folder of trtlens instead of model, log and layer info
   --tensorrt 10.6    the TensorRT version to check for, or rtx (default: that of the build)
-  -o, --output FILE  the model to write; converted external weights go to FILE.data
+  -o, --out FILE     the model to write; converted external weights go to FILE.data
   --base TYPE        the type of all other nodes (default: the line 'base' in the rules, otherwise keep)
   --io follow        give model inputs and outputs the type of their nodes (default: keep)
   --grow             move cheap nodes into FP32 islands if that saves Casts
+  --force            overwrite OUT.onnx even if it is not a model
   --python PROGRAM   the Python interpreter for ONNX Runtime, which measures the samples of a line 'scales FILE'
   -y, --yes          agree to the download of ONNX Runtime
   --json             the result as one JSON document
 `,
-  run: async ([verb, ...args], terminal) => {
-    const verbs: Record<string, Command['run']> = { check, flags, apply, verify, import: importRules };
-    const run = verb !== undefined && Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-    if (run) return run(args, terminal);
-    throw new Usage(
-      `${verb === undefined ? 'the subcommand is missing' : `unknown subcommand '${verb}'`}; subcommands are check, flags, apply, verify and import`,
-    );
-  },
+  options: { ...flagsOptions, ...verifyOptions, ...applyOptions },
+  subcommands: Object.keys(verbs),
+  run: async ([verb, ...args], terminal) => verbs[subcommandOf(Object.keys(verbs), verb)]!(args, terminal),
 };
 
 /** A rules file, with the path of its model: the one given, or the one that it names. */
@@ -91,7 +102,7 @@ function requireModel(onnx: string | undefined): string {
 }
 
 async function check(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...contextOptions, ...json }, ['RULES']);
+  const { values, positionals } = readArguments(args, checkOptions, ['RULES']);
   const path = positionals[0]!;
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const { index, build, target, modelDamaged } = await readContext({ ...values, onnx }, terminal);
@@ -124,8 +135,7 @@ async function planOf(path: string, file: OverrideFile, { index, build, target }
 }
 
 async function flags(args: string[], terminal: Terminal): Promise<number> {
-  const options = { ...contextOptions, for: { type: 'string' } } as const;
-  const { values, positionals } = readArguments(args, options, ['RULES']);
+  const { values, positionals } = readArguments(args, flagsOptions, ['RULES']);
   const tool = oneOf('--for', values.for, precisionPrograms) ?? 'trtexec';
   if (values.tensorrt === undefined && tool !== 'autocast')
     throw new Usage('--tensorrt VERSION is missing (for example --tensorrt 10.6): flags depend on the version');
@@ -142,23 +152,13 @@ async function flags(args: string[], terminal: Terminal): Promise<number> {
       'a node name contains a line break, so its flag does not fit on one line. Use "trtlens precision apply"',
     );
   for (const { severity, code, message } of problems) terminal.note(`${severity} ${code}: ${message}`);
-  await terminal.out(words.map((word) => `${word}\n`).join(''));
+  await terminal.out(words.map((word) => `${word}\n`).join(''), 'data');
   return errors || hasErrors(problems) ? exitCodes.checkFailed : exitCodes.done;
 }
 
-const applyOptions = {
-  ...contextOptions,
-  output: { type: 'string', short: 'o' },
-  base: { type: 'string' },
-  io: { type: 'string' },
-  grow: { type: 'boolean' },
-  python: { type: 'string' },
-  yes: { type: 'boolean', short: 'y' },
-} as const;
-
 async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, applyOptions, ['RULES']);
-  const out = values.output;
+  const out = values.out;
   if (out === undefined) throw new Usage('-o OUT.onnx (the model to write) is missing');
   const base = oneOf('--base', values.base, ['fp16', 'bf16', 'keep'] as const) satisfies
     PrecisionPlan['base'] | undefined;
@@ -166,6 +166,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const { file, onnx: named } = await readRulesFile(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
   await checkOutput(out, [positionals[0], onnx, values.log, values.layers]);
+  await checkKind(out, 'onnx', values.force);
   const parsed = new ParsedFiles();
   const model = await parsed.indexed(onnx, { spans: true });
   const context = await readContext({ ...values, onnx }, terminal, { files: parsed });
@@ -216,8 +217,7 @@ function oneOf<T extends string>(option: string, text: string | undefined, words
 }
 
 async function verify(args: string[], terminal: Terminal): Promise<number> {
-  const options = { ...contextOptions, build: { type: 'string' }, ...json } as const;
-  const { values, positionals } = readArguments(args, options, ['RULES']);
+  const { values, positionals } = readArguments(args, verifyOptions, ['RULES']);
   const path = positionals[0]!;
   const { file, onnx } = await readRulesFile(path, values.onnx);
   const context = await builtContext(values, onnx, terminal);

@@ -14,7 +14,7 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
   const end = args.indexOf('--');
   if (end < 0 || end === args.length - 1)
     throw new Usage('the command line to import is missing: trtlens precision import -- trtexec --layerPrecisions=…');
-  const options = { tensorrt: { type: 'string' }, output: { type: 'string', short: 'o' } } as const;
+  const options = { tensorrt: { type: 'string' }, out: { type: 'string', short: 'o' } } as const;
   const { values } = readArguments(args.slice(0, end), options);
   const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
   const command = args.slice(end + 1);
@@ -26,8 +26,8 @@ export async function importRules(args: string[], terminal: Terminal): Promise<n
       'the command line sets no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions or the lists of AutoCast)',
     );
   for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
-  if (values.output === undefined) await terminal.out(imported.text);
-  else await writeNew(values.output, imported.text);
+  if (values.out === undefined) await terminal.out(imported.text, 'data');
+  else await writeNew(values.out, imported.text);
   return hasErrors(imported.problems) ? exitCodes.checkFailed : exitCodes.done;
 }
 

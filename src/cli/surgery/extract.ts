@@ -1,4 +1,5 @@
 import { extractSubgraph } from '../../builder/surgery/extractSubgraph.ts';
+import { checkKind } from '../../builder/files/checkOwn.ts';
 import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
@@ -8,13 +9,14 @@ import type { ModelGraph } from '../../core/network/modelGraph.ts';
 import { compileGlob, matchesGlob } from '../../core/precision/resolveOverrides.ts';
 import {
   type BorderTensor,
+  nodeNames,
   nodesAround,
   type Subgraph,
   subgraphBetween,
   subgraphWithSizes,
   type Unfit,
 } from '../../core/surgery/extractModel.ts';
-import { counted, sizeText } from '../../core/base/text.ts';
+import { counted, similarText, sizeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -33,16 +35,17 @@ const options = {
   embed: { type: 'boolean' },
   references: { type: 'boolean' },
   log: { type: 'string' },
-  samples: { type: 'string', multiple: true },
+  inputs: { type: 'string', multiple: true },
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
-  output: { type: 'string', short: 'o' },
+  out: { type: 'string', short: 'o' },
+  force: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 
 export const extract: Command = {
   help: `trtlens extract MODEL.onnx --nodes ID,… | --names PATTERN … | --group N --build FOLDER | --from TENSOR … --to TENSOR …
-                [--around K] [--close] [--log F] [--samples F]… [--embed | --references] -o OUT.onnx [--json]
+                [--around K] [--close] [--log F] [--inputs F]… [--embed | --references] -o OUT.onnx [--json]
 
 Writes the selected nodes as a separate model and keeps all names. If OUT is in the model's folder, weights stay where
 they are; otherwise only the used ranges are copied to OUT.data.
@@ -57,31 +60,34 @@ they are; otherwise only the used ranges are copied to OUT.data.
   --close            also the nodes that the selection needs to be a model, such as those on a path that leaves it and
                      returns
   --log F            a verbose build log of the model: types and shapes that the model does not give
-  --samples F        inputs of the model (.npz, .npy, JSON, a folder): ONNX Runtime runs it, and what the part reads and
+  --inputs F         inputs of the model (.npz, .npy, JSON, a folder): ONNX Runtime runs it, and what the part reads and
                      makes is stored in OUT.inputs.npz and OUT.outputs.npz; may be repeated
   --embed            put the weights into OUT
   --references       never copy weights
+  --force            overwrite OUT even if it is not a model
   --python PROGRAM   the interpreter for ONNX Runtime
   --yes, -y          download ONNX Runtime without asking
-  --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }, with --samples also "samples"
+  --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }, with --inputs also "samples"
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    if (values.output === undefined) throw new Usage('-o OUT.onnx is missing');
+    if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
     if (values.embed && values.references) throw new Usage('--embed cannot be combined with --references');
+    await checkKind(values.out, 'onnx', values.force);
     const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
-      out: values.output,
+      out: values.out,
       weights: values.embed ? 'embed' : values.references ? 'references' : 'auto',
       known: values.log === undefined ? undefined : await loggedTensors(values.log),
       signal: terminal.signal,
     });
-    const recorded = values.samples
-      ? await recordCut(positionals[0]!, { inputs, outputs }, values.output.replace(/\.onnx$/i, ''), {
+    const recorded = values.inputs
+      ? await recordCut(positionals[0]!, { inputs, outputs }, values.out.replace(/\.onnx$/i, ''), {
           runtime: await runtimeFor(values, terminal),
           script: driverScript('run_parts.py'),
-          samples: values.samples,
+          samples: values.inputs,
           signal: terminal.signal,
         })
       : null;
@@ -155,7 +161,7 @@ function namedNodes(graph: ModelGraph, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
     const glob = compileGlob(pattern);
     const all = graph.nodes.filter(({ name }) => matchesGlob(glob, name));
-    if (all.length === 0) throw new UserError(`no node matches ${pattern}`);
+    if (all.length === 0) throw new UserError(`no node matches ${pattern}${similarText(pattern, nodeNames(graph))}`);
     const main = all.filter(({ id }) => graph.owner[graph.indexOfId.get(id)!]! < 0);
     // Those of a loop or branch come along with it; alone, they are refused with a reason.
     return (main.length > 0 ? main : all).map(({ id }) => id);

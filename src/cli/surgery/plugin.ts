@@ -9,7 +9,7 @@ const options = {
   name: { type: 'string' },
   domain: { type: 'string' },
   'like-input': { type: 'boolean' },
-  output: { type: 'string', short: 'o' },
+  out: { type: 'string', short: 'o' },
   force: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
@@ -30,18 +30,19 @@ ONNX Runtime.
   --force          overwrite files with other content, such as a kernel that you wrote
   --json           { "nodes", "inputs": [ { name, type, shape } ], "outputs", "attributes", "missing", "files" }
 `,
+  options,
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-    const { nodes, name, domain = 'custom', output } = values;
+    const { nodes, name, domain = 'custom', out } = values;
     if (nodes === undefined) throw new Usage('--nodes ID,… is missing');
     if (name === undefined) throw new Usage('--name NAME is missing');
-    if (output === undefined) throw new Usage('-o DIR is missing');
+    if (out === undefined) throw new Usage('-o DIR is missing');
     const written = await writePlugin({
       path: positionals[0]!,
       nodes: nodes.split(',').flatMap((id) => id.trim() || []),
       name,
       domain,
-      out: output,
+      out,
       ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
       ...(values.force && { force: true }),
       signal: terminal.signal,

@@ -12,8 +12,6 @@ const options = {
   code: { type: 'string' },
   until: { type: 'string' },
   anonymize: { type: 'boolean' },
-  // Its name in version 0.1, which still works.
-  anonymise: { type: 'boolean' },
   'without-weights': { type: 'boolean' },
   'max-minutes': { type: 'string' },
 } as const;
@@ -38,6 +36,7 @@ search.
 
 Other options are those of trtlens build.
 `,
+  options,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx']);
     const values: BuildValues = read.values;
@@ -55,7 +54,7 @@ Other options are those of trtlens build.
         code,
         until,
         maxMinutes,
-        anonymize: values['anonymize'] === true || values['anonymise'] === true,
+        anonymize: values['anonymize'] === true,
         withoutWeights: values['without-weights'] === true,
       },
       (nodes) => {

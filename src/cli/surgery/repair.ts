@@ -44,6 +44,7 @@ CPU by default. Exit status 1: not repairable, or not with what is allowed.
 
 Other options are those of trtlens build.
 `,
+  options,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx']);
     const values: BuildValues = read.values;

@@ -21,11 +21,11 @@ const options = {
   out: { type: 'string', short: 'o' },
   build: { type: 'boolean' },
   check: { type: 'boolean' },
-  samples: { type: 'string', multiple: true },
+  inputs: { type: 'string', multiple: true },
 } as const;
 
 export const split: Command = {
-  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--samples F]… [--json]
+  help: `trtlens split MODEL.onnx --at TENSOR[,TENSOR] -o DIR [--build [build options]] [--check] [--inputs F]… [--json]
 trtlens split MODEL.onnx --suggest [--json]
 
 Writes part-0.onnx, part-1.onnx … and chain.json. The first part computes the first tensor, each further part the next
@@ -38,11 +38,12 @@ Names stay, so an output of one part is the input of the same name in a later pa
   --check        run the parts one after the other with ONNX Runtime, and compare the outputs with those of the model;
                  exit status 1 if they differ by more than 1e-5; 0.004 if a cut is at an FP16 tensor, 0.03 at a
                  BF16 one: ONNX Runtime computes a chain of such nodes in FP32, and a cut rounds
-  --samples F    inputs for it (.npz, .npy, JSON, a folder) instead of random ones; may be repeated
+  --inputs F     inputs for it (.npz, .npy, JSON, a folder) instead of random ones; may be repeated
   --suggest      list the cheapest places to cut, and write nothing
   --json         what chain.json has, with --build also "builds", with --check
                  "differences": [ { "name", "error" } ] and "limit"; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
 `,
+  options,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx']);
     const values: BuildValues = read.values;
@@ -66,7 +67,7 @@ Names stay, so an output of one part is the input of the same name in a later pa
             terminal.signal,
           ).finally(() => terminal.status(null))
         : null;
-    const samples = values['samples'] as string[] | undefined;
+    const samples = values['inputs'] as string[] | undefined;
     const differences =
       values['check'] === true || samples !== undefined
         ? await compareChain(model, chain, out, {

@@ -29,6 +29,8 @@ const own = {
   ...searchArguments,
 } as const;
 
+const whatIfOptions = { ...trialArguments, ...own };
+
 /** Options of a build that are a change here. */
 const changedOptions = ['shapes', 'compute-capability'];
 const changes = ['output', 'unmark', 'cut', 'add', 'remove', 'rules', 'opset', ...changedOptions];
@@ -69,8 +71,9 @@ ids with commas, or a pattern of names such as '/layers.1/attn/**'; each option 
 
 Other options of trtlens build apply to both builds.
 `,
+  options: whatIfOptions,
   run: async (args, terminal) => {
-    const read = readArguments(args, { ...trialArguments, ...own }, ['MODEL.onnx']);
+    const read = readArguments(args, whatIfOptions, ['MODEL.onnx']);
     const values: BuildValues = read.values;
     const { positionals } = read;
     const model = positionals[0]!;

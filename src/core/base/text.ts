@@ -254,6 +254,25 @@ export function closestWords(word: string, words: readonly string[], limit: numb
     .map(({ candidate }) => candidate);
 }
 
+/**
+ * The end of a message on a name that is not there, with up to three like it from a long list: names that contain it, that
+ * are close to it, or whose last part is close to its last part. '' if there is none.
+ */
+export function similarText(name: string, names: readonly string[]): string {
+  const inside = names.filter((one) => one.includes(name));
+  const near = inside.length > 0 ? inside : closeNames(name, names);
+  const shown = near.slice(0, 3).map((one) => JSON.stringify(one));
+  return shown.length === 0 ? '' : `. Similar names: ${shown.join(', ')}`;
+}
+
+function closeNames(name: string, names: readonly string[]): string[] {
+  const close = closestWords(name, names, 3);
+  if (close.length > 0) return close;
+  const lastOf = (one: string) => one.slice(one.lastIndexOf('/') + 1);
+  const [last] = closestWords(lastOf(name), [...new Set(names.map(lastOf))], 1);
+  return last === undefined ? [] : names.filter((one) => lastOf(one) === last);
+}
+
 function farthest(word: string): number {
   return Math.max(1, Math.floor(word.length / 2));
 }

@@ -100,6 +100,8 @@ export interface DiffSide {
   planned: boolean;
   /** The times are those of kernels in a trace of Nsight Systems, without what a profiler of layers adds. */
   traced: boolean;
+  /** Why there is no engine: the build failed or was cancelled. Absent: it passed, or nothing is known of it. */
+  failed?: string;
 }
 
 export interface MatchedNodes {
@@ -241,6 +243,8 @@ export interface DiffInput {
   requested?: string | null | undefined;
   /** Absent: not known. */
   marked?: MarkedTensors | undefined;
+  /** Why there is no engine: the build failed or was cancelled. Absent: it passed, or nothing is known of it. */
+  failed?: string | undefined;
 }
 
 /**

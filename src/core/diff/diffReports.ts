@@ -254,7 +254,7 @@ function shapesOf({ tensors = [], builtShapes = [] }: Partial<FusionReport>): Ma
 
 const isConversion = ({ op }: { op: string }): boolean => conversions.has(op) && op !== 'Identity';
 
-const sideOf = ({ source, report, figures }: DiffInput): DiffSide => ({
+const sideOf = ({ source, report, figures, failed }: DiffInput): DiffSide => ({
   source,
   model: report.model.file,
   product: report.tensorrt.product,
@@ -262,6 +262,7 @@ const sideOf = ({ source, report, figures }: DiffInput): DiffSide => ({
   gpu: figures?.gpu ?? null,
   planned: isPlanned(report),
   traced: report.profile !== undefined,
+  ...(failed !== undefined && { failed }),
 });
 
 function totalsOf(a: DiffInput, b: DiffInput) {
@@ -661,8 +662,34 @@ function caveats({ a, b, time, shapes, totals, marked }: BuildDiff): string[] {
   ];
 }
 
+/** What a reader wants to know first: what changed, and what it costs. */
+function verdictText(diff: BuildDiff): string {
+  const { changes, time } = diff;
+  const count = changes.length === 0 ? 'no differences' : counted(changes.length, 'change');
+  if (unusable(diff).length > 0) return `${count} in what both sides know`;
+  if (time.aMs === null || time.bMs === null) return count;
+  const delta = time.bMs - time.aMs;
+  if (time.isNoise || isSameTime(delta)) return `B takes the same time, ${count}`;
+  const share = time.aMs === 0 ? '' : ` (${delta < 0 ? '−' : '+'}${Math.abs((delta / time.aMs) * 100).toFixed(1)} %)`;
+  return `B is ${timeText(Math.abs(delta))} ${delta < 0 ? 'faster' : 'slower'}${share}, ${count}`;
+}
+
+/** The sides that are no engine, one sentence each. */
+const unusable = ({ a, b }: BuildDiff): string[] =>
+  (['A', 'B'] as const).flatMap((name) => {
+    const { failed } = name === 'A' ? a : b;
+    return failed === undefined ? [] : [`${name} has no engine: ${failed.replace(/\.$/, '')}.`];
+  });
+
+/** Kernels by a name that tells them apart for a reader: without most of a hash, and without the middle of a long name. */
+function withShortKernels(text: string): string {
+  return text
+    .replaceAll(/(?<=\w_0x[\da-f]{4})[\da-f]{12,}\b/g, '…')
+    .replaceAll(/(?<![/\w.])\w{72,}(?![/\w.])/g, (name) => `${name.slice(0, 48)}…${name.slice(-16)}`);
+}
+
 /** Both sides, how their nodes were matched, the figures, and the changes ranked by what they cost. */
-export function diffDocument(diff: BuildDiff): Document {
+export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
   const { matched, totals, time } = diff;
   const { byName, byStructure, onlyA, onlyB } = matched;
   const states = Object.entries(totals.states).filter(([, count]) => count > 0);
@@ -677,13 +704,14 @@ export function diffDocument(diff: BuildDiff): Document {
       cells: [
         deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs),
         `${alike.length > 1 ? `${alike.length} × ` : ''}${kindText(first!)}`,
-        first!.message.replace(/\.$/, '') + others,
+        (full ? first!.message : withShortKernels(first!.message)).replace(/\.$/, '') + others,
       ],
     };
   });
   return {
-    title: `${diff.a.model}: ${diff.changes.length === 0 ? 'no differences' : counted(diff.changes.length, 'change')}`,
+    title: `${diff.a.model}: ${verdictText(diff)}`,
     blocks: [
+      ...unusable(diff).map((text) => ({ kind: 'verdict', state: 'bad', text }) as const),
       ...facts([
         ['A', sideText(diff.a)],
         ['B', sideText(diff.b)],

@@ -21,6 +21,7 @@ import {
   totalMs,
 } from '../report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
+import { moduleTimes } from './internal/moduleTimes.ts';
 import { readSelector } from './internal/gateSelector.ts';
 
 /** Judges `precision: { selector: type }` by what the build shows, with the judgment of `trtlens precision verify`. */
@@ -208,10 +209,86 @@ function find(check: Check, build: GateSide, baseline: GateSide | null): GateFin
       return judgeAttention(build);
     case 'precision':
       return judgePrecision(check, build);
+    case 'tensorrt':
+    case 'gpu':
+      return judgeSame(check.rule, build, baseline);
+    case 'time':
+      return check.key === 'modules' ? judgeModules(check, build, baseline) : judgeNumber(check, build, baseline);
     default:
       return judgeNumber(check, build, baseline);
   }
 }
+
+/** Judges `tensorrt: same` and `gpu: same`. */
+function judgeSame(rule: 'tensorrt' | 'gpu', build: GateSide, baseline: GateSide | null): GateFinding {
+  if (baseline === null) return { kept: null, message: 'This rule needs a baseline.' };
+  const [before, now] = [baseline, build].map(({ figures, report: { tensorrt } }) =>
+    rule === 'gpu' ? (figures?.gpu ?? null) : tensorrt.version === null ? null : exactRelease(tensorrt),
+  ) as [string | null, string | null];
+  const what = rule === 'gpu' ? 'GPU' : 'version';
+  if (before === null || now === null)
+    return { kept: null, message: `The ${what} of the ${now === null ? 'build' : 'baseline'} is not known.` };
+  return before === now
+    ? { kept: true, message: `${now}, as the baseline.` }
+    : { kept: false, message: `${now}; the baseline is of ${before}.` };
+}
+
+/** Judges `time: { modules: … }`: the worst module decides. */
+function judgeModules(check: Check, build: GateSide, baseline: GateSide | null): GateFinding {
+  const { limit } = check;
+  const isRelative = limit.kind === 'percent' || limit.kind === 'difference';
+  if (!isRelative && limit.kind !== 'max') return { kept: null, message: 'This limit is not a number.' };
+  if (isRelative && baseline === null)
+    return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
+  for (const { report } of isRelative ? [build, baseline!] : [build])
+    if (totalMs(report.layers) === null)
+      return { kept: null, message: report === build.report ? `${noTimes}.` : `In the baseline: ${noTimes}.` };
+  if (isRelative && otherMethod(build, baseline!)) return { kept: null, message: otherTimes };
+  const timesOf = ({ report, repeats = [] }: GateSide) => moduleTimes([report, ...repeats], opaqueForeignNodes(report));
+  const before = isRelative ? timesOf(baseline!) : null;
+  const compared = [...timesOf(build)].flatMap(([module, now]) => {
+    const was = before?.get(module);
+    if (before !== null && was === undefined) return [];
+    const most =
+      was === undefined
+        ? limit.value
+        : limit.kind === 'percent'
+          ? was.ms * (1 + limit.value / 100)
+          : was.ms + limit.value;
+    const exceeds = now.ms > most * (1 + 1e-9) && (was === undefined || !isNoise(now, was));
+    return [{ module, now, was, over: exceeds ? now.ms - most : 0 }];
+  });
+  const total = counted(compared.length, 'module');
+  if (compared.length === 0)
+    return {
+      kept: null,
+      message: 'No module to compare: the names of the nodes contain none, or all are in ForeignNodes.',
+    };
+  // Of modules within each other the innermost is the place to look at.
+  const worst = compared
+    .filter(({ over }) => over > 0)
+    .toSorted((a, b) => b.over - a.over || b.module.length - a.module.length);
+  const [first] = worst;
+  if (first === undefined) return { kept: true, message: `${total} within the limit of ${limit.text}.` };
+  const change =
+    first.was === undefined ? '' : ` (baseline ${timeText(first.was.ms)}${percentText(first.now.ms, first.was.ms)})`;
+  return {
+    kept: false,
+    message: `${worst.length} of ${total} over the limit of ${limit.text}. The most: ${first.module}, ${timeText(first.now.ms)}${change}.`,
+    value: first.now.ms,
+    ...(first.was && { baseline: first.was.ms }),
+    nodes: build.report.nodes.filter(({ name, layers }) => layers.length > 0 && name.startsWith(`${first.module}/`)),
+  };
+}
+
+const percentText = (now: number, before: number): string =>
+  before === 0 ? '' : `, ${signed(((now - before) / before) * 100)}`;
+
+/** A trace and a profile of one engine differ, because a profile adds to the time of each layer. */
+const otherMethod = (a: GateSide, b: GateSide): boolean =>
+  (a.report.profile === undefined) !== (b.report.profile === undefined);
+
+const otherTimes = 'The times are not comparable: one is from a trace of the GPU, the other from a profile.';
 
 /** The smallest and the largest value of several profiles. */
 type Spread = readonly [number, number];
@@ -247,11 +324,7 @@ export function judgeNumber(check: Check, build: GateSide, baseline: GateSide | 
     return { kept: null, message: `${limit.text} needs a baseline: add \`baseline:\`, or pass --baseline.` };
   const before = measure(check, baseline);
   if ('missing' in before) return { kept: null, message: `In the baseline: ${before.missing}.` };
-  if (isTime(check) && (build.report.profile === undefined) !== (baseline.report.profile === undefined))
-    return {
-      kept: null,
-      message: 'The times are not comparable: one is from a trace of the GPU, the other from a profile.',
-    };
+  if (isTime(check) && otherMethod(build, baseline)) return { kept: null, message: otherTimes };
   return { ...againstBaseline(check, limit, found, before), ...details };
 }
 
@@ -269,7 +342,7 @@ function againstBaseline(
   // A hair above the limit is rounding of sums, and a time within the noise is no more than the baseline's.
   const exceeds = value > most + Math.abs(most) * 1e-9;
   const isSame = exceeds && limit.value >= 0 && isTime(check) && isNoise(timeOf(found), timeOf(before));
-  const change = before.value === 0 ? '' : `, ${signed(((value - before.value) / before.value) * 100)}`;
+  const change = percentText(value, before.value);
   const message = `${textOf(check, value)} (baseline ${textOf(check, before.value)}${change}); the limit is ${limit.text}.`;
   const note = isSame ? ' The difference is within the noise of the measurements.' : noiseText(found, before, limit);
   return { kept: !exceeds || isSame, message: message + note, baseline: before.value };
@@ -312,11 +385,14 @@ function textOf({ rule, key }: Check, value: number): string {
     layers: ['layer', 'layers'],
     reformats: ['reformat layer', 'reformat layers'],
     nodes: [`${key} node`, `${key} nodes`],
+    marked: [`tensor marked ${marks[key]}`, `tensors marked ${marks[key]}`],
     quantized: ['Q/DQ node with a kernel of its own', 'Q/DQ nodes with kernels of their own'],
   };
   const [one, many] = names[rule] ?? ['', ''];
   return Number.isInteger(value) ? counted(value, one, many) : `${thousands(Math.floor(value))} ${many}`;
 }
+
+const marks: Readonly<Record<string, string>> = { outputs: 'as output', debug: 'for debugging' };
 
 /** Without the noun, which the value has. */
 function limitText(check: Check, value: number): string {
@@ -346,6 +422,10 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
   reformats: onLayers((check, { layers }) => reformats(check, layers)),
   nodes: (check, { report }) => (isPlanned(report) ? { missing: noLayers } : nodesWithFate(check, report)),
   quantized: onLayers((_, report) => quantized(report)),
+  marked: ({ key }, { marked }) =>
+    marked === undefined
+      ? { missing: 'Whether tensors are marked is unknown: pass a build folder, or the model with the layer info' }
+      : { value: key === 'debug' ? marked.debug.length : marked.outputs.length },
   memory,
   time,
   accuracy: (_, side) => accuracy(side),
@@ -414,7 +494,16 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
     : { missing: `${what} is unknown: pass a build folder, or a report that was made with the verbose build log` };
 }
 
+/** The 90th percentile of the passes of a trace, as far as it has several. */
+function lateTime(reports: readonly FusionReport[]): Measured {
+  const known = reports.flatMap((report) => measuredEngine(report)?.range?.[1] ?? []).toSorted((a, b) => a - b);
+  if (known.length === 0)
+    return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
+  return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };
+}
+
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
+  if (key === 'p90') return lateTime([report, ...repeats]);
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
   if (nodes?.length === 0) return { missing: `No node or module matches ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));

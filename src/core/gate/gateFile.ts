@@ -124,6 +124,9 @@ export type RuleName =
   | 'time'
   | 'memory'
   | 'quantized'
+  | 'marked'
+  | 'tensorrt'
+  | 'gpu'
   | 'accuracy';
 
 /** Counts, milliseconds, bytes or shares, by the rule's unit. */
@@ -223,7 +226,11 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   },
   time: {
     about: 'Time of the layers that compute the nodes: `total`, or a pattern of node or module names.',
-    keys: { total: { unit: 'ms', about: 'All layers: `1.2 ms`, or against the baseline `+3%`.' } },
+    keys: {
+      total: { unit: 'ms', about: 'All layers: `1.2 ms`, or against the baseline `+3%`.' },
+      p90: { unit: 'ms', about: 'The 90th percentile of the passes of a trace: `1.5 ms`, or `+5%`.' },
+      modules: { unit: 'ms', about: 'Each module, by the names of its nodes: `+25%`.' },
+    },
     patterns: 'ms',
   },
   memory: {
@@ -239,6 +246,15 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     keys: { unfused: { unit: 'count', about: 'Most Q/DQ nodes with a kernel of their own.' } },
     short: 'unfused',
   },
+  marked: {
+    about: 'Tensors that are outputs or debug tensors of the engine only: a release has none.',
+    keys: {
+      outputs: { unit: 'count', about: 'Most tensors marked as outputs.' },
+      debug: { unit: 'count', about: 'Most tensors marked for debugging.' },
+    },
+  },
+  tensorrt: { about: 'The version of TensorRT is that of the baseline.', words: ['same'] },
+  gpu: { about: 'The GPU is that of the baseline.', words: ['same'] },
   accuracy: {
     about: 'Largest error of an output compared with FP32, found by simulation as `trtlens accuracy` does.',
     keys: { error: { unit: 'error', about: 'Largest max|d| / max|reference| of any output.', absolute: true } },

@@ -13,6 +13,7 @@ import {
 import type { Problem, Read } from '../base/problem.ts';
 import { closestWords } from '../base/text.ts';
 import type { NetworkNode } from '../diff/buildDiff.ts';
+import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { attentions } from '../network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../precision/overrideFile.ts';
 import { isPlanned, listsEngine, runningLayers, totalMs } from '../report/words.ts';
@@ -31,6 +32,7 @@ import {
   type RuleGrammar,
   type RuleName,
 } from './gateFile.ts';
+import { moduleTimes } from './internal/moduleTimes.ts';
 import { selectorProblem } from './internal/gateSelector.ts';
 import { readLimit } from './internal/readLimit.ts';
 
@@ -346,7 +348,15 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
   if (!isPlanned(report)) add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
   if (nodes.some(({ op }) => op === 'QuantizeLinear'))
     add('quantized: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
-  if (totalMs(layers) !== null) add("time: { total: '+10%' }", 'pass several profiles if times vary');
+  if (totalMs(layers) !== null) {
+    const modules = moduleTimes([report], opaqueForeignNodes(report)).size > 0;
+    add(`time: { total: '+10%'${modules ? ", modules: '+25%'" : ''} }`, 'pass several profiles if times vary');
+  }
+  if (side.marked)
+    add(
+      `marked: { outputs: ${side.marked.outputs.length}, debug: ${side.marked.debug.length} }`,
+      'tensors that only debugging needs',
+    );
   if (figures?.activationMemory) add("memory: { activation: '+10%' }", 'according to the build log');
   return `# The rules for a build of this model. To check one: trtlens gate FILE --build FOLDER\nmodel: ${JSON.stringify(model)}\nbaseline: ${JSON.stringify(baseline)}\n${lines.join('\n')}\n`;
 }

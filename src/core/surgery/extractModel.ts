@@ -1,4 +1,5 @@
 // Cuts a subgraph out of a model.
+import { similarText } from '../base/text.ts';
 import type { EditedModel } from '../formats/onnx/editModel.ts';
 import {
   byteLength,
@@ -202,10 +203,17 @@ export function outermost(graph: ModelGraph, node: number): number {
   return at;
 }
 
+/** For messages on a name that is not there. */
+export const nodeNames = ({ nodes }: ModelGraph): string[] => nodes.flatMap(({ name }) => name || []);
+
 /** Why there is no such node in the main graph; those of a function are known to reports by their call. */
-function missingNode(graph: ModelGraph, id: string): string {
+export function missingNode(graph: ModelGraph, id: string): string {
   const call = graph.indexOfId.get(id.split('/')[0]!);
-  if (call === undefined) return `There is no node ${id}`;
+  if (call === undefined) {
+    const named = graph.nodes.find(({ name }) => name === id);
+    if (named) return `There is no node with the id ${id}; the node of this name has the id ${named.id}`;
+    return `There is no node ${id}${similarText(id, nodeNames(graph))}`;
+  }
   const { id: own, op } = graph.nodes[call]!;
   return `Node ${id} is inside ${op} node ${own}, which cannot be cut. Select node ${own} instead`;
 }
@@ -213,7 +221,10 @@ function missingNode(graph: ModelGraph, id: string): string {
 /** Why there is no such tensor in the main graph. */
 export function missingTensor(graph: ModelGraph, name: string): string {
   const inner = graph.tensors.find((tensor) => tensor.name === name && tensor.owner >= 0);
-  if (!inner) return `There is no tensor "${name}" in the main graph`;
+  if (!inner) {
+    const names = graph.tensors.flatMap((tensor) => (tensor.owner < 0 ? tensor.name || [] : []));
+    return `There is no tensor "${name}" in the main graph${similarText(name, names)}`;
+  }
   const { id, op } = graph.nodes[outermost(graph, inner.owner)]!;
   return `"${name}" is inside ${op} node ${id}, which cannot be cut. Pick a tensor that node ${id} reads or computes`;
 }

@@ -1,5 +1,5 @@
 // Changes to a model, and the search for one that reaches a goal.
-import { counted, deltaText, releaseName } from '../base/text.ts';
+import { counted, deltaText, releaseName, similarText } from '../base/text.ts';
 import type { ShapeRange } from '../build/buildManifest.ts';
 import type { PrecisionMode } from '../build/buildOptions.ts';
 import type { Both, BuildDiff, DiffSide, NetworkNode } from '../diff/buildDiff.ts';
@@ -14,7 +14,7 @@ import { attentions, inDataOrder, type ModelGraph, readsOf } from '../network/mo
 import { parserName } from '../network/nodeNames.ts';
 import type { Shape } from '../network/outputTypes.ts';
 import { writeName } from '../precision/overrideFile.ts';
-import { closed, missingTensor, outermost, type Unfit } from './extractModel.ts';
+import { closed, missingNode, missingTensor, outermost, type Unfit } from './extractModel.ts';
 
 /**
  * A change of a model to try, at tensors of the main graph and at a node:
@@ -54,7 +54,13 @@ function marked(graph: ModelGraph, inferred: InferredTensors, names: readonly st
 
 function unmarked(graph: ModelGraph, name: string): ModelEdits | Unfit {
   const others = graph.model.graph.outputs.filter((output) => output.name !== name);
-  if (others.length === graph.model.graph.outputs.length) return { reason: `"${name}" is not an output of the model` };
+  if (others.length === graph.model.graph.outputs.length)
+    return {
+      reason: `"${name}" is not an output of the model${similarText(
+        name,
+        others.map((output) => output.name),
+      )}`,
+    };
   if (others.length === 0) return { reason: `"${name}" is the only output, and a model needs one` };
   return { undeclare: [{ graph: '', list: 'outputs', name }] };
 }
@@ -180,7 +186,7 @@ function readsInstead(
 function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: string): ModelEdits | Unfit {
   const index = graph.indexOfId.get(id);
   const node = index === undefined ? undefined : graph.nodes[index]!;
-  if (index === undefined || !node) return { reason: `There is no node ${id}` };
+  if (index === undefined || !node) return { reason: missingNode(graph, id) };
   const [input, output] = [graph.inputs[index]![0] ?? -1, graph.outputs[index]![0] ?? -1];
   const words = `Node ${id}${node.name && ` "${node.name}"`} (${node.op})`;
   if (input < 0 || output < 0) return { reason: `${words} has no input to pass on, so it cannot be removed` };

@@ -160,9 +160,11 @@ describe('the action for GitHub', () => {
     );
     const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
     expect(failed.status).toBe(1);
-    expect(failed.summary).toMatch(/4 of 7 checks failed[^]*### .*: 24 changes[^]*\| \+18\.1 µs \| split \|/);
+    expect(failed.summary).toMatch(
+      /5 of 8 checks failed[^]*### .*: B is 18\.8 µs slower \(\+11\.7 %\), 24 changes[^]*\| \+18\.1 µs \| split \|/,
+    );
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
-    expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}] }] });
+    expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
     expect(passed.status).toBe(0);
     expect(passed.summary).toContain('7 checks passed');

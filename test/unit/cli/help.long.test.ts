@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandTable } from '../../../src/cli/commandTable.ts';
+import { helpTopics } from '../../../src/cli/helpTopics.ts';
 import { bundledCli, copyCli } from '../../support/bundledCli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trtlens-help-'));
@@ -31,7 +32,11 @@ it('lists every command once, in groups, on one screen; help COMMAND, version an
   expect(code).toBe(0);
   const listed = out.split('\n').flatMap((line) => /^ {2}([\w-]+) {2,}/.exec(line)?.[1] ?? []);
   expect(listed.toSorted()).toEqual(Object.keys(commandTable).toSorted());
-  expect(out.split('\n').length).toBeLessThan(45);
+  const lines = out.split('\n');
+  expect(lines.length).toBeLessThan(41);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  for (const topic of Object.keys(helpTopics)) expect(trtlens('help', topic).out).toContain(helpTopics[topic]!.text);
+  expect(trtlens('help', 'precision').out.endsWith(trtlens('precision', '--help').out)).toBe(true);
   expect(trtlens('help', 'diff')).toEqual(trtlens('diff', '--help'));
   expect(trtlens('version')).toEqual(trtlens('--version'));
   expect(trtlens('fuson')).toMatchObject({

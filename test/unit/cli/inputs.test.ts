@@ -187,7 +187,7 @@ describe('diagnose', () => {
 });
 
 test.each([precision, replay])('$name: a verb that is none', async (command) => {
-  await expect(run(command, 'chek')).rejects.toThrow("unknown subcommand 'chek'; subcommands are check");
+  await expect(run(command, 'chek')).rejects.toThrow("unknown subcommand 'chek'; did you mean 'check'?");
   await expect(run(command)).rejects.toThrow('the subcommand is missing; subcommands are check');
 });
 

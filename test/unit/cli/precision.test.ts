@@ -236,9 +236,11 @@ describe('precision apply', () => {
     const weights = join(place, 'weights.bin');
     writeFileSync(weights, new Uint8Array(16));
     writeFileSync(model, external('weights.bin'));
-    const apply = (out: string) => run(precision, 'apply', rules, '--onnx', model, '-o', out);
+    const apply = (out: string, ...more: string[]) =>
+      run(precision, 'apply', rules, '--onnx', model, '-o', out, ...more);
     await expect(apply(model)).rejects.toThrow(/would overwrite the input/);
-    await expect(apply(weights)).rejects.toThrow(/would overwrite the input/);
+    await expect(apply(weights)).rejects.toThrow(/is not a model/);
+    await expect(apply(weights, '--force')).rejects.toThrow(/would overwrite the input/);
     await expect(apply(place)).rejects.toThrow(/is a folder/);
     for (const [location, why] of [
       ['../secret', /points outside the model's folder/],

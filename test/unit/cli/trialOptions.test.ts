@@ -28,6 +28,6 @@ test.each(commands)('%s builds with the programs that its options name', async (
 });
 
 test.each(commands)('%s rejects options for what an ordinary build leaves', async (_, command, given) => {
-  for (const flag of ['--engine', '--folder', '--report'])
+  for (const flag of ['--engine', '--folder', '--verbose'])
     await expect(run(command, model, ...given, flag, 'there')).rejects.toThrow(flag);
 });
