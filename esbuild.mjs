@@ -75,6 +75,7 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
+      define: { 'import.meta.dirname': '__dirname' },
       plugins: [editorApi, inPacks(packs)],
     },
     cliBundle('dist', shared),

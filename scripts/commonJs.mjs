@@ -92,12 +92,12 @@ export const inPacks = (packs) =>
     const packNames = [...numbers.keys()].map((name) => packOf.get(name));
     for (const pack of new Set(packNames)) {
       const inside = parts.flatMap((code, number) =>
-        packNames[number] === pack ? `${number}(module,exports,require){${code}}` : [],
+        packNames[number] === pack ? `${number}(module,exports,require,__dirname){${code}}` : [],
       );
       // oxlint-disable-next-line no-await-in-loop -- a handful of files
       await writeFile(join(outdir, 'parts', `${pack}.cjs`), `module.exports={${inside.join(',\n')}};\n`);
     }
-    const run = 'require("./parts/"+packOf[number]+".cjs")[number](module,module.exports,partOrOther);';
+    const run = 'require("./parts/"+packOf[number]+".cjs")[number](module,module.exports,partOrOther,__dirname);';
     return `const packOf=${JSON.stringify(packNames)};\n${loaderOf(run)}`;
   });
 

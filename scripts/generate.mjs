@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { agentToolsManifest } from './generate/agentTools.mjs';
 import { buildOptionFiles } from './generate/buildOptions.mjs';
 import { contractFiles } from './generate/contracts.mjs';
 import { gateSchema } from './generate/gateSchema.mjs';
@@ -20,7 +21,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
  */
-const producers = [buildOptionFiles, contractFiles, gateSchema, manifestPages, repairPage];
+const producers = [agentToolsManifest, buildOptionFiles, contractFiles, gateSchema, manifestPages, repairPage];
 
 /** Runs producers one after the other. Resolves to the text that each file should have, by its path. */
 export async function generate(list = producers, folder = root) {

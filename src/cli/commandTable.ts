@@ -171,6 +171,11 @@ export const commandTable: Record<string, CommandRow> = {
     summary: 'name PyTorch modules in the layers of TensorRT',
     load: async () => (await import('./torchHook.ts')).torchHook,
   },
+  mcp: {
+    group: 'Connect',
+    summary: 'serve tools for agents over the Model Context Protocol',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
   setup: {
     group: 'Build and run',
     summary: 'install TensorRT-RTX, which builds engines without a GPU',

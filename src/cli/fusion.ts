@@ -2,6 +2,7 @@ import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
+import { readBuildSide } from '../builder/store/buildSide.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
 import { similarText } from '../core/base/text.ts';
@@ -24,6 +25,8 @@ export const buildFileOptions = {
   'optimization-profile': { type: 'string' },
 } as const;
 
+const buildFileNames = Object.keys(buildFileOptions) as (keyof typeof buildFileOptions)[];
+
 /** The number of a build in a log, from 1. */
 export function buildNumberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -34,9 +37,9 @@ export function buildNumberOf(text: string | undefined): number | undefined {
 /** Values of `buildFileOptions`. */
 export type BuildFileValues = { [Name in keyof typeof buildFileOptions]?: string | undefined };
 
-/** Reads the files of a build with the programs that the options name. */
+/** Reads the files of a build with the programs that the options name; with none for an empty name. */
 export const filesWith = ({ nsys }: BuildFileValues): ParsedFiles =>
-  new ParsedFiles({ exportTrace: exportingWith(() => nsys ?? 'nsys') });
+  nsys === '' ? new ParsedFiles() : new ParsedFiles({ exportTrace: exportingWith(() => nsys ?? 'nsys') });
 
 /** Checks that there is a file that lists layers, where there is no model. */
 export function requireEngineFiles({ layers, log, profile }: BuildFileValues): void {
@@ -54,6 +57,7 @@ export function requireBuildFiles(files: BuildFileValues): string {
 
 const options = {
   ...buildFileOptions,
+  build: { type: 'string' },
   json: { type: 'boolean' },
   node: { type: 'string' },
   members: { type: 'string' },
@@ -63,11 +67,13 @@ export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
 the three is enough: the report covers the engine's layers, and its nodes are unknown.
 
+  --build FOLDER   a build folder of trtlens instead of its files
   --onnx FILE      the model that was built; its weights are not needed
   --layers FILE    layer info: trtexec --exportLayerInfo, or the engine inspector's JSON
   --log FILE       verbose build log of trtexec, Polygraphy, Python or trtlens
@@ -112,7 +118,10 @@ const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionRepo
   layers.length + foreignNodes.length === 0 && placement === undefined && accounting.unknown === accounting.total;
 
 /** The report on a build, or without `--onnx` on its engine alone. */
-async function reportOf(values: BuildFileValues & { node?: string | undefined }): Promise<FusionReport> {
+async function reportOf(
+  values: BuildFileValues & { node?: string | undefined; build?: string | undefined },
+): Promise<FusionReport> {
+  if (values.build !== undefined) return reportOfBuild(values.build, values);
   const given = {
     ...values,
     ortLog: values['ort-log'],
@@ -127,6 +136,13 @@ async function reportOf(values: BuildFileValues & { node?: string | undefined })
   if (values.node !== undefined)
     throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
   return (await loadEngine(given, files)).report;
+}
+
+async function reportOfBuild(folder: string, values: BuildFileValues): Promise<FusionReport> {
+  const other = buildFileNames.find((name) => name !== 'onnx' && name !== 'nsys' && values[name] !== undefined);
+  if (other !== undefined) throw new Usage(`--build cannot be combined with --${other}`);
+  const { report, figures } = await readBuildSide(folder, values.onnx, filesWith(values));
+  return { ...report, ...(figures && { figures }) };
 }
 
 /** @throws {UserError} where the model has no such node, with the nearest names */

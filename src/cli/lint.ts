@@ -14,6 +14,8 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { problemLine } from './problemLines.ts';
 import { printJson } from './terminal.ts';
 
+const options = { tensorrt: { type: 'string' }, json: { type: 'boolean' } } as const;
+
 export const lint: Command = {
   help: `trtlens lint FILES… [--tensorrt 11.2|10.0|8.6] [--json]
 
@@ -26,8 +28,8 @@ instead. Of a folder it reads the Python, C++, shell and YAML files, except in h
 
 The exit status is 0 if nothing is missing for sure, 1 if something is, 2 if a file cannot be read.
 `,
+  options,
   run: async (args, terminal) => {
-    const options = { tensorrt: { type: 'string' }, json: { type: 'boolean' } } as const;
     const { values, positionals } = readArguments(args, options, ['FILE', ...args.map(() => '[FILE]')]);
     const target = values.tensorrt ?? newestTarget;
     if (!/^\d{1,2}(?:\.\d{1,3}){0,3}$/.test(target))

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { registerAccuracy } from './accuracy/registerAccuracy.ts';
+import { registerAgentTools } from './agents/registerAgentTools.ts';
 import { registerEngine } from './engine/registerEngine.ts';
 import { Builds } from './builds/builds.ts';
 import { showBuildStatus } from './builds/buildStatus.ts';
@@ -98,6 +99,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerQuantization(context, sessions, log),
     registerGate(builds, files),
     registerLint(),
+    registerAgentTools(),
     registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );

@@ -108,3 +108,6 @@ export const contextKeys = {
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';
+
+/** Before the name of each tool for agents. */
+export const agentToolPrefix = 'tensorrtLens_';

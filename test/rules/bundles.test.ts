@@ -57,7 +57,8 @@ const roomsOf = ({ inputs }: Shipped) =>
   );
 
 const allowed: Record<string, string[]> = {
-  'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host'],
+  // Agents call commands of the command line.
+  'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host', 'src/cli'],
   'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/editor.js': ['src/core', 'src/protocol', 'webview'],
