@@ -9,6 +9,7 @@ import { type OpenExternal, rawElements, readElements } from '../../formats/onnx
 const products: Readonly<Record<string, { weights: number; zero: number; to: 'int8' | 'uint8' }>> = {
   MatMulInteger: { weights: 1, zero: 3, to: 'uint8' },
   QLinearMatMul: { weights: 3, zero: 5, to: 'uint8' },
+  'com.microsoft:QGemm': { weights: 3, zero: 5, to: 'uint8' },
   // Its kernel swaps the operands.
   ConvInteger: { weights: 1, zero: 3, to: 'int8' },
   QLinearConv: { weights: 3, zero: 5, to: 'int8' },
@@ -26,7 +27,9 @@ export async function shiftedWeights(
 ): Promise<ModelEdits | null> {
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const constants = new Map(
-    graph.initializers.filter(({ name, sparse }) => !sparse && !inputs.has(name)).map((tensor) => [tensor.name, tensor]),
+    graph.initializers
+      .filter(({ name, sparse }) => !sparse && !inputs.has(name))
+      .map((tensor) => [tensor.name, tensor]),
   );
   const readers = new Map<string, OnnxNode[]>();
   for (const node of nodes) for (const name of new Set(node.inputs)) addTo(readers, name, node);
@@ -41,7 +44,8 @@ export async function shiftedWeights(
       tensor: { name, newType: type, shape: [...shape], bytes: rawElements(type, values) },
     });
   for (const node of nodes) {
-    const product = node.domain === '' && graphPathOf(node.id) === '' ? products[node.op] : undefined;
+    const op = node.domain === '' ? node.op : `${node.domain}:${node.op}`;
+    const product = graphPathOf(node.id) === '' ? products[op] : undefined;
     if (!product) continue;
     const weights = constants.get(node.inputs[product.weights] ?? '');
     const zeroName = node.inputs[product.zero] ?? '';
@@ -63,7 +67,14 @@ export async function shiftedWeights(
     );
     edits.replace.push({
       node: node.id,
-      by: { op: node.op, name: node.name, inputs: renamed, outputs: [...node.outputs], like: node },
+      by: {
+        op: node.op,
+        domain: node.domain,
+        name: node.name,
+        inputs: renamed,
+        outputs: [...node.outputs],
+        like: node,
+      },
     });
   }
   return edits.replace.length === 0 ? null : edits;
