@@ -18,7 +18,8 @@ import { innerUint8 } from './internal/repairs/innerUint8.ts';
 import { splitIntegerProducts } from './internal/repairs/contrib/integerProducts.ts';
 import { indexLabels } from './internal/repairs/contrib/labels.ts';
 import { loopCondition } from './internal/repairs/loopCondition.ts';
-import { mlLinear, mlLookup, mlTrees, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
+import { mlLinear, mlLookup, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
+import { mlTrees } from './internal/repairs/contrib/trees.ts';
 import {
   affineGrid,
   centerCropPad,

@@ -192,10 +192,15 @@ export class RepairSubject {
 
   /** The value that a ConstantOfShape fills its output with; null: not known. */
   async filling(node: OnnxNode): Promise<number | null> {
-    const value = node.attributes.find(({ name }) => name === 'value')?.value;
-    if (value === undefined) return 0;
+    if (!node.attributes.some(({ name }) => name === 'value')) return 0;
+    return (await this.tensorAttribute(node, 'value'))?.[0] ?? null;
+  }
+
+  /** The elements of an attribute that is a tensor; null: it is none, or they cannot be read. */
+  async tensorAttribute(node: OnnxNode, name: string): Promise<Float64Array | null> {
+    const value = node.attributes.find((one) => one.name === name)?.value;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    return (await readElements(value, this.source, this.options.open))?.[0] ?? null;
+    return readElements(value, this.source, this.options.open);
   }
 
   #innerInitializer(node: OnnxNode, name: string): OnnxTensor | null {

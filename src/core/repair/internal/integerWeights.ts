@@ -8,9 +8,10 @@ import { type OpenExternal, rawElements, readElements } from '../../formats/onnx
 const products: Readonly<Record<string, { weights: number; zero: number; to: 'int8' | 'uint8' }>> = {
   MatMulInteger: { weights: 1, zero: 3, to: 'uint8' },
   QLinearMatMul: { weights: 3, zero: 5, to: 'uint8' },
+  'com.microsoft:QGemm': { weights: 3, zero: 5, to: 'uint8' },
+  QLinearConv: { weights: 3, zero: 5, to: 'uint8' },
   // Its kernel swaps the operands.
   ConvInteger: { weights: 1, zero: 3, to: 'int8' },
-  QLinearConv: { weights: 3, zero: 5, to: 'int8' },
 };
 
 interface WeightPlace {
@@ -30,7 +31,8 @@ function weightPlaces({ graph, nodes }: OnnxModel): WeightPlace[] {
       .map((tensor) => [tensor.name, tensor]),
   );
   return nodes.flatMap((node) => {
-    const places = node.domain === '' && graphPathOf(node.id) === '' ? products[node.op] : undefined;
+    const op = node.domain === '' ? node.op : `${node.domain}:${node.op}`;
+    const places = graphPathOf(node.id) === '' ? products[op] : undefined;
     if (!places) return [];
     const weights = constants.get(node.inputs[places.weights] ?? '');
     const zeroName = node.inputs[places.zero] ?? '';
@@ -50,7 +52,12 @@ export async function shiftedWeights(
   source: ByteSource,
   open: OpenExternal,
 ): Promise<ModelEdits | null> {
-  const edits: Required<Pick<ModelEdits, 'replace' | 'addInitializers'>> = { replace: [], addInitializers: [] };
+  const edits: Required<Pick<ModelEdits, 'replace' | 'addInitializers' | 'removeInitializers'>> = {
+    replace: [],
+    addInitializers: [],
+    removeInitializers: [],
+  };
+  const readers = (name: string) => model.nodes.filter(({ inputs }) => inputs.includes(name)).length;
   const add = (name: string, newType: string, shape: readonly number[], values: ArrayLike<number>): string => {
     edits.addInitializers.push({
       graph: '',
@@ -71,8 +78,9 @@ export async function shiftedWeights(
     );
     inputs[places.weights] = add(`${weights.name}_shifted_${node.id}`, places.to, weights.shape, values);
     inputs[places.zero] = add(`${weights.name}_zero_${node.id}`, places.to, zero?.shape ?? [], zeros);
-    const { op, name, outputs } = node;
-    edits.replace.push({ node: node.id, by: { op, name, inputs, outputs: [...outputs], like: node } });
+    if (readers(weights.name) === 1) edits.removeInitializers.push({ graph: '', name: weights.name });
+    const { op, domain, name, outputs } = node;
+    edits.replace.push({ node: node.id, by: { op, domain, name, inputs, outputs: [...outputs], like: node } });
   }
   return edits.replace.length === 0 ? null : edits;
 }

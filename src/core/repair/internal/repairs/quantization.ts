@@ -1,4 +1,5 @@
 import { intAttribute, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
+import { graphPathOf } from '../../../network/modelGraph.ts';
 import { axisOf } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
@@ -74,9 +75,9 @@ export const quantizeInFloat: Repair = {
   id: 'quantize-in-float',
   title: 'Write quantization with a zero point in float operators',
   class: 'exact',
-  rejected: 'QuantizeLinear of activations with a zero point that is neither 0 nor 128.',
+  rejected: 'QuantizeLinear of activations with a zero point that is not 0.',
   proof:
-    'Div, Round (to even), Add, Clip, Sub and Mul in FP32 do what the pair does; integers up to 255 are exact in FP32. Only where DequantizeLinear alone reads the quantized values.',
+    'Div, Round (to even), Add, Clip, Sub and Mul in FP32 do what the pair does; integers up to 255 are exact in FP32. Only where the quantized values go to DequantizeLinear, at most through operators that move them.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
   issues,
   operators: ['QuantizeLinear', 'DequantizeLinear'],
@@ -99,16 +100,20 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const range = zero && ranges[zero.type];
   if (!zero || !range || zero.values.every((value) => value === 0)) return;
   const scale = await subject.constant(node, node.inputs[1]);
-  const readers = subject.readers(node, node.outputs[0]!);
-  if (!scale || scale.type !== 'float' || subject.isOutput(node, node.outputs[0]!) || readers.length === 0) return;
-  if (!readers.every((reader) => subject.op(reader) === 'DequantizeLinear' && !draft.isReplaced(reader)))
+  if (!scale || scale.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
+  const found = endsOf(draft, node);
+  if (!found || found.ends.some((end) => draft.isReplaced(end)))
     return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
+  const { movers, ends: readers } = found;
   const axis = intAttribute(node, 'axis') ?? 1;
   const rank = subject.rank(node, node.inputs[0]!);
   if (scale.values.length > 1 && rank === null) return draft.refuse(node, 'the rank of its input is not known');
   const at = draft.at(node);
   const shaped = (constant: Constant): string =>
     at.constant('float', alongAxis(constant, axis, rank ?? 1), constant.values);
+  for (const mover of movers)
+    if (subject.model.graph.values.some(({ name }) => name === mover.outputs[0]))
+      draft.undeclare('values', mover.outputs[0]!);
   const [scales, zeros] = [shaped(scale), shaped(zero)];
   const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, scales])]);
   at.clip(at.op('Add', [rounded, zeros]), 'float', ...range, node.outputs);
@@ -122,11 +127,45 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     const itsAxis = intAttribute(reader, 'axis') ?? 1;
     const own = (constant: Constant): string =>
       back.constant('float', alongAxis(constant, itsAxis, rank ?? 1), constant.values);
+    if (movers.length > 0 && itsScale && itsScale.values.length > 1)
+      return draft.refuse(reader, 'its scales are per channel, and the values are moved before');
     if (!itsScale || (reader.inputs[2] && !itsZero)) return draft.refuse(reader, 'its scale is not constant');
     const shifted = itsZero ? back.op('Sub', [reader.inputs[0]!, own(itsZero)]) : reader.inputs[0]!;
     back.op('Mul', [shifted, own(itsScale)], { outputs: reader.outputs });
     back.done();
   }
+}
+
+/** Operators that give some of the elements that they read, of any type. */
+const moves = new Set([
+  'MaxPool',
+  'Flatten',
+  'Transpose',
+  'Reshape',
+  'Identity',
+  'Squeeze',
+  'Unsqueeze',
+  'Slice',
+  'Gather',
+]);
+
+/** What dequantizes the values in the end, and the nodes that only move them before; null: something else reads them. */
+function endsOf({ subject }: RepairDraft, from: OnnxNode): { movers: OnnxNode[]; ends: OnnxNode[] } | null {
+  const [movers, ends, open]: OnnxNode[][] = [[], [], [from]];
+  for (let at = open!.pop(); at; at = open!.pop()) {
+    const [output = ''] = at.outputs;
+    if (subject.isOutput(at, output) || graphPathOf(at.id) !== graphPathOf(from.id)) return null;
+    if (at.outputs.length > 1) return null;
+    for (const reader of subject.readers(at, output)) {
+      const op = subject.op(reader);
+      if (op === 'DequantizeLinear') ends!.push(reader);
+      else if (moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
+        movers!.push(reader);
+        open!.push(reader);
+      } else return null;
+    }
+  }
+  return { movers: movers!, ends: ends! };
 }
 
 /** The shape of one value for all, or of one for each channel. */

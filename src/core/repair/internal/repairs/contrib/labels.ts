@@ -19,7 +19,10 @@ export const indexLabels: Repair = {
       const names = (await subject.lists(node, 'classlabels_strings'))?.strings ?? [];
       const [label = ''] = node.outputs;
       if (names.length === 0) continue;
-      if (subject.readers(node, label).length > 0) {
+      const passed = subject.readers(node, label).filter((reader) => subject.op(reader) === 'Identity');
+      const ends = [label, ...passed.map(({ outputs: [output = ''] }) => output)];
+      const readers = ends.flatMap((name, index) => subject.readers(passed[index - 1] ?? node, name));
+      if (readers.some((reader) => !passed.includes(reader))) {
         draft.refuse(node, 'something reads the name of the class');
         continue;
       }
@@ -34,10 +37,12 @@ export const indexLabels: Repair = {
         },
       });
       at.done(`0 is ${names[0]}, ${names.length - 1} is ${names.at(-1)}`);
-      const output = subject.model.graph.outputs.find(({ name }) => name === label);
-      if (!output) continue;
-      draft.reshape('outputs', { name: label, newType: 'int64', ...(output.shape && { shape: output.shape }) });
-      draft.outputs.set(label, null);
+      for (const end of ends) {
+        const output = subject.model.graph.outputs.find(({ name }) => name === end);
+        if (!output) continue;
+        draft.reshape('outputs', { name: end, newType: 'int64', ...(output.shape && { shape: output.shape }) });
+        draft.outputs.set(end, null);
+      }
     }
   },
 };
