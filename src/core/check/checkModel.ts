@@ -136,20 +136,39 @@ function checkOrder(graph: ModelGraph): CheckFinding[] {
   ];
 }
 
+/** What the checks of one model share. */
+interface Checked {
+  graph: ModelGraph;
+  inferred: InferredTensors;
+  target: CheckTarget;
+  functions: ReadonlySet<string>;
+  sparse: ReadonlySet<string>;
+  /** What the tables say of an operator, by domain and name. */
+  operators: Map<string, NodeProblem | null>;
+}
+
 /** Every node, also those that nothing reads: the parser imports them, too. */
 function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckTarget): CheckFinding[] {
   const groups = new Map<string, CheckFinding>();
-  const functions = new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`));
-  for (const [index, node] of graph.nodes.entries()) {
-    for (const one of problemsOf(node, index, graph, inferred, target, functions)) {
-      const key = `${one.code}\n${one.message}`;
-      const earlier = groups.get(key);
-      if (earlier) earlier.nodes.push(node.id);
-      else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
-    }
-  }
+  const checked: Checked = {
+    graph,
+    inferred,
+    target,
+    functions: new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`)),
+    sparse: new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : []))),
+    operators: new Map(),
+  };
+  const add = (one: NodeProblem, node: OnnxNode): void => {
+    const key = `${one.code}\n${one.message}`;
+    const earlier = groups.get(key);
+    if (earlier) earlier.nodes.push(node.id);
+    else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
+  };
+  for (let index = 0; index < graph.nodes.length; index++) checkNode(graph.nodes[index]!, index, checked, add);
+  const found = [...groups.values()];
+  if (!found.some(({ severity }) => severity === 'error')) return found;
   const dead = deadNodes(graph);
-  return [...groups.values()].map((one) =>
+  return found.map((one) =>
     one.severity === 'error' && one.nodes.every((id) => dead.has(id))
       ? {
           ...one,
@@ -160,53 +179,50 @@ function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckT
   );
 }
 
-function problemsOf(
+function checkNode(
   node: OnnxNode,
   index: number,
-  graph: ModelGraph,
-  inferred: InferredTensors,
-  target: CheckTarget,
-  functions: ReadonlySet<string>,
-): NodeProblem[] {
-  if (functions.has(`${node.domain}:${node.op}`)) return [];
-  const found: NodeProblem[] = [];
-  const missing = node.inputs.filter(
-    (name, at) => name !== '' && graph.tensors[graph.inputs[index]![at] ?? -1]?.kind === 'undefined',
-  );
-  const sparse = node.inputs.find((name) => sparseOf(graph).has(name));
-  if (sparse !== undefined) missing.push(sparse);
-  if (missing.length > 0)
-    found.push({
-      severity: 'error',
-      code: 'model-invalid',
-      message: `${node.op} reads ${missing[0]}, which ${missing[0] === sparse ? 'is a sparse initializer' : 'nothing gives'}.`,
-      advice: 'Export it again, with dense initializers.',
-      repair: 'dense-initializers',
-    });
-  const support = operatorProblem(node, target);
-  if (support) found.push(support);
-  if (support?.severity === 'error') return found;
-  const form = formProblem({ node, index, graph, inferred, target });
-  if (form) found.push(form);
-  else found.push(...typeProblem(node, index, graph, inferred, target));
-  if (!isStandardDomain(node.domain) && support === undefined && STANDARD_ONLY.has(node.domain) === false)
-    found.push({
-      severity: 'warning',
-      code: 'foreign-domain',
-      message: `${node.op} of domain ${node.domain} is imported as ONNX's ${node.op}: TensorRT ignores the domain.`,
-      advice: 'Check that it means the same, or rename the operator and register a plugin.',
-    });
-  return found;
+  checked: Checked,
+  add: (one: NodeProblem, node: OnnxNode) => void,
+): void {
+  const { graph, inferred, target, functions } = checked;
+  const key = `${node.domain}:${node.op}`;
+  if (functions.size > 0 && functions.has(key)) return;
+  const missing = missingInput(node, index, checked);
+  if (missing) add(missing, node);
+  let support = checked.operators.get(key);
+  if (support === undefined) checked.operators.set(key, (support = operatorProblem(node, target) ?? null));
+  if (support) add(support, node);
+  if (support?.severity === 'error') return;
+  const form =
+    formProblem({ node, index, graph, inferred, target }) ?? typeProblem(node, index, graph, inferred, target);
+  if (form) add(form, node);
+  if (node.domain !== '' && support === null && !isStandardDomain(node.domain) && !STANDARD_ONLY.has(node.domain))
+    add(
+      {
+        severity: 'warning',
+        code: 'foreign-domain',
+        message: `${node.op} of domain ${node.domain} is imported as ONNX's ${node.op}: TensorRT ignores the domain.`,
+        advice: 'Check that it means the same, or rename the operator and register a plugin.',
+      },
+      node,
+    );
 }
 
-const sparseSets = new WeakMap<ModelGraph, Set<string>>();
-function sparseOf(graph: ModelGraph): Set<string> {
-  let set = sparseSets.get(graph);
-  if (set === undefined) {
-    set = new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : [])));
-    sparseSets.set(graph, set);
+/** An input that no node, input or initializer gives. */
+function missingInput(node: OnnxNode, index: number, { graph, sparse }: Checked): NodeProblem | undefined {
+  for (const tensor of graph.inputs[index]!) {
+    const read = graph.tensors[tensor];
+    if (read === undefined || (read.kind !== 'undefined' && !(sparse.size > 0 && sparse.has(read.name)))) continue;
+    return {
+      severity: 'error',
+      code: 'model-invalid',
+      message: `${node.op} reads ${read.name}, which ${sparse.has(read.name) ? 'is a sparse initializer' : 'nothing gives'}.`,
+      advice: 'Export it again, with dense initializers.',
+      repair: 'dense-initializers',
+    };
   }
-  return set;
+  return undefined;
 }
 
 /** Domains whose operators TensorRT imports by design. */
@@ -290,6 +306,14 @@ const LETTERS: Readonly<Record<string, string>> = {
 const OTHER_TYPES =
   /^(?:OneHot|Range|Cast\w*|ConstantOfShape|Constant|Random\w+|EyeLike|Shape|Size|NonZero|(?:De)?[Qq]uantizeLinear|If|Loop|Scan|Where|TopK|Dropout|Mod|Identity|Compress|Gather\w*|Scatter\w*|Expand|Reshape|Squeeze|Unsqueeze|Slice|Concat|Split|Transpose|Flatten|Tile|Pad)$/;
 
+/** The types that the parsers refuse, by operator. */
+const REFUSED_TYPES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(OPERATOR_ROWS).flatMap(([op, row]) => {
+    const refused = row.split(' ')[2];
+    return refused === undefined || OTHER_TYPES.test(op) ? [] : [[op, refused.split('/')]];
+  }),
+);
+
 /** A type that the parser refuses for the operator, where it was measured. */
 function typeProblem(
   node: OnnxNode,
@@ -297,22 +321,20 @@ function typeProblem(
   graph: ModelGraph,
   inferred: InferredTensors,
   { product, version }: CheckTarget,
-): NodeProblem[] {
-  const refused = OPERATOR_ROWS[node.op]?.split(' ')[2]?.split('/');
-  if (refused === undefined || OTHER_TYPES.test(node.op)) return [];
+): NodeProblem | undefined {
+  const refused = REFUSED_TYPES.get(node.op);
+  if (refused === undefined) return undefined;
   const here = versionNumber(version ?? NEWEST);
   const column = product === 'tensorrt-rtx' ? 0 : here >= 1100 ? 1 : here >= 1015 ? 2 : -1;
   const type = inferred.types[graph.inputs[index]![0] ?? -1];
   const letter = LETTERS[type ?? ''];
-  if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return [];
-  return [
-    {
-      severity: 'error',
-      code: 'unsupported-type',
-      message: `${node.op} of ${type!.toUpperCase()} is refused.`,
-      advice: 'Cast the input to FP32 before it, and back after it.',
-    },
-  ];
+  if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return undefined;
+  return {
+    severity: 'error',
+    code: 'unsupported-type',
+    message: `${node.op} of ${type!.toUpperCase()} is refused.`,
+    advice: 'Cast the input to FP32 before it, and back after it.',
+  };
 }
 
 /** Nodes of the main graph that lead to no output. */
