@@ -1,6 +1,14 @@
 import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from '../diagnose/gpuSupport.ts';
 import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
-import { createModelGraph, inDataOrder, isStandardDomain, type ModelGraph, outOfOrder } from '../network/modelGraph.ts';
+import {
+  createModelGraph,
+  inDataOrder,
+  isStandardDomain,
+  type ModelGraph,
+  outOfOrder,
+  readsOf,
+} from '../network/modelGraph.ts';
+import { addTo } from '../base/addTo.ts';
 import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
 import { type CheckFinding, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
@@ -24,11 +32,25 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkGpu(target),
     ...checkBorders(graph),
     ...checkOrder(graph),
+    ...checkNames(graph),
     ...checkShapes(graph, inferred, given),
     ...checkNodes(graph, inferred, target),
   ];
   const rank = { error: 0, warning: 1, unknown: 2 };
   return found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+/** Where the tables were not measured for a version: what they are instead. '' where they were. */
+export function tableBasis({ product, version }: CheckTarget): string {
+  if (version === null) return '';
+  const here = versionNumber(version);
+  if (product === 'tensorrt-rtx')
+    return here === versionNumber('1.7') ? '' : 'The tables are those of TensorRT-RTX 1.7; other versions may differ.';
+  if (here > versionNumber('10.10') && here < versionNumber('10.15'))
+    return `The tables of ${version} are interpolated between 10.10 and 10.15.`;
+  if (here === versionNumber('11.0')) return 'The tables of 11.0 are interpolated between 10.16 and 11.1.';
+  if (here > versionNumber(NEWEST)) return `The tables end with ${NEWEST}; ${version} may accept more.`;
+  return here < versionNumber('8.6') ? `The tables begin with 8.6; ${version} may refuse more.` : '';
 }
 
 function checkGpu({ capability, version, product }: CheckTarget): CheckFinding[] {
@@ -121,20 +143,94 @@ function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
     );
 }
 
-/** A cycle: the parser sorts the nodes, so their order in the file alone is no problem. */
+/** The parser sorts the nodes, so their order in the file alone is no problem; a cycle is. */
 function checkOrder(graph: ModelGraph): CheckFinding[] {
-  if (outOfOrder(graph) === null || inDataOrder(graph).length === graph.nodes.length) return [];
+  if (outOfOrder(graph) === null) return [];
+  const nodes = cycleIn(graph);
+  if (nodes.length === 0) return [];
   return [
     {
       severity: 'error',
       code: 'model-unreadable',
-      message: 'The graph of the model has a cycle.',
-      advice: 'Export it again, or check it with `python -m onnx.checker`.',
-      nodes: [],
+      message: 'The graph has a cycle: these nodes read what they give.',
+      advice: 'Connect one of them to the tensor that was meant, or export the model again.',
+      nodes: nodes.map((node) => graph.nodes[node]!.id),
       tensors: [],
     },
   ];
 }
+
+/** The nodes of one cycle, in the order of the data; none where the nodes can be sorted. */
+function cycleIn(graph: ModelGraph): number[] {
+  const place = new Map(inDataOrder(graph).map((node, at) => [node, at]));
+  const producerOf = (tensor: number): number => graph.tensors[tensor]?.producer ?? -1;
+  for (let start = 0; start < graph.nodes.length; start++) {
+    // Sorted nodes come after all that they read.
+    const late = readsOf(graph, start).some((tensor) => (place.get(producerOf(tensor)) ?? -1) >= place.get(start)!);
+    if (!late) continue;
+    const from = new Map<number, number>();
+    const open = [start];
+    while (open.length > 0) {
+      const at = open.pop()!;
+      for (const tensor of readsOf(graph, at)) {
+        const producer = producerOf(tensor);
+        if (producer === start) return wayBack(from, at, start);
+        if (producer < 0 || from.has(producer)) continue;
+        from.set(producer, at);
+        open.push(producer);
+      }
+    }
+  }
+  return [];
+}
+
+function wayBack(from: ReadonlyMap<number, number>, end: number, start: number): number[] {
+  const nodes = [start];
+  for (let at = end; at !== start; at = from.get(at)!) nodes.push(at);
+  return nodes;
+}
+
+/** Names that two tensors of one graph have: the parser registers each once. */
+function checkNames(graph: ModelGraph): CheckFinding[] {
+  const bodies = graph.nodes.flatMap(({ subgraphs }) => subgraphs.map(({ graph: body }) => body));
+  return [graph.model.graph, ...bodies].flatMap((source) => {
+    const inputs = source.inputs.map(({ name }) => name);
+    const initializers = source.initializers.map(({ name }) => name);
+    const stored = new Set([...inputs, ...initializers]);
+    const first = new Map<string, string>();
+    /** By name: the nodes that give it again. */
+    const again = new Map<string, string[]>();
+    for (const { id, outputs } of source.nodes)
+      for (const name of outputs) {
+        if (name === '') continue;
+        if (stored.has(name) || first.has(name)) addTo(again, name, id);
+        else first.set(name, id);
+      }
+    return [
+      ...repeated(inputs).map((name) => duplicate(name, 'Two inputs', [])),
+      ...repeated(initializers).map((name) => duplicate(name, 'Two initializers', [])),
+      ...[...again].map(([name, nodes]) => {
+        if (stored.has(name))
+          return duplicate(name, `A node and an ${inputs.includes(name) ? 'input' : 'initializer'}`, nodes);
+        return duplicate(name, `${nodes.length + 1} outputs of nodes`, [first.get(name)!, ...nodes]);
+      }),
+    ];
+  });
+}
+
+const repeated = (names: readonly string[]): string[] => {
+  const seen = new Set<string>();
+  return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))];
+};
+
+const duplicate = (name: string, what: string, nodes: string[]): CheckFinding => ({
+  severity: 'error',
+  code: 'model-invalid',
+  message: `${what} have the name ${name}; a name must be unique in its graph.`,
+  advice: 'Rename one of them, and what reads it.',
+  nodes: [...new Set(nodes)],
+  tensors: [name],
+});
 
 /** What the checks of one model share. */
 interface Checked {
@@ -214,12 +310,19 @@ function missingInput(node: OnnxNode, index: number, { graph, sparse }: Checked)
   for (const tensor of graph.inputs[index]!) {
     const read = graph.tensors[tensor];
     if (read === undefined || (read.kind !== 'undefined' && !(sparse.size > 0 && sparse.has(read.name)))) continue;
+    if (sparse.has(read.name))
+      return {
+        severity: 'error',
+        code: 'model-invalid',
+        message: `${node.op} reads ${read.name}, which is a sparse initializer.`,
+        advice: 'Export it again, with dense initializers.',
+        repair: 'dense-initializers',
+      };
     return {
       severity: 'error',
       code: 'model-invalid',
-      message: `${node.op} reads ${read.name}, which ${sparse.has(read.name) ? 'is a sparse initializer' : 'nothing gives'}.`,
-      advice: 'Export it again, with dense initializers.',
-      repair: 'dense-initializers',
+      message: `${node.op} reads ${read.name}, which nothing gives.`,
+      advice: 'The model was cut or edited badly: add the node, the input or the initializer that gives it.',
     };
   }
   return undefined;
