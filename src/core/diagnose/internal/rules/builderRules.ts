@@ -131,7 +131,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-implementation',
     code: 'no-implementation',
-    pattern: /Could not find any implementation for node (?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
+    // A brace that is open where another line follows: a terminal broke the name.
+    pattern: /Could not find any implementation for node (?!\{[^}\n]*\n)(?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:

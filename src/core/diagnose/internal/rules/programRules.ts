@@ -197,6 +197,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
+    id: 'library-object-is-none',
+    code: 'failed',
+    pattern:
+      /pybind11::init\(\): factory function returned nullptr|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
+    cause:
+      'TensorRT could not start (it gave no builder or runtime): most often it finds no GPU, or a driver that is too old.',
+    advice:
+      'Look at the first message above. Check that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'pybind11; NVIDIA/TensorRT#2727',
+  },
+  {
     id: 'provider-failed',
     code: 'failed',
     pattern:
@@ -218,6 +231,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'AmusementClub/vs-mlrt#89, #167',
+  },
+  {
+    id: 'parser-assertion',
+    code: 'unsupported-form',
+    pattern:
+      /In function (?:import|check|parse)?\w+:?\s*\[\d+\] Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+    cause: "TensorRT's parser refuses this node[[ ({op})]]: {why}.",
+    advice:
+      'Export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value (fold constants first: `polygraphy surgeon sanitize --fold-constants`). A newer TensorRT may accept it.',
+    sure: 'likely',
+    source: 'onnx-tensorrt: the texts of its assertions',
   },
 ];
 
