@@ -10,7 +10,7 @@ const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
 const NO_PLUGIN =
-  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
 
 const LOAD_PLUGINS: Advice = {
   rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',

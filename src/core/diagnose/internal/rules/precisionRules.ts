@@ -1,3 +1,4 @@
+import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
@@ -204,5 +205,5 @@ function layerNorms(text: string): string {
   if (!names) return `Layer normalizations run in FP16 and may overflow: ${causeText(text)}`;
   return names.length === 0
     ? 'All normalization nodes have an explicit precision.'
-    : `${names.length} nodes of layer normalizations run in FP16 and may overflow.`;
+    : `${counted(names.length, 'node')} of layer normalizations ${names.length === 1 ? 'runs' : 'run'} in FP16 and may overflow.`;
 }
