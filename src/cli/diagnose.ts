@@ -32,7 +32,8 @@ also names the affected nodes.
     const files = new ParsedFiles();
     const model = values.onnx === undefined ? undefined : (await files.model(values.onnx)).value;
     const path = positionals[0]!;
-    const { value: log, problems } = path === '-' ? await streamedLog(process.stdin) : await files.log(path);
+    const { value: log, problems } =
+      path === '-' ? await streamedLog(process.stdin) : await files.log(path, { times: false });
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)

@@ -43,6 +43,7 @@ export interface ExtensionApi {
   tree: FusionTree;
   history: HistoryTree;
   diagnostics: BuildDiagnostics;
+  checks: CheckDiagnostics;
   features: LanguageFeatures;
 }
 
@@ -92,7 +93,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerFusion(tree, pages, sessions),
     registerTasks(building),
     registerWalkthrough(building),
-    registerHistory(history, building, diagnostics, { files, pages: comparisons, log }),
+    registerHistory(history, building, diagnostics, { files, pages: comparisons, checks, log }),
     registerPrecision({ features, building, files, log }),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
@@ -103,7 +104,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerSurgery({ context, sessions, log, comparisons }),
     registerCommands({ [commands.showOutput]: () => log.show() }),
   );
-  return { sessions, builds, tree, history, diagnostics, features };
+  return { sessions, builds, tree, history, diagnostics, checks, features };
 }
 
 /** The editor closes: it waits a few seconds for what still runs to be gone. */

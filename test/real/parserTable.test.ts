@@ -45,6 +45,77 @@ test.each<[string, Graph]>([
   ['Relu of INT32', one('Relu', ['i'], {}, { inputs: [['i', 'int32', 4]], outputs: [['y', 'int32']] })],
   ['Abs of INT32', one('Abs', ['i'], {}, { inputs: [['i', 'int32', 4]], outputs: [['y', 'int32']] })],
   ['mixed types', one('Add', ['x', 'h'], {}, { inputs: [x, ['h', 'half', 4, 16]] })],
+  [
+    'a cycle',
+    one(
+      'Add',
+      ['x', 'b'],
+      {},
+      {
+        nodes: [
+          ['a', 'Add', ['x', 'b'], ['y'], {}],
+          ['c', 'Abs', ['y'], ['b'], {}],
+        ],
+      },
+    ),
+  ],
+  [
+    'a tensor given twice',
+    one(
+      'Abs',
+      ['x'],
+      {},
+      {
+        nodes: [
+          ['a', 'Abs', ['x'], ['y'], {}],
+          ['c', 'Relu', ['x'], ['y'], {}],
+        ],
+      },
+    ),
+  ],
+  [
+    'an input given again',
+    one(
+      'Abs',
+      ['x'],
+      {},
+      {
+        nodes: [
+          ['a', 'Relu', ['x'], ['x'], {}],
+          ['c', 'Abs', ['x'], ['y'], {}],
+        ],
+      },
+    ),
+  ],
+  ['two inputs of one name', one('Abs', ['x'], {}, { inputs: [x, x] })],
+  [
+    'nodes in any order',
+    one(
+      'Abs',
+      ['x'],
+      {},
+      {
+        nodes: [
+          ['c', 'Abs', ['b'], ['y'], {}],
+          ['a', 'Relu', ['x'], ['b'], {}],
+        ],
+      },
+    ),
+  ],
+  [
+    'nodes of one name',
+    one(
+      'Abs',
+      ['x'],
+      {},
+      {
+        nodes: [
+          ['n', 'Relu', ['x'], ['b'], {}],
+          ['n', 'Abs', ['b'], ['y'], {}],
+        ],
+      },
+    ),
+  ],
   ['a tensor that nothing gives', one('Add', ['x', 'lost'])],
   [
     'Loop without a condition',

@@ -103,12 +103,13 @@ export class ParsedFiles {
 
   /**
    * A build log of any size, gzip-compressed or not.
-   * @param only one build of several in it
+   * @param options.only one build of several in it
+   * @param options.times false: without what each tactic took, as for a diagnosis
    * @throws {UserError} if it cannot be opened
    */
-  log(path: string, only?: LoggedBuild): Promise<Parsed<BuildLog>> {
-    const what = only ? `log from line ${only.line}` : 'log';
-    return this.#parse(what, path, (source, { parseLog }) => parseLog(source, path, only), { unpack: false });
+  log(path: string, { only, times = true }: { only?: LoggedBuild; times?: boolean } = {}): Promise<Parsed<BuildLog>> {
+    const what = `${times ? 'log' : 'log without times'}${only ? ` from line ${only.line}` : ''}`;
+    return this.#parse(what, path, (source, { parseLog }) => parseLog(source, path, only, times), { unpack: false });
   }
 
   /** @throws {UserError} if it cannot be opened */

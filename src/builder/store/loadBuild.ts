@@ -170,7 +170,7 @@ export async function chosenBuild<Report>(
     throw new UserError(`${path} contains ${count} builds and can be read only once. Save it to a file first`);
   const read = async (number: number) => {
     const part = builds[number - 1]!;
-    const log = await files.log(path, part);
+    const log = await files.log(path, part && { only: part });
     return { log, report: reportOn(log, { number, of: count, line: part.line }) };
   };
   if (buildNumber !== undefined) return read(buildNumber);

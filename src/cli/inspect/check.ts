@@ -2,7 +2,7 @@ import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { askOnnxParser, type ParserAnswer } from '../../builder/run/askOnnxParser.ts';
 import { findPackages } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
-import { checkModel } from '../../core/check/checkModel.ts';
+import { checkModel, tableBasis } from '../../core/check/checkModel.ts';
 import { type CheckFinding, type CheckTarget } from '../../core/check/checkShapes.ts';
 import type { GivenShape } from '../../core/check/checkShapes.ts';
 import { computeCapability } from '../../core/diagnose/gpuSupport.ts';
@@ -50,7 +50,14 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
     const findings = checkModel(model, target, givenShapes(values));
     const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal.signal);
     const rejected = findings.some(({ severity }) => severity === 'error') || parser?.accepted === false;
-    if (values.json) await printJson(terminal, { accepted: !rejected, target, findings, parser: parser ?? null });
+    if (values.json)
+      await printJson(terminal, {
+        accepted: !rejected,
+        target,
+        tables: tableBasis(target),
+        findings,
+        parser: parser ?? null,
+      });
     else await terminal.out(text(findings, target, model, parser, rejected));
     return rejected ? exitCodes.checkFailed : exitCodes.done;
   },
@@ -92,7 +99,9 @@ async function askParser(path: string, target: CheckTarget, signal: AbortSignal)
   if (installed === undefined) return undefined;
   const answer = await askOnnxParser(path, { scripts: driverFolder, python: installed.python, signal });
   // Without its weights a model says nothing of what TensorRT accepts.
-  const lacksWeights = answer.errors.every(({ message }) => message.includes('Failed to import initializer'));
+  const lacksWeights = answer.errors.every(
+    ({ message }) => message.includes('Failed to import initializer') && !message.includes('duplicate'),
+  );
   return !answer.accepted && lacksWeights ? undefined : answer;
 }
 
@@ -130,5 +139,5 @@ function text(
   const verdict = rejected
     ? `${product} will reject this model.`
     : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
-  return `${[...lines, ...said, verdict].join('\n')}\n`;
+  return `${[...lines, ...said, tableBasis(target), verdict].filter(Boolean).join('\n')}\n`;
 }

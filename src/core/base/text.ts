@@ -71,7 +71,10 @@ function lineStarts(text: string): number[] {
 }
 
 /** Every runtime that core runs in has it: Node, browsers, workers. */
-declare const TextDecoder: new (label: string) => {
+declare const TextDecoder: new (
+  label: string,
+  options?: { ignoreBOM: boolean },
+) => {
   decode(input?: Uint8Array, options?: { stream: boolean }): string;
 };
 
@@ -81,16 +84,50 @@ declare const TextDecoder: new (label: string) => {
  */
 export class Utf8Decoder {
   #decoder: InstanceType<typeof TextDecoder> | undefined;
+  #whole = false;
+  /** The first bytes of a character whose last ones have not come yet. */
+  #rest: Uint8Array = new Uint8Array(0);
 
   push(bytes: Uint8Array): string {
     if (bytes.length === 0) return '';
-    this.#decoder ??= new TextDecoder(encodingOf(bytes));
-    return this.#decoder.decode(bytes, { stream: true });
+    if (this.#decoder === undefined) {
+      const encoding = encodingOf(bytes);
+      this.#decoder = new TextDecoder(encoding);
+      this.#whole = encoding === 'utf-8';
+    }
+    // Node decodes UTF-8 that ends with a whole character several times faster than a stream.
+    if (!this.#whole) return this.#decoder.decode(bytes, { stream: true });
+    const all = this.#rest.length === 0 ? bytes : joined(this.#rest, bytes);
+    const end = all.length - openBytes(all);
+    this.#rest = all.slice(end);
+    const text = this.#decoder.decode(all.subarray(0, end));
+    // Only the first piece begins with a byte order mark.
+    if (end > 0) this.#decoder = inner;
+    return text;
   }
 
   end(): string {
-    return this.#decoder?.decode() ?? '';
+    return this.#decoder?.decode(this.#rest) ?? '';
   }
+}
+
+const inner = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const all = new Uint8Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all;
+}
+
+/** How many bytes at the end are the beginning of a character of UTF-8. */
+function openBytes(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes.at(-back)!;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0;
+  }
+  return 0;
 }
 
 /** The encoding that the byte order mark at a text's start names; without one, UTF-16 of ASCII is known by its zeros. */

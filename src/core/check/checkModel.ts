@@ -1,6 +1,14 @@
 import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from '../diagnose/gpuSupport.ts';
 import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
-import { createModelGraph, inDataOrder, isStandardDomain, type ModelGraph, outOfOrder } from '../network/modelGraph.ts';
+import {
+  createModelGraph,
+  inDataOrder,
+  isStandardDomain,
+  type ModelGraph,
+  outOfOrder,
+  readsOf,
+} from '../network/modelGraph.ts';
+import { addTo } from '../base/addTo.ts';
 import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
 import { type CheckFinding, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
@@ -24,11 +32,25 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkGpu(target),
     ...checkBorders(graph),
     ...checkOrder(graph),
+    ...checkNames(graph),
     ...checkShapes(graph, inferred, given),
     ...checkNodes(graph, inferred, target),
   ];
   const rank = { error: 0, warning: 1, unknown: 2 };
   return found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+}
+
+/** Where the tables were not measured for a version: what they are instead. '' where they were. */
+export function tableBasis({ product, version }: CheckTarget): string {
+  if (version === null) return '';
+  const here = versionNumber(version);
+  if (product === 'tensorrt-rtx')
+    return here === versionNumber('1.7') ? '' : 'The tables are those of TensorRT-RTX 1.7; other versions may differ.';
+  if (here > versionNumber('10.10') && here < versionNumber('10.15'))
+    return `The tables of ${version} are interpolated between 10.10 and 10.15.`;
+  if (here === versionNumber('11.0')) return 'The tables of 11.0 are interpolated between 10.16 and 11.1.';
+  if (here > versionNumber(NEWEST)) return `The tables end with ${NEWEST}; ${version} may accept more.`;
+  return here < versionNumber('8.6') ? `The tables begin with 8.6; ${version} may refuse more.` : '';
 }
 
 function checkGpu({ capability, version, product }: CheckTarget): CheckFinding[] {
@@ -121,35 +143,128 @@ function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
     );
 }
 
-/** A cycle: the parser sorts the nodes, so their order in the file alone is no problem. */
+/** The parser sorts the nodes, so their order in the file alone is no problem; a cycle is. */
 function checkOrder(graph: ModelGraph): CheckFinding[] {
-  if (outOfOrder(graph) === null || inDataOrder(graph).length === graph.nodes.length) return [];
+  if (outOfOrder(graph) === null) return [];
+  const nodes = cycleIn(graph);
+  if (nodes.length === 0) return [];
   return [
     {
       severity: 'error',
       code: 'model-unreadable',
-      message: 'The graph of the model has a cycle.',
-      advice: 'Export it again, or check it with `python -m onnx.checker`.',
-      nodes: [],
+      message: 'The graph has a cycle: these nodes read what they give.',
+      advice: 'Connect one of them to the tensor that was meant, or export the model again.',
+      nodes: nodes.map((node) => graph.nodes[node]!.id),
       tensors: [],
     },
   ];
 }
 
+/** The nodes of one cycle, in the order of the data; none where the nodes can be sorted. */
+function cycleIn(graph: ModelGraph): number[] {
+  const place = new Map(inDataOrder(graph).map((node, at) => [node, at]));
+  const producerOf = (tensor: number): number => graph.tensors[tensor]?.producer ?? -1;
+  for (let start = 0; start < graph.nodes.length; start++) {
+    // Sorted nodes come after all that they read.
+    const late = readsOf(graph, start).some((tensor) => (place.get(producerOf(tensor)) ?? -1) >= place.get(start)!);
+    if (!late) continue;
+    const from = new Map<number, number>();
+    const open = [start];
+    while (open.length > 0) {
+      const at = open.pop()!;
+      for (const tensor of readsOf(graph, at)) {
+        const producer = producerOf(tensor);
+        if (producer === start) return wayBack(from, at, start);
+        if (producer < 0 || from.has(producer)) continue;
+        from.set(producer, at);
+        open.push(producer);
+      }
+    }
+  }
+  return [];
+}
+
+function wayBack(from: ReadonlyMap<number, number>, end: number, start: number): number[] {
+  const nodes = [start];
+  for (let at = end; at !== start; at = from.get(at)!) nodes.push(at);
+  return nodes;
+}
+
+/** Names that two tensors of one graph have: the parser registers each once. */
+function checkNames(graph: ModelGraph): CheckFinding[] {
+  const bodies = graph.nodes.flatMap(({ subgraphs }) => subgraphs.map(({ graph: body }) => body));
+  return [graph.model.graph, ...bodies].flatMap((source) => {
+    const inputs = source.inputs.map(({ name }) => name);
+    const initializers = source.initializers.map(({ name }) => name);
+    const stored = new Set([...inputs, ...initializers]);
+    const first = new Map<string, string>();
+    /** By name: the nodes that give it again. */
+    const again = new Map<string, string[]>();
+    for (const { id, outputs } of source.nodes)
+      for (const name of outputs) {
+        if (name === '') continue;
+        if (stored.has(name) || first.has(name)) addTo(again, name, id);
+        else first.set(name, id);
+      }
+    return [
+      ...repeated(inputs).map((name) => duplicate(name, 'Two inputs', [])),
+      ...repeated(initializers).map((name) => duplicate(name, 'Two initializers', [])),
+      ...[...again].map(([name, nodes]) => {
+        if (stored.has(name))
+          return duplicate(name, `A node and an ${inputs.includes(name) ? 'input' : 'initializer'}`, nodes);
+        return duplicate(name, `${nodes.length + 1} outputs of nodes`, [first.get(name)!, ...nodes]);
+      }),
+    ];
+  });
+}
+
+const repeated = (names: readonly string[]): string[] => {
+  const seen = new Set<string>();
+  return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))];
+};
+
+const duplicate = (name: string, what: string, nodes: string[]): CheckFinding => ({
+  severity: 'error',
+  code: 'model-invalid',
+  message: `${what} have the name ${name}; a name must be unique in its graph.`,
+  advice: 'Rename one of them, and what reads it.',
+  nodes: [...new Set(nodes)],
+  tensors: [name],
+});
+
+/** What the checks of one model share. */
+interface Checked {
+  graph: ModelGraph;
+  inferred: InferredTensors;
+  target: CheckTarget;
+  functions: ReadonlySet<string>;
+  sparse: ReadonlySet<string>;
+  /** What the tables say of an operator, by domain and name. */
+  operators: Map<string, NodeProblem | null>;
+}
+
 /** Every node, also those that nothing reads: the parser imports them, too. */
 function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckTarget): CheckFinding[] {
   const groups = new Map<string, CheckFinding>();
-  const functions = new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`));
-  for (const [index, node] of graph.nodes.entries()) {
-    for (const one of problemsOf(node, index, graph, inferred, target, functions)) {
-      const key = `${one.code}\n${one.message}`;
-      const earlier = groups.get(key);
-      if (earlier) earlier.nodes.push(node.id);
-      else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
-    }
-  }
+  const checked: Checked = {
+    graph,
+    inferred,
+    target,
+    functions: new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`)),
+    sparse: new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : []))),
+    operators: new Map(),
+  };
+  const add = (one: NodeProblem, node: OnnxNode): void => {
+    const key = `${one.code}\n${one.message}`;
+    const earlier = groups.get(key);
+    if (earlier) earlier.nodes.push(node.id);
+    else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
+  };
+  for (let index = 0; index < graph.nodes.length; index++) checkNode(graph.nodes[index]!, index, checked, add);
+  const found = [...groups.values()];
+  if (!found.some(({ severity }) => severity === 'error')) return found;
   const dead = deadNodes(graph);
-  return [...groups.values()].map((one) =>
+  return found.map((one) =>
     one.severity === 'error' && one.nodes.every((id) => dead.has(id))
       ? {
           ...one,
@@ -160,53 +275,57 @@ function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckT
   );
 }
 
-function problemsOf(
+function checkNode(
   node: OnnxNode,
   index: number,
-  graph: ModelGraph,
-  inferred: InferredTensors,
-  target: CheckTarget,
-  functions: ReadonlySet<string>,
-): NodeProblem[] {
-  if (functions.has(`${node.domain}:${node.op}`)) return [];
-  const found: NodeProblem[] = [];
-  const missing = node.inputs.filter(
-    (name, at) => name !== '' && graph.tensors[graph.inputs[index]![at] ?? -1]?.kind === 'undefined',
-  );
-  const sparse = node.inputs.find((name) => sparseOf(graph).has(name));
-  if (sparse !== undefined) missing.push(sparse);
-  if (missing.length > 0)
-    found.push({
-      severity: 'error',
-      code: 'model-invalid',
-      message: `${node.op} reads ${missing[0]}, which ${missing[0] === sparse ? 'is a sparse initializer' : 'nothing gives'}.`,
-      advice: 'Export it again, with dense initializers.',
-      repair: 'dense-initializers',
-    });
-  const support = operatorProblem(node, target);
-  if (support) found.push(support);
-  if (support?.severity === 'error') return found;
-  const form = formProblem({ node, index, graph, inferred, target });
-  if (form) found.push(form);
-  else found.push(...typeProblem(node, index, graph, inferred, target));
-  if (!isStandardDomain(node.domain) && support === undefined && STANDARD_ONLY.has(node.domain) === false)
-    found.push({
-      severity: 'warning',
-      code: 'foreign-domain',
-      message: `${node.op} of domain ${node.domain} is imported as ONNX's ${node.op}: TensorRT ignores the domain.`,
-      advice: 'Check that it means the same, or rename the operator and register a plugin.',
-    });
-  return found;
+  checked: Checked,
+  add: (one: NodeProblem, node: OnnxNode) => void,
+): void {
+  const { graph, inferred, target, functions } = checked;
+  const key = `${node.domain}:${node.op}`;
+  if (functions.size > 0 && functions.has(key)) return;
+  const missing = missingInput(node, index, checked);
+  if (missing) add(missing, node);
+  let support = checked.operators.get(key);
+  if (support === undefined) checked.operators.set(key, (support = operatorProblem(node, target) ?? null));
+  if (support) add(support, node);
+  if (support?.severity === 'error') return;
+  const form =
+    formProblem({ node, index, graph, inferred, target }) ?? typeProblem(node, index, graph, inferred, target);
+  if (form) add(form, node);
+  if (node.domain !== '' && support === null && !isStandardDomain(node.domain) && !STANDARD_ONLY.has(node.domain))
+    add(
+      {
+        severity: 'warning',
+        code: 'foreign-domain',
+        message: `${node.op} of domain ${node.domain} is imported as ONNX's ${node.op}: TensorRT ignores the domain.`,
+        advice: 'Check that it means the same, or rename the operator and register a plugin.',
+      },
+      node,
+    );
 }
 
-const sparseSets = new WeakMap<ModelGraph, Set<string>>();
-function sparseOf(graph: ModelGraph): Set<string> {
-  let set = sparseSets.get(graph);
-  if (set === undefined) {
-    set = new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : [])));
-    sparseSets.set(graph, set);
+/** An input that no node, input or initializer gives. */
+function missingInput(node: OnnxNode, index: number, { graph, sparse }: Checked): NodeProblem | undefined {
+  for (const tensor of graph.inputs[index]!) {
+    const read = graph.tensors[tensor];
+    if (read === undefined || (read.kind !== 'undefined' && !(sparse.size > 0 && sparse.has(read.name)))) continue;
+    if (sparse.has(read.name))
+      return {
+        severity: 'error',
+        code: 'model-invalid',
+        message: `${node.op} reads ${read.name}, which is a sparse initializer.`,
+        advice: 'Export it again, with dense initializers.',
+        repair: 'dense-initializers',
+      };
+    return {
+      severity: 'error',
+      code: 'model-invalid',
+      message: `${node.op} reads ${read.name}, which nothing gives.`,
+      advice: 'The model was cut or edited badly: add the node, the input or the initializer that gives it.',
+    };
   }
-  return set;
+  return undefined;
 }
 
 /** Domains whose operators TensorRT imports by design. */
@@ -290,6 +409,14 @@ const LETTERS: Readonly<Record<string, string>> = {
 const OTHER_TYPES =
   /^(?:OneHot|Range|Cast\w*|ConstantOfShape|Constant|Random\w+|EyeLike|Shape|Size|NonZero|(?:De)?[Qq]uantizeLinear|If|Loop|Scan|Where|TopK|Dropout|Mod|Identity|Compress|Gather\w*|Scatter\w*|Expand|Reshape|Squeeze|Unsqueeze|Slice|Concat|Split|Transpose|Flatten|Tile|Pad)$/;
 
+/** The types that the parsers refuse, by operator. */
+const REFUSED_TYPES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(OPERATOR_ROWS).flatMap(([op, row]) => {
+    const refused = row.split(' ')[2];
+    return refused === undefined || OTHER_TYPES.test(op) ? [] : [[op, refused.split('/')]];
+  }),
+);
+
 /** A type that the parser refuses for the operator, where it was measured. */
 function typeProblem(
   node: OnnxNode,
@@ -297,22 +424,20 @@ function typeProblem(
   graph: ModelGraph,
   inferred: InferredTensors,
   { product, version }: CheckTarget,
-): NodeProblem[] {
-  const refused = OPERATOR_ROWS[node.op]?.split(' ')[2]?.split('/');
-  if (refused === undefined || OTHER_TYPES.test(node.op)) return [];
+): NodeProblem | undefined {
+  const refused = REFUSED_TYPES.get(node.op);
+  if (refused === undefined) return undefined;
   const here = versionNumber(version ?? NEWEST);
   const column = product === 'tensorrt-rtx' ? 0 : here >= 1100 ? 1 : here >= 1015 ? 2 : -1;
   const type = inferred.types[graph.inputs[index]![0] ?? -1];
   const letter = LETTERS[type ?? ''];
-  if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return [];
-  return [
-    {
-      severity: 'error',
-      code: 'unsupported-type',
-      message: `${node.op} of ${type!.toUpperCase()} is refused.`,
-      advice: 'Cast the input to FP32 before it, and back after it.',
-    },
-  ];
+  if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return undefined;
+  return {
+    severity: 'error',
+    code: 'unsupported-type',
+    message: `${node.op} of ${type!.toUpperCase()} is refused.`,
+    advice: 'Cast the input to FP32 before it, and back after it.',
+  };
 }
 
 /** Nodes of the main graph that lead to no output. */

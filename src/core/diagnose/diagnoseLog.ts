@@ -249,10 +249,15 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnos
 }
 
 /** Words of failure count only around what TensorRT or its tools wrote, and not where the build passed. */
-function saysMuch({ outcome, evidence, runs }: BuildLog): boolean {
+function saysMuch({ outcome, evidence, runs, strays = [] }: BuildLog): boolean {
   if (outcome === 'passed' || (runs ?? []).some(({ outcome: one }) => one === 'passed')) return false;
-  return evidence !== undefined && evidence.library + evidence.phrases + evidence.tools > 0;
+  if (evidence !== undefined && evidence.library + evidence.phrases + evidence.tools > 0) return true;
+  return strays.some(({ text }) => OWN_WORDS.test(text));
 }
+
+/** Words that only programs around TensorRT write. */
+const OWN_WORDS =
+  /\[TRT\]|\bTensorRT\b|\btrtexec\b|\bnvinfer|\bNvDsInfer|\btensorrt_llm\b|\btorch2?_?(?:trt|tensorrt)\b/;
 
 /** Words of a line that says that something failed. */
 const FAILURE =

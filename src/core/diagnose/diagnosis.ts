@@ -163,10 +163,14 @@ export function stepsAfter(manifest: BuildManifest, cause: Diagnosis | undefined
   return [...(cause ? stepsOf(manifest, cause) : []), ...log];
 }
 
-/** What may help against an error of a build that failed, the most likely first. */
-export function stepsOf(manifest: BuildManifest, { code, nodes }: Pick<Diagnosis, 'code' | 'nodes'>): BuildStep[] {
+/** What may help against an error of a build that failed, the most likely first; a known repair before all others. */
+export function stepsOf(
+  manifest: BuildManifest,
+  { code, nodes, repair }: Pick<Diagnosis, 'code' | 'nodes' | 'repair'>,
+): BuildStep[] {
   const possible: Partial<Record<BuildStep, boolean>> = { shapes: mayBeOpen(manifest), plugin: nodes.length > 0 };
-  return (stepsFor[code] ?? []).filter((step) => possible[step] ?? true);
+  const steps = (stepsFor[code] ?? []).filter((step) => possible[step] ?? true);
+  return repair === undefined ? steps : ['repair', ...steps.filter((step) => step !== 'repair')];
 }
 
 /** How to get times for a build without a profile. */
@@ -197,29 +201,30 @@ const mayBeOpen = ({ shapes, options }: BuildManifest): boolean =>
 const lacksWeights = (cause: Diagnosis | undefined, failure: BuildFailure | undefined): boolean =>
   cause?.code === 'weights-missing' || failure?.code === 'weights-missing';
 
+/** A repair is last where none is known: trying the catalogue may still find one. */
 const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
   'profile-missing': ['shapes'],
   'profile-inconsistent': ['shapes'],
   'unknown-input': ['shapes'],
-  'shape-mismatch': ['shapes', 'repair', 'reduce'],
-  'type-mismatch': ['repair', 'reduce'],
+  'shape-mismatch': ['shapes', 'reduce', 'repair'],
+  'type-mismatch': ['reduce', 'repair'],
   'shape-values-missing': ['shapes'],
-  'unsupported-op': ['repair', 'plugin', 'reduce'],
-  'unsupported-form': ['repair', 'reduce'],
-  'unsupported-type': ['repair', 'reduce'],
-  'control-flow': ['repair', 'reduce'],
-  quantization: ['repair', 'reduce'],
+  'unsupported-op': ['plugin', 'reduce', 'repair'],
+  'unsupported-form': ['reduce', 'repair'],
+  'unsupported-type': ['reduce', 'repair'],
+  'control-flow': ['reduce', 'repair'],
+  quantization: ['reduce', 'repair'],
   'flag-conflict': ['buildAs'],
   killed: ['buildAs', 'reduce'],
   crashed: ['reduce'],
   failed: ['buildAs'],
   'precision-ignored': ['buildAs'],
   'calibration-failed': ['buildAs'],
-  'plugin-missing': ['repair', 'plugin', 'reduce'],
-  internal: ['repair', 'reduce'],
+  'plugin-missing': ['plugin', 'reduce', 'repair'],
+  internal: ['reduce', 'repair'],
   'workspace-too-small': ['buildAs'],
   'out-of-memory': ['buildAs'],
-  'no-implementation': ['repair', 'buildAs', 'reduce'],
+  'no-implementation': ['buildAs', 'reduce', 'repair'],
   'calibration-missing': ['buildAs'],
   'unknown-flag': ['buildAs'],
   'bad-flag-value': ['buildAs'],

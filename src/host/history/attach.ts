@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { diagnosePastedLog } from '../diagnostics/pastedLog.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { nsysToRun } from '../builds/toolsOf.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -20,6 +21,8 @@ export async function attach(parts: AttachParts, argument: unknown, files?: unkn
 
 /** Takes a log or layer info from the clipboard. */
 export async function pasteLog(parts: AttachParts, argument: unknown): Promise<void> {
+  // Without a model, a log can still be explained.
+  if (argument === undefined && parts.sessions.current === undefined) return diagnosePastedLog();
   const uri = await modelFor(parts.sessions, argument);
   if (uri === undefined) return;
   const text = await vscode.env.clipboard.readText();

@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
+import type { BuildDiagnostics, BuildFix } from '../diagnostics/buildDiagnostics.ts';
 import { diagnosePastedLog } from '../diagnostics/pastedLog.ts';
 import { commands } from '../ids.ts';
 import { pickItem } from '../platform/askUser.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
+import type { CheckDiagnostics } from '../workspace/checkDiagnostics.ts';
 import { attach, pasteLog } from './attach.ts';
 import type { ComparisonPages } from './comparisonPages.ts';
 import { registerComparison } from './internal/textComparison.ts';
@@ -17,7 +18,12 @@ export function registerHistory(
   tree: HistoryTree,
   parts: BuildParts,
   diagnostics: BuildDiagnostics,
-  { files, pages, log }: { files: ParsedFiles; pages: ComparisonPages; log: vscode.LogOutputChannel },
+  {
+    files,
+    pages,
+    checks,
+    log,
+  }: { files: ParsedFiles; pages: ComparisonPages; checks: CheckDiagnostics; log: vscode.LogOutputChannel },
 ): vscode.Disposable {
   const attaching = { sessions: parts.sessions, diagnostics };
   return vscode.Disposable.from(
@@ -27,7 +33,8 @@ export function registerHistory(
     }),
     registerCommands({
       ...historyCommands(tree, parts, diagnostics, pages),
-      [commands.fixBuildProblem]: (model, place) => fixProblem(diagnostics, String(model), Number(place)),
+      [commands.fixBuildProblem]: (model, place, from) =>
+        fixProblem((from === 'check' ? checks : diagnostics).fixesOf(String(model), Number(place))),
       [commands.profileBuild]: async (argument) => {
         const build = buildOf(argument) ?? tree.selected[0];
         if (build === undefined) return;
@@ -41,11 +48,11 @@ export function registerHistory(
   );
 }
 
-/** Offers what may help against a problem of a build. */
-async function fixProblem(diagnostics: BuildDiagnostics, model: string, place: number): Promise<void> {
-  const items = diagnostics.fixesOf(model, place).map(({ title, command }) => ({ label: title, command }));
+/** Offers what may help against a problem of a model or its build. */
+async function fixProblem(fixes: readonly BuildFix[]): Promise<void> {
+  const items = fixes.map(({ title, command }) => ({ label: title, command }));
   const picked = await pickItem(items, {
-    title: 'Fix the Build Problem',
+    title: 'Fix the Problem',
     placeHolder: 'Select what to do',
   });
   if (picked) await vscode.commands.executeCommand(...picked.command);

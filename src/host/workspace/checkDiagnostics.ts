@@ -1,7 +1,11 @@
 import * as vscode from 'vscode';
+import type { RepairStep } from '../../core/network/repairMap.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { CheckFinding } from '../../core/check/checkShapes.ts';
+import { stepWords } from '../../core/diagnose/diagnosis.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { commands } from '../ids.ts';
+import type { BuildFix } from '../diagnostics/buildDiagnostics.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -15,6 +19,8 @@ export class CheckDiagnostics implements vscode.Disposable {
   readonly #subscription: vscode.Disposable;
   /** By model: the state that was checked. */
   readonly #checked = new Map<string, Session['state']>();
+  /** By model: what helps against each of its problems. */
+  readonly #fixes = new Map<string, BuildFix[][]>();
 
   constructor(sessions: Sessions, files: ParsedFiles, failed: (error: unknown) => void) {
     this.#files = files;
@@ -28,12 +34,20 @@ export class CheckDiagnostics implements vscode.Disposable {
     this.#collection.dispose();
   }
 
+  /** What may help against a problem of a model. `place`: its place among them. */
+  fixesOf(model: string, place: number): BuildFix[] {
+    return this.#fixes.get(model)?.[place] ?? [];
+  }
+
   async #check({ uri, key, state }: Session): Promise<void> {
     if (uri.scheme !== 'file' || !uri.fsPath.endsWith('.onnx') || state.model === 'loading') return;
     if (this.#checked.get(key) === state) return;
     this.#checked.set(key, state);
     // A build knows more, and its diagnoses are problems of the model already.
-    if (state.graph === null || state.newest !== null) return this.#collection.delete(uri);
+    if (state.graph === null || state.newest !== null) {
+      this.#fixes.delete(uri.toString());
+      return this.#collection.delete(uri);
+    }
     const [{ checkModel }, model] = await Promise.all([
       import('../../core/check/checkModel.ts'),
       this.#files.model(uri.fsPath).catch(() => undefined),
@@ -44,13 +58,57 @@ export class CheckDiagnostics implements vscode.Disposable {
     );
     const everywhere = new Set(full!.filter(isError).map(placeOf));
     const names = new Map(model.value.nodes.map((node) => [node.id, nameOf(node)]));
-    this.#collection.set(
-      uri,
-      rtx!
-        .filter(({ severity }) => severity !== 'unknown')
-        .map((finding) => toDiagnostic(finding, names, everywhere.has(placeOf(finding)))),
-    );
+    const found = rtx!.filter(({ severity }) => severity !== 'unknown');
+    const show = (repairs: readonly RepairStep[]): void => {
+      const fixes = found.map((finding) => fixesFor(uri, finding, repairs));
+      this.#fixes.set(uri.toString(), fixes);
+      this.#collection.set(
+        uri,
+        found.map((finding, place) =>
+          toDiagnostic(
+            finding,
+            names,
+            everywhere.has(placeOf(finding)),
+            fixes[place]!.length > 0 && fixLink(uri, place),
+          ),
+        ),
+      );
+    };
+    show([]);
+    if (!found.some(isError)) return;
+    const { suggestRepairs } = await import('../../builder/repair/suggestRepairs.ts');
+    const repairs = await suggestRepairs(uri.fsPath, undefined).catch(() => []);
+    if (repairs.length > 0 && this.#checked.get(key) === state) show(repairs);
   }
+}
+
+/** A repair that applies comes first, then the nodes, then a plugin where an operator is missing. */
+function fixesFor(uri: vscode.Uri, { code, nodes, repair }: CheckFinding, repairs: readonly RepairStep[]): BuildFix[] {
+  const repaired = repairs.some(
+    ({ id, places }) =>
+      id === repair || (repair === undefined && places.some(({ node }) => node !== null && nodes.includes(node))),
+  );
+  const missing = code === 'unsupported-op' || code === 'plugin-missing';
+  return [
+    ...(repaired ? [{ title: stepWords.repair, command: [commands.repairModel, uri] } satisfies BuildFix] : []),
+    ...(nodes.length === 0
+      ? []
+      : [
+          {
+            title: nodes.length === 1 ? 'Show Node' : `Show ${nodes.length} Nodes`,
+            command: [commands.showNodes, { uri: uri.toString(), nodes }],
+          } satisfies BuildFix,
+        ]),
+    ...(missing && nodes.length > 0
+      ? [{ title: stepWords.plugin, command: [commands.replaceByPlugin, uri, nodes] } satisfies BuildFix]
+      : []),
+  ];
+}
+
+/** The editor shows no quick fixes for a file that is not open as text: the code of the problem leads to them. */
+function fixLink(uri: vscode.Uri, place: number): vscode.Uri {
+  const query = encodeURIComponent(JSON.stringify([uri.toString(), place, 'check']));
+  return vscode.Uri.parse(`command:${commands.fixBuildProblem}?${query}`);
 }
 
 const isError = ({ severity }: CheckFinding): boolean => severity === 'error';
@@ -62,6 +120,7 @@ function toDiagnostic(
   { severity, code, message, advice, nodes }: CheckFinding,
   names: ReadonlyMap<string, string>,
   everywhere: boolean,
+  target: vscode.Uri | false,
 ): vscode.Diagnostic {
   const listed = nodes.slice(0, mostNames).map((id) => names.get(id) ?? id);
   const more = nodes.length > listed.length ? ` and ${nodes.length - listed.length} more` : '';
@@ -72,6 +131,6 @@ function toDiagnostic(
     severity === 'error' && everywhere ? vscode.DiagnosticSeverity.Error : vscode.DiagnosticSeverity.Warning,
   );
   shown.source = 'TensorRT check';
-  shown.code = code;
+  shown.code = target ? { value: code, target } : code;
   return shown;
 }

@@ -90,6 +90,33 @@ describe('building', () => {
     assert.match(refused, /^"precision": "FP16" is invalid; expected one of fp32, fp16, /);
   });
 
+  it('says before a build what TensorRT will refuse, with the nodes and what helps', async () => {
+    const { checks } = await lens();
+    const uri = inWorkspace('unsupported_op.onnx');
+    await openModel(uri);
+    const said = () => vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'TensorRT check');
+    await until(vscode.languages.onDidChangeDiagnostics, () => said().length > 0);
+    const code = said()[0]!.code as { value: string; target: vscode.Uri };
+    assert.equal(code.value, 'unsupported-op');
+    assert.equal(code.target.path, 'tensorrtLens.fixBuildProblem');
+    const [model, place] = JSON.parse(code.target.query) as [string, number];
+    // The catalogue has no repair for it, so none is offered.
+    assert.deepEqual(
+      checks.fixesOf(model, place).map(({ title }) => title),
+      ['Show Node', 'Replace by Plugin…'],
+    );
+  });
+
+  it('explains a pasted log without a model and without a file', async () => {
+    await vscode.env.clipboard.writeText(
+      'ERROR: Network has dynamic or shape inputs, but no optimization profile has been defined.\n',
+    );
+    await vscode.commands.executeCommand('tensorrtLens.diagnosePastedLog');
+    const { document } = vscode.window.activeTextEditor!;
+    assert.ok(document.isUntitled);
+    assert.match(document.getText(), /^# Why the build failed\n.*profile-missing.*What to do:/s);
+  });
+
   it('names the operator that TensorRT lacks', async function () {
     this.timeout(120_000);
     const { sessions } = await lens();

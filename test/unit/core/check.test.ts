@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkModel } from '../../../src/core/check/checkModel.ts';
+import { checkModel, tableBasis } from '../../../src/core/check/checkModel.ts';
 import { type CheckTarget } from '../../../src/core/check/checkShapes.ts';
 import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
 import { bytesOf } from '../../../src/core/base/problem.ts';
@@ -128,6 +128,39 @@ describe('what a version refuses', () => {
     ],
     ['a tensor that nothing gives', model([node('Add', ['x', 'lost'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
     ['an output that nothing gives', model([node('Relu', ['x'], ['y'])], [x], ['z']), rtx, ['model-invalid']],
+    [
+      'a cycle',
+      model([node('Add', ['x', 'b'], ['a']), node('Abs', ['a'], ['b']), node('Neg', ['a'], ['y'])], [x], ['y']),
+      rtx,
+      ['model-unreadable'],
+    ],
+    ['a node that reads itself', model([node('Add', ['x', 'y'], ['y'])], [x], ['y']), rtx, ['model-unreadable']],
+    ['nodes in any order', model([node('Abs', ['a'], ['y']), node('Relu', ['x'], ['a'])], [x], ['y']), rtx, []],
+    [
+      'a tensor given twice',
+      model([node('Relu', ['x'], ['a']), node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])], [x], ['y']),
+      rtx,
+      ['model-invalid'],
+    ],
+    [
+      'an input given again',
+      model([node('Relu', ['x'], ['x']), node('Abs', ['x'], ['y'])], [x], ['y']),
+      rtx,
+      ['model-invalid'],
+    ],
+    ['two inputs of one name', model([node('Relu', ['x'], ['y'])], [x, x], ['y']), rtx, ['model-invalid']],
+    [
+      'two initializers of one name',
+      model([node('Relu', ['x'], ['y'])], [x], ['y'], [ints('w', [1]), ints('w', [2])]),
+      rtx,
+      ['model-invalid'],
+    ],
+    [
+      'an initializer that is an input',
+      model([node('Relu', ['x'], ['y'])], [x, value('w', [1], 'int64')], ['y'], [ints('w', [1])]),
+      rtx,
+      [],
+    ],
     ['a dropped GPU', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('10.6', '6.1'), ['gpu-unsupported']],
     ['not in its last version', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('8.6', '6.1'), []],
     ['a new GPU', model([node('Relu', ['x'], ['y'])], [x], ['y']), tensorrt('10.7', '12.0'), ['gpu-unsupported']],
@@ -138,6 +171,22 @@ describe('what a version refuses', () => {
   it('says that a dead node blocks, and that removing it suffices', () => {
     const dead = model([node('Relu', ['x'], ['y']), node('Det', ['x'], ['d'])], [x], ['y']);
     expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
+  });
+
+  it('names the nodes of a cycle and of a repeated name', () => {
+    const cycle = model(
+      [node('Relu', ['x'], ['y']), node('Add', ['x', 'b'], ['a']), node('Abs', ['a'], ['b'])],
+      [x],
+      ['y'],
+    );
+    expect(checkModel(cycle, rtx)[0]!.nodes.toSorted()).toEqual(['1', '2']);
+    const twice = model([node('Relu', ['x'], ['y']), node('Abs', ['x'], ['y'])], [x], ['y']);
+    expect(checkModel(twice, rtx)[0]!.nodes).toEqual(['0', '1']);
+  });
+
+  it('says where its tables are not of the version asked for', () => {
+    expect(tableBasis(tensorrt('10.12'))).toMatch(/interpolated between 10\.10 and 10\.15/);
+    expect(['8.6', '10.10', '10.15', '11.2'].map((version) => tableBasis(tensorrt(version)))).toEqual(['', '', '', '']);
   });
 
   it('counts equal problems once, with all nodes', () => {

@@ -34,13 +34,17 @@ export function indexModel(path: string, model: OnnxModel, problems: Problem[]):
   return { path, model, problems, facts, index: new NodeIndex(facts) };
 }
 
-/** @param only one build of several in the log */
+/**
+ * @param only one build of several in the log
+ * @param times false: without what each tactic took
+ */
 export async function parseLog(
   source: ByteSource,
   path: string,
   only: LoggedBuild | undefined,
+  times: boolean,
 ): Promise<Parsed<BuildLog>> {
-  const reader = new BuildLogReader(only && { only });
+  const reader = new BuildLogReader({ times, ...(only && { only }) });
   const decoder = new Utf8Decoder();
   for await (const piece of piecesOf(source, path)) reader.push(decoder.push(piece));
   reader.push(decoder.end());

@@ -5,7 +5,7 @@ import { causeText, withoutCudaNoise } from './causeText.ts';
 const MAX_EVENT_LINES = 400;
 
 const STARTS =
-  /could not find plugin|Cannot find plugin|While parsing node number|Skipping tactic \S+ due to exception|Error during shape inference/;
+  /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic \S+ due to exception|Error during shape inference/;
 const CONTINUES =
   /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/;
 

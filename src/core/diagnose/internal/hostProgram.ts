@@ -9,7 +9,10 @@ const WORDS: readonly [HostProgram, RegExp][] = [
   ['torch-tensorrt', /torch_tensorrt|Torch-TensorRT|TRTorch|core\/conversion\/conversionctx/],
   ['torch2trt', /\btorch2trt\b|torch\.nn\.functional\.\w+\(tensor\(shape=/],
   ['tf-trt', /tf2tensorrt|TF-TRT|TRTEngineOp|trt_convert|TensorRTInputPH/],
-  ['ultralytics', /ultralytics|YOLOv\d|yolov5|autobackend|not equal to max model size|TensorRT: (?:starting|export)/i],
+  [
+    'ultralytics',
+    /ultralytics|YOLOv?\d+\S* 🚀|yolov5[\\/](?:models|utils|export|detect|val)|autobackend|not equal to max model size|TensorRT: (?:starting|export)/i,
+  ],
   ['deepstream', /nvinfer\b|NvDsInfer|deepstream|gst_nvinfer/i],
   ['jetson-inference', /jetson[.-]inference|detectNet|imageNet --|device GPU, failed to/],
   ['isaac-ros', /isaac_ros|component_container|\bgxf\b/],

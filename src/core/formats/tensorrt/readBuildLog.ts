@@ -109,10 +109,13 @@ export class BuildLogReader {
 
   /**
    * @param options.copies false saves time if all of the text stays in memory anyway
+   * @param options.times false skips what each tactic took, most of a verbose log; a diagnosis does not need it
    * @param options.only one build of several: all other lines are only counted
    */
-  constructor(options: { onEvent?: (event: BuildEvent) => void; copies?: boolean; only?: LoggedBuild } = {}) {
-    this.#state = newLogState(options.onEvent, options.copies ?? true);
+  constructor(
+    options: { onEvent?: (event: BuildEvent) => void; copies?: boolean; times?: boolean; only?: LoggedBuild } = {},
+  ) {
+    this.#state = newLogState(options.onEvent, options.copies ?? true, options.times ?? true);
     this.#only = options.only ?? { line: 1, end: Infinity };
   }
 

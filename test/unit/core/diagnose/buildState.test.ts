@@ -22,7 +22,7 @@ const stateOf = (capture: string) =>
 describe('buildState', () => {
   it('names the cause of a failed build and the steps that fit it', () => {
     const unsupported = stateOf('tensorrt-10.6.0/unsupported_op.fp32');
-    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['repair', 'reduce', 'log'] }]);
+    expect(unsupported.notices).toMatchObject([{ kind: 'failed', steps: ['reduce', 'repair', 'log'] }]);
     expect(unsupported.notices[0]!.message).toMatch(/^Build failed\. TensorRT has no importer for .*MyCustomOp/);
     expect(unsupported.notices[0]!.advice).not.toMatch(/--\w/);
     expect(unsupported.faults[0]!.advice).toBe(unsupported.notices[0]!.advice);
@@ -66,20 +66,26 @@ describe('buildState', () => {
   it('offers no shapes where the model leaves none open', () => {
     const fixed = [[{ input: 'x', min: '1x3', opt: '1x3', max: '1x3' }]];
     const found = [{ code: 'shape-mismatch', nodes: ['3'] }] as Diagnosis[];
-    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['repair', 'reduce', 'log']);
+    expect(stepsAfter({ ...failed, shapes: fixed }, found[0])).toEqual(['reduce', 'repair', 'log']);
     expect(stepsAfter({ ...failed, shapes: [[{ ...fixed[0]![0]!, defaulted: [0] }]] }, found[0])).toEqual([
       'shapes',
-      'repair',
       'reduce',
+      'repair',
       'log',
     ]);
   });
 
+  it('offers a known repair first, whatever failed', () => {
+    const known = (code: Diagnosis['code']) => ({ code, nodes: ['3'], repair: 'dense-initializers' }) as Diagnosis;
+    expect(stepsAfter(failed, known('unsupported-op'))).toEqual(['repair', 'plugin', 'reduce', 'log']);
+    expect(stepsAfter(failed, known('model-invalid'))).toEqual(['repair', 'log']);
+  });
+
   it('offers a plugin for a node that lacks one, where the log names the node', () => {
     const missing = { code: 'plugin-missing', nodes: ['7'] } as Diagnosis;
-    expect(stepsAfter(failed, missing)).toEqual(['repair', 'plugin', 'reduce', 'log']);
-    expect(stepsAfter(failed, { ...missing, code: 'unsupported-op' })).toEqual(['repair', 'plugin', 'reduce', 'log']);
-    expect(stepsAfter(failed, { ...missing, nodes: [] })).toEqual(['repair', 'reduce', 'log']);
+    expect(stepsAfter(failed, missing)).toEqual(['plugin', 'reduce', 'repair', 'log']);
+    expect(stepsAfter(failed, { ...missing, code: 'unsupported-op' })).toEqual(['plugin', 'reduce', 'repair', 'log']);
+    expect(stepsAfter(failed, { ...missing, nodes: [] })).toEqual(['reduce', 'repair', 'log']);
   });
 
   it('says of which build the picture is after a later one failed or was cancelled', () => {

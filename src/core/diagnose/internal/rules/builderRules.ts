@@ -119,6 +119,17 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA; NVIDIA/TensorRT#2643',
   },
   {
+    id: 'memory-limit-too-large',
+    code: 'bad-flag-value',
+    pattern: /setMemoryPoolLimit::\d+, condition: poolSize <= \w+|poolSize <= (?:deviceMemory|mMaxPoolSize\w*)/,
+    cause: 'The limit of a memory pool (workspace) is larger than the memory of the GPU.',
+    advice: {
+      trtexec: 'Lower --memPoolSize=workspace:MiB, or leave it out: by default TensorRT may use all of the memory.',
+      other: 'Lower the limit (bytes, not MiB), or leave it out: by default TensorRT may use all of the memory.',
+    },
+    source: 'TensorRT builderConfig.cpp',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
@@ -131,7 +142,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-implementation',
     code: 'no-implementation',
-    pattern: /Could not find any implementation for node (?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
+    // A brace that is open where another line follows: a terminal broke the name.
+    pattern: /Could not find any implementation for node (?!\{[^}\n]*\n)(?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:

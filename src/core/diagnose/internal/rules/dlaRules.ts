@@ -35,8 +35,9 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-no-fallback',
     code: 'dla-failed',
     pattern:
-      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|isDLA\(n->backend\)|forceToUseNvmIO/,
-    cause: 'A layer cannot run on the DLA, and the build does not allow it to run on the GPU.',
+      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA and falling back to GPU is not enabled|isDLA\(n->backend\)|forceToUseNvmIO/,
+    named: (m) => ({ layer: m.groups!['layer'] ?? m.groups!['layer2'] }),
+    cause: 'A layer cannot run on the DLA, and the build does not allow it to run on the GPU[[: {layer}]].',
     advice:
       'Allow it with --allowGPUFallback (BuilderFlag GPU_FALLBACK), or replace the layers that the warnings name: a DLA loadable (--buildDLAStandalone) needs all of them on the DLA.',
     source: 'NVIDIA-AI-IOT/cuDLA-samples#34',

@@ -1,5 +1,5 @@
 import { OPERATOR_REPAIRS } from '../../gpuSupport.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import type { Advice, DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
 const FUSED =
@@ -10,7 +10,20 @@ const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
 const NO_PLUGIN =
-  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+
+const LOAD_PLUGINS: Advice = {
+  rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',
+  'tensorrt-llm':
+    'Load the plugin library of TensorRT-LLM before the engine (`import tensorrt_llm`, or libnvinfer_plugin_tensorrt_llm.so), of the version that belongs to this TensorRT.',
+  trtexec:
+    "Load TensorRT's plugin library or your own (--staticPlugins=LIB.so; --plugins before TensorRT 8.6), or replace the node with supported operators.",
+  triton:
+    'Preload the plugin library (`LD_PRELOAD=libplugin.so tritonserver …`, or the option --backend-config=tensorrt,plugins=…).',
+  deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+  other:
+    "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators.",
+};
 
 const RETRAIN =
   "Quantize with Q/DQ nodes and zero points of 0 (TensorRT Model Optimizer, or ONNX Runtime's `quantize_static` with QDQ format, `ActivationSymmetric` and `WeightSymmetric`), or export the float model.";
@@ -118,19 +131,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       /\b(?<plugin>\w+) plugin was not found in the plugin registry|could not find plugin:? (?<p2>\w+_TRT)\b|Cannot find plugin: (?<p3>\w+_TRT)\b|: (?<p4>\w+) plugin creator version \S+ was not found|getPluginCreator could not find plugin:? ?(?<p5>\w*tensorrt_llm)/,
     named: (m) => ({ values: { plugin: Object.values(m.groups!).find(Boolean) } }),
     cause: 'The plugin {plugin} of this node is not registered.',
-    advice: {
-      rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',
-      'tensorrt-llm':
-        'Load the plugin library of TensorRT-LLM before the engine (`import tensorrt_llm`, or libnvinfer_plugin_tensorrt_llm.so), of the version that belongs to this TensorRT.',
-      trtexec:
-        "Load TensorRT's plugin library or your own (--staticPlugins=LIB.so; --plugins before TensorRT 8.6), or replace the node with supported operators.",
-      triton:
-        'Preload the plugin library (`LD_PRELOAD=libplugin.so tritonserver …`, or the option --backend-config=tensorrt,plugins=…).',
-      deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
-      other:
-        "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators.",
-    },
+    advice: LOAD_PLUGINS,
     source: 'captures of TensorRT 8.6; onnx-tensorrt; NVIDIA/TensorRT-LLM#1584',
+  },
+  {
+    id: 'tensorrt-plugin-of-operator',
+    code: 'plugin-missing',
+    pattern: NO_PLUGIN,
+    at: /_TRT$|_TensorRT$/,
+    cause: 'The operator {op} of this node is a plugin that is not registered, or not in this version.',
+    advice: LOAD_PLUGINS,
+    source: 'onnx-tensorrt importFallbackPluginImporter; the plugins of NVIDIA/TensorRT',
   },
   {
     id: 'dynamically-quantized',

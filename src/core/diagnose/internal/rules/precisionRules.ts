@@ -1,3 +1,4 @@
+import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
@@ -41,13 +42,13 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-scale',
     code: 'calibration-failed',
     pattern:
-      /Assertion (?:scale|scales?\[?\w*\]?|std::isfinite\(scale\)|bound) ?(?:>=?|!=) ?0[\s\S]{0,10} failed|(?:zero|NaN|infinite) (?:scale|dynamic range)/i,
+      /Assertion (?:scale|scales?\[?\w*\]?|getter\(i\)|std::isfinite\(scale\)|bound) ?(?:>=?|!=) ?0[\s\S]{0,10} failed|(?:zero|NaN|infinite) (?:scale|dynamic range)/i,
     cause:
       'A scale of the calibration is zero or not finite: the tensor has only zeros, NaN or infinite values in the data.',
     advice:
       'Calibrate with data that reaches every tensor, delete the old cache, or keep that layer in FP16. Run the data through ONNX Runtime to find the tensor.',
     sure: 'likely',
-    source: 'TensorRT calibrator.cpp',
+    source: 'TensorRT calibrator.cpp, weightConvertors.cpp',
   },
   {
     id: 'calibration-memory-access',
@@ -204,5 +205,5 @@ function layerNorms(text: string): string {
   if (!names) return `Layer normalizations run in FP16 and may overflow: ${causeText(text)}`;
   return names.length === 0
     ? 'All normalization nodes have an explicit precision.'
-    : `${names.length} nodes of layer normalizations run in FP16 and may overflow.`;
+    : `${counted(names.length, 'node')} of layer normalizations ${names.length === 1 ? 'runs' : 'run'} in FP16 and may overflow.`;
 }

@@ -167,6 +167,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     cause: 'The program crashed (access violation) while {phase}.',
     advice:
       '{usual} Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+    after: ['library-mismatch', 'library-missing', 'gpu-unsupported', 'out-of-memory', 'runtime-failed'],
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
   },
@@ -197,6 +198,40 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
+    id: 'triton-configuration',
+    code: 'profile-inconsistent',
+    pattern:
+      /model '(?<model>[^']+)', tensor '(?<tensor>[^']+)': the model expects (?<want>[^\n]+?) but the model configuration specifies (?<have>[^\n]+)/,
+    cause:
+      'The model configuration (config.pbtxt) of {model} does not fit the engine: tensor {tensor} has {want}, and the configuration gives {have}.',
+    advice:
+      'Give dims in config.pbtxt as the engine has them, without the batch where max_batch_size is above 0; -1 where the profile is dynamic. Or remove the inputs and outputs: Triton completes the configuration of an engine itself.',
+    source: 'Triton, model_config_utils.cc',
+  },
+  {
+    id: 'tf-trt-unknown-dimension',
+    code: 'profile-missing',
+    pattern: /Input tensor with shape (?<shape>\[[^\]]*\]) has an unknown non-batch dimension at dim (?<dim>\d+)/,
+    cause:
+      'Dimension {dim} of an input of shape {shape} is not known, and TF-TRT converts only segments whose shapes are.',
+    advice:
+      'Pass use_dynamic_shape=True to TrtGraphConverterV2 and call build() with inputs of the real sizes, or export the model with fixed sizes besides the batch.',
+    source: 'TensorFlow, tf2tensorrt/convert/convert_nodes.cc',
+  },
+  {
+    id: 'library-object-is-none',
+    code: 'failed',
+    pattern:
+      /pybind11::init\(\): factory function returned nullptr|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
+    cause:
+      'TensorRT could not start (it gave no builder or runtime): most often it finds no GPU, or a driver that is too old.',
+    advice:
+      'Look at the first message above. Check that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'pybind11; NVIDIA/TensorRT#2727',
+  },
+  {
     id: 'provider-failed',
     code: 'failed',
     pattern:
@@ -218,6 +253,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'AmusementClub/vs-mlrt#89, #167',
+  },
+  {
+    id: 'parser-assertion',
+    code: 'unsupported-form',
+    pattern:
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+    cause: "TensorRT's parser refuses this node[[ ({op})]]: {why}.",
+    advice:
+      'Export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value (fold constants first: `polygraphy surgeon sanitize --fold-constants`). A newer TensorRT may accept it.',
+    sure: 'likely',
+    source: 'onnx-tensorrt: the texts of its assertions',
   },
 ];
 

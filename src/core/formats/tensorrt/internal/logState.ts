@@ -43,6 +43,8 @@ export interface LogState {
   room: Record<KeptKind, Room>;
   /** Copy what is kept: the text that it is in must not live on after it. */
   copies: boolean;
+  /** Keep what each tactic took; a diagnosis needs only which layers were timed. */
+  times: boolean;
   evidence: LogEvidence;
   /** Parser */
   node: ParsedNode | null;
@@ -63,6 +65,8 @@ export interface LogState {
   /** The layer was named, or left without a name, where its costs begin: all runners up to the next one are its own. */
   costed: boolean;
   combination: TimedCombination | null;
+  /** No tactic of the combination was timed yet. */
+  fresh: boolean;
   runner: { name: string; id: string | null };
   tacticName: string | null;
   best: Map<string, number | null>;
@@ -203,7 +207,11 @@ export function emptyBuildLog(): BuildLog {
   };
 }
 
-export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, copies: boolean): LogState {
+export function newLogState(
+  onEvent: ((event: BuildEvent) => void) | undefined,
+  copies: boolean,
+  times: boolean,
+): LogState {
   return {
     log: emptyBuildLog(),
     onEvent,
@@ -212,6 +220,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     block: 'none',
     room: newRooms(),
     copies,
+    times,
     evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
     node: null,
     nodesByName: null,
@@ -226,6 +235,7 @@ export function newLogState(onEvent: ((event: BuildEvent) => void) | undefined, 
     layer: null,
     costed: false,
     combination: null,
+    fresh: false,
     runner: { name: '', id: null },
     tacticName: null,
     best: new Map(),

@@ -101,6 +101,7 @@ function openCombination(state: LogState, layer: TimedLayer, formats: string, li
   const combination: TimedCombination = { formats, line, tactics: [], chosen: null, cached: false, skipped: [] };
   if (keep(state.room.combinations, formats.length)) layer.combinations.push(combination);
   state.combination = combination;
+  state.fresh = true;
   state.tacticName = null;
   state.best.clear();
   if (layer.name !== '' && !layer.reformat) state.onEvent?.({ kind: 'combination', name: layer.name, formats, line });
@@ -127,7 +128,7 @@ function nameLayer(state: LogState, name: string, line: number, reformat: boolea
   } else if (layer === null || (layer.name !== name && !state.costed)) {
     const opened = openLayer(state, own(state, name), line, reformat);
     // The combination is before the name of the layer that it belongs to.
-    const fresh = combination !== null && combination.tactics.length === 0 && combination.chosen === null;
+    const fresh = combination !== null && state.fresh && combination.chosen === null;
     if (fresh && layer?.combinations.at(-1) === combination) {
       layer.combinations.pop();
       opened.combinations.push(combination);
@@ -159,6 +160,10 @@ function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
 const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (0x[0-9a-f]+|-?\d+)(?: Time: (\S+))?/;
 
 function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
+  if (!state.times) {
+    state.fresh = false;
+    return;
+  }
   const match = NAMED_TACTIC.exec(cursor.text.slice(at, Math.min(cursor.to, at + MAX_TACTIC)));
   if (match === null) return;
   if (match[3] !== undefined) addTactic(state, match[1]!, match[2]!, match[3]);
@@ -166,6 +171,8 @@ function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function addTactic(state: LogState, name: string | null, tactic: string, time: string): void {
+  state.fresh = false;
+  if (!state.times) return;
   const ms = milliseconds(time);
   const id = own(state, tactic);
   state.best.set(`${state.runner.name} ${id}`, ms);

@@ -56,6 +56,8 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
   },
   // Nodes of ComfyUI
   { form: /^\[ComfyUI[\w-]*\|(DEBUG|INFO|WARNING|ERROR)\] -? ?/, writer: null, library: false, host: 'comfyui' },
+  // DeepStream and others
+  { form: /^(DEBUG|VERBOSE|INFO|WARNING|ERROR): \[TRT\]:? ?/, writer: null, library: true, host: 'deepstream' },
   // Torch-TensorRT
   {
     form: /^(DEBUG|INFO|WARNING|ERROR|CRITICAL): ?(?:torch_tensorrt)? ?\[[^\]]*\] ?[:-]+ ?/,
@@ -63,8 +65,6 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
     library: true,
     host: 'torch-tensorrt',
   },
-  // DeepStream and others
-  { form: /^(DEBUG|VERBOSE|INFO|WARNING|ERROR): \[TRT\]:? ?/, writer: null, library: true, host: 'deepstream' },
   // glog, as Triton writes it
   { form: /^([IWEF])\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] ?/, writer: null, library: true, host: 'triton' },
 ];
