@@ -80,11 +80,13 @@ export const commandTable: Record<string, CommandRow> = {
   split: {
     group: 'Change the network',
     summary: 'cut a model at tensors into models that run one after the other',
+    doing: 'Reading the model',
     load: async () => (await import('./surgery/split.ts')).split,
   },
   quantization: {
     group: 'See what TensorRT did',
     summary: 'show scales and Q/DQ fusions; make a Q/DQ model',
+    doing: 'Reading the model',
     load: async () => (await import('./quantization.ts')).quantization,
   },
   diff: {

@@ -66,8 +66,6 @@ after you agree (-y, --yes agrees in advance).
 2   cannot be done: wrong arguments, unreadable files, a missing program; one
     line on stderr says why
 130, 143, 129   ended by Ctrl-C, SIGTERM, or because the terminal was closed
-
-A command that ends with 2 leaves no file behind.
 `,
   },
   output: {

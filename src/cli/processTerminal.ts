@@ -45,9 +45,15 @@ export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
   const abort = new AbortController();
   let shown = false;
+  let ticking: NodeJS.Timeout | undefined;
   const clear = () => {
     if (shown) stderr.write('\r\x1b[K');
     shown = false;
+  };
+  const show = (line: string) => {
+    clear();
+    stderr.write(visibleText(line.replaceAll('\n', ' ')).slice(0, Math.max(20, (stderr.columns || 80) - 1)));
+    shown = true;
   };
   // A second Ctrl-C must still kill a process that does not stop by itself.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort(name));
@@ -65,10 +71,15 @@ export function processTerminal(): Terminal {
     },
     status: (line) => {
       if (!stderr.isTTY) return;
-      clear();
-      if (line === null) return;
-      stderr.write(visibleText(line.replaceAll('\n', ' ')).slice(0, Math.max(20, (stderr.columns || 80) - 1)));
-      shown = true;
+      clearInterval(ticking);
+      if (line === null) return clear();
+      show(line);
+      const begun = Date.now();
+      // What takes long without a word shows that it goes on, unless something else was written since.
+      ticking = setInterval(() => {
+        const seconds = Math.round((Date.now() - begun) / 1000);
+        if (shown) show(`${line} ${seconds} s`);
+      }, 1000).unref();
     },
     ask: async (question) => {
       // Loaded here: few commands ask anything.

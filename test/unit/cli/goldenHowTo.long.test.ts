@@ -167,7 +167,7 @@ describe('the action for GitHub', () => {
     expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
     expect(passed.status).toBe(0);
-    expect(passed.summary).toContain('7 checks passed');
+    expect(passed.summary).toContain('8 checks passed');
   });
 
   test('a gate file that cannot be read fails with the reason and no summary', () => {
