@@ -135,9 +135,9 @@ async function checkedText(
   return absolute;
 }
 
-const notAsked = 'Nobody can be asked here. The user can agree with trtlens setup in a terminal.';
+const notAsked = 'The user must agree first: ask the user to run trtlens setup in a terminal.';
 
-/** Runs the command of a tool with a terminal of which nobody answers questions. */
+/** Runs the command of a tool with a terminal that cannot ask the user. */
 async function run(
   tool: AgentTool,
   args: readonly string[],
