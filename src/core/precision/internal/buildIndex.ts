@@ -39,6 +39,7 @@ export function buildIndexOf(build: BuildFacts): BuildIndex {
 
 function kernelNodes(build: BuildFacts): Map<string, number[]> {
   const kernels = new Map<string, number[]>();
-  for (const { tactic, nodes } of build.layers) if (tactic !== null) kernels.set(tactic, [...(kernels.get(tactic) ?? []), ...nodes]);
+  for (const { tactic, nodes } of build.layers)
+    if (tactic !== null) kernels.set(tactic, [...(kernels.get(tactic) ?? []), ...nodes]);
   return kernels;
 }

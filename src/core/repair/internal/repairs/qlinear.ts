@@ -32,21 +32,28 @@ const places: Record<string, { bias: number; scale: number }> = {
   QGemm: { bias: 6, scale: 7 },
 };
 
-async function multiply(draft: RepairDraft, node: OnnxNode): Promise<void> {
+/** The constants of a product; a text says why it cannot be written so. */
+async function factorsOf(draft: RepairDraft, node: OnnxNode) {
   const { bias: biasAt, scale: scaleAt } = places[node.op]!;
   const read = (index: number): Promise<Constant | null> => draft.subject.constant(node, node.inputs[index]);
-  const isConv = node.op === 'QLinearConv';
   const isFloat = (node.inputs[scaleAt] ?? '') === '';
   const [aScale, stored, bScale, bZero] = [await read(1), await read(3), await read(4), await read(5)];
   const scale = isFloat ? null : await read(scaleAt);
-  if (!aScale || !bScale || (!isFloat && !scale) || aScale.values.length > 1)
-    return draft.refuse(node, 'its scales are not constant');
-  if (node.op === 'QGemm' && !isPlainGemm(node)) return draft.refuse(node, 'it scales or transposes its input');
+  if (!aScale || !bScale || (!isFloat && !scale) || aScale.values.length > 1) return 'its scales are not constant';
+  if (node.op === 'QGemm' && !isPlainGemm(node)) return 'it scales or transposes its input';
   const bias = await read(biasAt);
-  if ((node.inputs[biasAt] ?? '') !== '' && !bias) return draft.refuse(node, 'its bias is not constant');
+  if ((node.inputs[biasAt] ?? '') !== '' && !bias) return 'its bias is not constant';
   const weight = stored && intAttribute(node, 'transB') === 1 ? transposed(stored) : stored;
-  const centered = weight && centeredWeights(weight, bZero, isConv);
-  if (!weight || !centered) return draft.refuse(node, 'its weight is not constant');
+  const centered = weight && centeredWeights(weight, bZero, node.op === 'QLinearConv');
+  if (!weight || !centered) return 'its weight is not constant';
+  return { aScale, bScale, scale, scaleAt, isFloat, bias, weight, centered };
+}
+
+async function multiply(draft: RepairDraft, node: OnnxNode): Promise<void> {
+  const isConv = node.op === 'QLinearConv';
+  const factors = await factorsOf(draft, node);
+  if (typeof factors === 'string') return draft.refuse(node, factors);
+  const { aScale, bScale, scale, scaleAt, isFloat, bias, weight, centered } = factors;
   const most = 255 * largestSum(centered, weight.shape, isConv) + Math.max(0, ...(bias?.values ?? []).map(Math.abs));
   if (most >= exactLimit) return draft.refuse(node, 'its sums may pass 2^24');
   const at = draft.at(node);
@@ -59,9 +66,9 @@ async function multiply(draft: RepairDraft, node: OnnxNode): Promise<void> {
   at.keepName();
   if (bias) sum = at.op('Add', [sum, channels(bias.values)]);
   const to = scale?.values[0] ?? 1;
-  const factors = channels(bScale.values.map((own) => Math.fround(Math.fround(aScale.values[0]! * own) / to)));
-  if (!isFloat) return quantize(at, at.op('Mul', [sum, factors]), one, node.inputs[scaleAt + 1]);
-  at.op('Mul', [sum, factors], { outputs: node.outputs });
+  const scales = channels(bScale.values.map((own) => Math.fround(Math.fround(aScale.values[0]! * own) / to)));
+  if (!isFloat) return quantize(at, at.op('Mul', [sum, scales]), one, node.inputs[scaleAt + 1]);
+  at.op('Mul', [sum, scales], { outputs: node.outputs });
   at.done();
 }
 

@@ -118,22 +118,27 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, scales])]);
   at.clip(at.op('Add', [rounded, zeros]), 'float', ...range, node.outputs);
   at.done();
-  for (const reader of readers) {
-    const back = draft.at(reader);
-    const [itsScale, itsZero] = [
-      await subject.constant(reader, reader.inputs[1]),
-      await subject.constant(reader, reader.inputs[2]),
-    ];
-    const itsAxis = intAttribute(reader, 'axis') ?? 1;
-    const own = (constant: Constant): string =>
-      back.constant('float', alongAxis(constant, itsAxis, rank ?? 1), constant.values);
-    if (movers.length > 0 && itsScale && itsScale.values.length > 1)
-      return draft.refuse(reader, 'its scales are per channel, and the values are moved before');
-    if (!itsScale || (reader.inputs[2] && !itsZero)) return draft.refuse(reader, 'its scale is not constant');
-    const shifted = itsZero ? back.op('Sub', [reader.inputs[0]!, own(itsZero)]) : reader.inputs[0]!;
-    back.op('Mul', [shifted, own(itsScale)], { outputs: reader.outputs });
-    back.done();
-  }
+  for (const reader of readers) if (!(await dequantized(draft, reader, rank ?? 1, movers.length > 0))) return;
+}
+
+/** Writes a DequantizeLinear in float operators; false: it cannot, and the draft says why. */
+async function dequantized(draft: RepairDraft, node: OnnxNode, rank: number, isMoved: boolean): Promise<boolean> {
+  const [input = '', scaleName, zeroName] = node.inputs;
+  const [scale, zero] = [await draft.subject.constant(node, scaleName), await draft.subject.constant(node, zeroName)];
+  const refuse = (reason: string): false => {
+    draft.refuse(node, reason);
+    return false;
+  };
+  if (isMoved && scale && scale.values.length > 1)
+    return refuse('its scales are per channel, and the values are moved before');
+  if (!scale || (zeroName && !zero)) return refuse('its scale is not constant');
+  const at = draft.at(node);
+  const axis = intAttribute(node, 'axis') ?? 1;
+  const own = (constant: Constant): string => at.constant('float', alongAxis(constant, axis, rank), constant.values);
+  const shifted = zero ? at.op('Sub', [input, own(zero)]) : input;
+  at.op('Mul', [shifted, own(scale)], { outputs: node.outputs });
+  at.done();
+  return true;
 }
 
 /** Operators that give some of the elements that they read, of any type. */
