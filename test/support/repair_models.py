@@ -266,6 +266,54 @@ add("passed_text", ["drop-string-outputs", "remove-unused-inputs"],
     [N("Identity", ["text"], ["same"], name="pass"), N("Relu", ["x"], ["y"], name="relu")],
     [X, value("text", [1], T.STRING)], [Y, value("same", [1], T.STRING)], allow=["signature"])
 
+# Old opsets, as converters of scikit-learn write them, FP64, and the ensembles of ai.onnx.ml 5
+forest = dict(nodes_treeids=[0, 0, 0, 1, 1, 1], nodes_nodeids=[0, 1, 2, 0, 1, 2], nodes_featureids=[1, 0, 0, 2, 0, 0],
+              nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"] * 2, nodes_values=[0.1, 0, 0, -0.2, 0, 0],
+              nodes_truenodeids=[1, 0, 0, 1, 0, 0], nodes_falsenodeids=[2, 0, 0, 2, 0, 0],
+              nodes_missing_value_tracks_true=[0, 0, 0, 1, 0, 0], **ml)
+add("forest_opset_9", ["ml-linear", "ml-zipmap", "index-labels", "ml-trees"],
+    [N("TreeEnsembleClassifier", ["x"], ["l", "p"], name="forest", class_treeids=[0, 0, 1, 1], class_nodeids=[1, 2, 1, 2],
+       class_ids=[0, 1, 2, 1], class_weights=[0.5, 1.0, 0.25, 0.75], classlabels_strings=["a", "b", "c"], **forest),
+     N("Identity", ["l"], ["label"], name="same"), N("Normalizer", ["p"], ["n"], name="norm", norm="MAX", **ml),
+     N("ZipMap", ["n"], ["probabilities"], name="zip", classlabels_strings=["a", "b", "c"], **ml)], [X],
+    [value("label", [4], T.STRING),
+     h.make_value_info("probabilities", h.make_sequence_type_proto(
+         h.make_map_type_proto(T.STRING, h.make_tensor_type_proto(T.FLOAT, None))))],
+    opset=9, domains=[("ai.onnx.ml", 1)], shown=None, allow=["signature", "rounding"])
+add("forest_less", ["ml-trees"],
+    [N("TreeEnsembleRegressor", ["x"], ["y"], name="forest", aggregate_function="AVERAGE", n_targets=2, target_treeids=[0, 0, 1, 1],
+       target_nodeids=[1, 2, 1, 2], target_ids=[0, 1, 0, 1], target_weights=[1.5, -0.25, 0.7, 0.1],
+       **{**forest, "nodes_modes": ["BRANCH_LT", "LEAF", "LEAF", "BRANCH_GTE", "LEAF", "LEAF"]})],
+    [X], [value("y", [4, 2])], opset=9, domains=[("ai.onnx.ml", 1)], shown=None, allow=["rounding"])
+add("forest_fp64", ["ml-trees"],
+    [N("TreeEnsemble", ["x"], ["y"], name="forest", n_targets=1, aggregate_function=1, tree_roots=[0, 2], nodes_featureids=[1, 3, 2],
+       nodes_modes=constant("modes", [0, 0, 0], np.uint8), nodes_splits=constant("splits", [0.1, -0.2, 1 / 3], np.float64),
+       nodes_truenodeids=[1, 0, 3], nodes_trueleafs=[0, 1, 1], nodes_falsenodeids=[2, 1, 4], nodes_falseleafs=[1, 1, 1],
+       nodes_missing_value_tracks_true=[1, 0, 0], leaf_targetids=[0] * 5,
+       leaf_weights=constant("weights", [0.5, -1, 0.25, 1 / 7, 2], np.float64), **ml)],
+    [value("x", [4, 16], T.DOUBLE)], [value("y", [4, 1], T.DOUBLE)], opset=21, ir=10, domains=[("ai.onnx.ml", 5)], shown=None,
+    allow=["rounding"])
+
+# All of a network's operators quantized, with a pool and a Flatten between them
+add("qoperators", ["qlinear-products", "qlinear-pairs", "quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"),
+     N("QLinearConv", ["q", "s", "z", "wc", "ws", "wz", "s", "z", "bc"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+     N("MaxPool", ["c"], ["p"], name="pool", kernel_shape=[2, 2], strides=[2, 2]),
+     N("QLinearGlobalAveragePool", ["p", "s", "z", "ps", "z"], ["g"], name="mean", **ms),
+     N("Flatten", ["g"], ["f"], name="flat"),
+     N("QGemm", ["f", "ps", "z", "wg", "ws", "wz", "bg", "ys", "z"], ["o"], name="gemm", transB=1, **ms),
+     N("DequantizeLinear", ["o", "ys", "z"], ["y"], name="d")], [value("x", [2, 3, 8, 8])], [value("y", [2, 5])],
+    [scale, constant("z", 120, np.uint8), integers("wc", -127, 127, np.int8, 8, 3, 3, 3), ws, constant("wz", 0, np.int8),
+     integers("bc", -500, 500, np.int32, 8), constant("ps", 0.04, np.float32), integers("wg", -127, 127, np.int8, 5, 8),
+     integers("bg", -500, 500, np.int32, 5), constant("ys", 0.03, np.float32)], domains=MS, allow=["rounding"])
+add("qlinear_activations", ["qlinear-pairs", "quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"), N("Transpose", ["q"], ["t"], name="t", perm=[1, 0]),
+     N("QLinearMatMul", ["q", "s", "z", "t", "s", "z", "ys", "z"], ["m"], name="product"),
+     N("QLinearSoftmax", ["m", "ys", "z", "ps", "zero"], ["p"], name="softmax", axis=-1, opset=13, **ms),
+     N("DequantizeLinear", ["p", "ps", "zero"], ["y"], name="d")], [X], [value("y", [4, 4])],
+    [scale, constant("z", 120, np.uint8), constant("ys", 0.1, np.float32), constant("ps", 1 / 256, np.float32),
+     constant("zero", 0, np.uint8)], domains=MS, shown=None, allow=["rounding"])
+
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],
     [constant("r", 0.5, np.float32), constant("t", True)], shown=None, allow=["dropout-inference"])

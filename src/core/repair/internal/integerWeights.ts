@@ -12,7 +12,7 @@ const products: Readonly<Record<string, { weights: number; zero: number; to: 'in
   'com.microsoft:QGemm': { weights: 3, zero: 5, to: 'uint8' },
   // Its kernel swaps the operands.
   ConvInteger: { weights: 1, zero: 3, to: 'int8' },
-  QLinearConv: { weights: 3, zero: 5, to: 'int8' },
+  QLinearConv: { weights: 3, zero: 5, to: 'uint8' },
 };
 
 /**
