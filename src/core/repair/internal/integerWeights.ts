@@ -44,8 +44,7 @@ export async function shiftedWeights(
       tensor: { name, newType: type, shape: [...shape], bytes: rawElements(type, values) },
     });
   for (const node of nodes) {
-    const op = node.domain === '' ? node.op : `${node.domain}:${node.op}`;
-    const product = graphPathOf(node.id) === '' ? products[op] : undefined;
+    const product = productOf(node);
     if (!product) continue;
     const weights = constants.get(node.inputs[product.weights] ?? '');
     const zeroName = node.inputs[product.zero] ?? '';
@@ -79,3 +78,6 @@ export async function shiftedWeights(
   }
   return edits.replace.length === 0 ? null : edits;
 }
+
+const productOf = ({ id, op, domain }: OnnxNode): (typeof products)[string] | undefined =>
+  graphPathOf(id) === '' ? products[domain === '' ? op : `${domain}:${op}`] : undefined;
