@@ -115,7 +115,7 @@ export const commandTable: Record<string, CommandRow> = {
   },
   lint: {
     group: 'Fix',
-    summary: 'find what a version of TensorRT does not have in Python, C++, scripts and YAML',
+    summary: 'find what a version of TensorRT does not have in your code',
     load: async () => (await import('./lint.ts')).lint,
   },
   accuracy: {

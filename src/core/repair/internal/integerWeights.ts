@@ -1,3 +1,4 @@
+import { addTo } from '../../base/addTo.ts';
 import type { ByteSource } from '../../base/problem.ts';
 import { graphPathOf } from '../../network/modelGraph.ts';
 import type { ModelEdits } from '../../formats/onnx/editModel.ts';
@@ -9,38 +10,10 @@ const products: Readonly<Record<string, { weights: number; zero: number; to: 'in
   MatMulInteger: { weights: 1, zero: 3, to: 'uint8' },
   QLinearMatMul: { weights: 3, zero: 5, to: 'uint8' },
   'com.microsoft:QGemm': { weights: 3, zero: 5, to: 'uint8' },
-  QLinearConv: { weights: 3, zero: 5, to: 'uint8' },
   // Its kernel swaps the operands.
   ConvInteger: { weights: 1, zero: 3, to: 'int8' },
+  QLinearConv: { weights: 3, zero: 5, to: 'uint8' },
 };
-
-interface WeightPlace {
-  node: OnnxNode;
-  places: (typeof products)[string];
-  weights: OnnxTensor;
-  /** null: not given, so zero. */
-  zero: OnnxTensor | null;
-}
-
-/** Integer products whose weights are constants of the type that saturates. */
-function weightPlaces({ graph, nodes }: OnnxModel): WeightPlace[] {
-  const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const constants = new Map(
-    graph.initializers
-      .filter(({ name, sparse }) => !sparse && !inputs.has(name))
-      .map((tensor) => [tensor.name, tensor]),
-  );
-  return nodes.flatMap((node) => {
-    const op = node.domain === '' ? node.op : `${node.domain}:${node.op}`;
-    const places = graphPathOf(node.id) === '' ? products[op] : undefined;
-    if (!places) return [];
-    const weights = constants.get(node.inputs[places.weights] ?? '');
-    const zeroName = node.inputs[places.zero] ?? '';
-    const zero = constants.get(zeroName) ?? null;
-    if (!weights || weights.type === places.to || (zeroName !== '' && !zero)) return [];
-    return [{ node, places, weights, zero }];
-  });
-}
 
 /**
  * The edits that shift weights of integer products, and their zero points, by 128 where ONNX Runtime would multiply
@@ -48,39 +21,63 @@ function weightPlaces({ graph, nodes }: OnnxModel): WeightPlace[] {
  * AMD Milan). The network is the same, its results are those of the standard. null: there are no such weights.
  */
 export async function shiftedWeights(
-  model: OnnxModel,
+  { graph, nodes }: OnnxModel,
   source: ByteSource,
   open: OpenExternal,
 ): Promise<ModelEdits | null> {
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const constants = new Map(
+    graph.initializers
+      .filter(({ name, sparse }) => !sparse && !inputs.has(name))
+      .map((tensor) => [tensor.name, tensor]),
+  );
+  const readers = new Map<string, OnnxNode[]>();
+  for (const node of nodes) for (const name of new Set(node.inputs)) addTo(readers, name, node);
   const edits: Required<Pick<ModelEdits, 'replace' | 'addInitializers' | 'removeInitializers'>> = {
     replace: [],
     addInitializers: [],
     removeInitializers: [],
   };
-  const readers = (name: string) => model.nodes.filter(({ inputs }) => inputs.includes(name)).length;
-  const add = (name: string, newType: string, shape: readonly number[], values: ArrayLike<number>): string => {
+  const add = (name: string, type: string, shape: readonly number[], values: ArrayLike<number>) =>
     edits.addInitializers.push({
       graph: '',
-      tensor: { name, newType, shape: [...shape], bytes: rawElements(newType, values) },
+      tensor: { name, newType: type, shape: [...shape], bytes: rawElements(type, values) },
     });
-    return name;
-  };
-  for (const { node, places, weights, zero } of weightPlaces(model)) {
-    const by = places.to === 'uint8' ? 128 : -128;
+  for (const node of nodes) {
+    const product = productOf(node);
+    if (!product) continue;
+    const weights = constants.get(node.inputs[product.weights] ?? '');
+    const zeroName = node.inputs[product.zero] ?? '';
+    const zero = constants.get(zeroName);
+    if (!weights || weights.type === product.to || (zeroName !== '' && !zero)) continue;
+    const by = product.to === 'uint8' ? 128 : -128;
     const shifted = async (tensor: OnnxTensor) =>
       (await readElements(tensor, source, open))?.map((value) => value + by);
     // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
     const [values, zeros] = [await shifted(weights), zero ? await shifted(zero) : [by]];
     if (!values || !zeros) continue;
-    const inputs = Array.from(
-      { length: Math.max(node.inputs.length, places.zero + 1) },
-      (_, i) => node.inputs[i] ?? '',
+    const own = (name: string) => `${name}_shifted_${node.id}`;
+    const [name, zeroPoint] = [own(weights.name), own(zeroName || weights.name + '_zero')];
+    add(name, product.to, weights.shape, values);
+    add(zeroPoint, product.to, zero?.shape ?? [], zeros);
+    if (readers.get(weights.name)!.length === 1) edits.removeInitializers.push({ graph: '', name: weights.name });
+    const renamed = Array.from({ length: Math.max(node.inputs.length, product.zero + 1) }, (_, i) =>
+      i === product.weights ? name : i === product.zero ? zeroPoint : (node.inputs[i] ?? ''),
     );
-    inputs[places.weights] = add(`${weights.name}_shifted_${node.id}`, places.to, weights.shape, values);
-    inputs[places.zero] = add(`${weights.name}_zero_${node.id}`, places.to, zero?.shape ?? [], zeros);
-    if (readers(weights.name) === 1) edits.removeInitializers.push({ graph: '', name: weights.name });
-    const { op, domain, name, outputs } = node;
-    edits.replace.push({ node: node.id, by: { op, domain, name, inputs, outputs: [...outputs], like: node } });
+    edits.replace.push({
+      node: node.id,
+      by: {
+        op: node.op,
+        domain: node.domain,
+        name: node.name,
+        inputs: renamed,
+        outputs: [...node.outputs],
+        like: node,
+      },
+    });
   }
   return edits.replace.length === 0 ? null : edits;
 }
+
+const productOf = ({ id, op, domain }: OnnxNode): (typeof products)[string] | undefined =>
+  graphPathOf(id) === '' ? products[domain === '' ? op : `${domain}:${op}`] : undefined;

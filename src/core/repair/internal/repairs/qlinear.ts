@@ -32,28 +32,39 @@ const places: Record<string, { bias: number; scale: number }> = {
   QGemm: { bias: 6, scale: 7 },
 };
 
-/** The constants of a product; a text says why it cannot be written so. */
-async function factorsOf(draft: RepairDraft, node: OnnxNode) {
+/** The constants of a product. */
+interface Product {
+  weight: Constant;
+  /** Minus its zero point. */
+  centered: Float64Array;
+  bias: Constant | null;
+  /** What the sums are multiplied by. */
+  factors: Float64Array;
+}
+
+/** A reason where one of them is not constant. */
+async function readProduct(draft: RepairDraft, node: OnnxNode): Promise<Product | string> {
   const { bias: biasAt, scale: scaleAt } = places[node.op]!;
   const read = (index: number): Promise<Constant | null> => draft.subject.constant(node, node.inputs[index]);
-  const isFloat = (node.inputs[scaleAt] ?? '') === '';
   const [aScale, stored, bScale, bZero] = [await read(1), await read(3), await read(4), await read(5)];
-  const scale = isFloat ? null : await read(scaleAt);
-  if (!aScale || !bScale || (!isFloat && !scale) || aScale.values.length > 1) return 'its scales are not constant';
-  if (node.op === 'QGemm' && !isPlainGemm(node)) return 'it scales or transposes its input';
-  const bias = await read(biasAt);
-  if ((node.inputs[biasAt] ?? '') !== '' && !bias) return 'its bias is not constant';
+  const [scale, bias] = [await read(scaleAt), await read(biasAt)];
+  const has = (index: number): boolean => (node.inputs[index] ?? '') !== '';
+  if (!aScale || !bScale || (has(scaleAt) && !scale) || aScale.values.length > 1) return 'its scales are not constant';
+  if (has(biasAt) && !bias) return 'its bias is not constant';
   const weight = stored && intAttribute(node, 'transB') === 1 ? transposed(stored) : stored;
   const centered = weight && centeredWeights(weight, bZero, node.op === 'QLinearConv');
   if (!weight || !centered) return 'its weight is not constant';
-  return { aScale, bScale, scale, scaleAt, isFloat, bias, weight, centered };
+  const to = scale?.values[0] ?? 1;
+  const factors = bScale.values.map((own) => Math.fround(Math.fround(aScale.values[0]! * own) / to));
+  return { weight, centered, bias, factors };
 }
 
 async function multiply(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const isConv = node.op === 'QLinearConv';
-  const factors = await factorsOf(draft, node);
-  if (typeof factors === 'string') return draft.refuse(node, factors);
-  const { aScale, bScale, scale, scaleAt, isFloat, bias, weight, centered } = factors;
+  if (node.op === 'QGemm' && !isPlainGemm(node)) return draft.refuse(node, 'it scales or transposes its input');
+  const read = await readProduct(draft, node);
+  if (typeof read === 'string') return draft.refuse(node, read);
+  const { weight, centered, bias, factors } = read;
   const most = 255 * largestSum(centered, weight.shape, isConv) + Math.max(0, ...(bias?.values ?? []).map(Math.abs));
   if (most >= exactLimit) return draft.refuse(node, 'its sums may pass 2^24');
   const at = draft.at(node);
@@ -65,10 +76,9 @@ async function multiply(draft: RepairDraft, node: OnnxNode): Promise<void> {
   let sum = at.op(isConv ? 'Conv' : 'MatMul', [a, b], isConv ? { like: node, domain: '' } : {});
   at.keepName();
   if (bias) sum = at.op('Add', [sum, channels(bias.values)]);
-  const to = scale?.values[0] ?? 1;
-  const scales = channels(bScale.values.map((own) => Math.fround(Math.fround(aScale.values[0]! * own) / to)));
-  if (!isFloat) return quantize(at, at.op('Mul', [sum, scales]), one, node.inputs[scaleAt + 1]);
-  at.op('Mul', [sum, scales], { outputs: node.outputs });
+  const [scale = '', zero] = node.inputs.slice(places[node.op]!.scale);
+  if (scale !== '') return quantize(at, at.op('Mul', [sum, channels(factors)]), one, zero);
+  at.op('Mul', [sum, channels(factors)], { outputs: node.outputs });
   at.done();
 }
 

@@ -100,46 +100,43 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const range = zero && ranges[zero.type];
   if (!zero || !range || zero.values.every((value) => value === 0)) return;
   const scale = await subject.constant(node, node.inputs[1]);
-  if (!scale || scale.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
+  if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
   const found = endsOf(draft, node);
-  if (!found || found.ends.some((end) => draft.isReplaced(end)))
-    return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
-  const { movers, ends: readers } = found;
-  const axis = intAttribute(node, 'axis') ?? 1;
+  if (!found) return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
   const rank = subject.rank(node, node.inputs[0]!);
   if (scale.values.length > 1 && rank === null) return draft.refuse(node, 'the rank of its input is not known');
+  const ends = await Promise.all(found.ends.map((end) => readEnd(draft, end)));
+  if (!ends.every((end) => end !== null))
+    return draft.refuse(node, 'the scale of its DequantizeLinear is not constant');
+  if (found.movers.length > 0 && ends.some((end) => end.scale.values.length > 1))
+    return draft.refuse(node, 'its scales are per channel, and the values are moved before');
+  for (const { outputs } of found.movers)
+    if (subject.model.graph.values.some(({ name }) => name === outputs[0])) draft.undeclare('values', outputs[0]!);
   const at = draft.at(node);
-  const shaped = (constant: Constant): string =>
-    at.constant('float', alongAxis(constant, axis, rank ?? 1), constant.values);
-  for (const mover of movers)
-    if (subject.model.graph.values.some(({ name }) => name === mover.outputs[0]))
-      draft.undeclare('values', mover.outputs[0]!);
-  const [scales, zeros] = [shaped(scale), shaped(zero)];
-  const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, scales])]);
-  at.clip(at.op('Add', [rounded, zeros]), 'float', ...range, node.outputs);
+  const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, spread(at, scale, rank)])]);
+  at.clip(at.op('Add', [rounded, spread(at, zero, rank)]), 'float', ...range, node.outputs);
   at.done();
-  for (const reader of readers) if (!(await dequantized(draft, reader, rank ?? 1, movers.length > 0))) return;
+  for (const end of ends) {
+    const back = draft.at(end.node);
+    const [input = ''] = end.node.inputs;
+    const shifted = end.zero ? back.op('Sub', [input, spread(back, end.zero, rank)]) : input;
+    back.op('Mul', [shifted, spread(back, end.scale, rank)], { outputs: end.node.outputs });
+    back.done();
+  }
 }
 
-/** Writes a DequantizeLinear in float operators; false: it cannot, and the draft says why. */
-async function dequantized(draft: RepairDraft, node: OnnxNode, rank: number, isMoved: boolean): Promise<boolean> {
-  const [input = '', scaleName, zeroName] = node.inputs;
-  const [scale, zero] = [await draft.subject.constant(node, scaleName), await draft.subject.constant(node, zeroName)];
-  const refuse = (reason: string): false => {
-    draft.refuse(node, reason);
-    return false;
-  };
-  if (isMoved && scale && scale.values.length > 1)
-    return refuse('its scales are per channel, and the values are moved before');
-  if (!scale || (zeroName && !zero)) return refuse('its scale is not constant');
-  const at = draft.at(node);
-  const axis = intAttribute(node, 'axis') ?? 1;
-  const own = (constant: Constant): string => at.constant('float', alongAxis(constant, axis, rank), constant.values);
-  const shifted = zero ? at.op('Sub', [input, own(zero)]) : input;
-  at.op('Mul', [shifted, own(scale)], { outputs: node.outputs });
-  at.done();
-  return true;
+/** The scale and zero point of a DequantizeLinear; null: not constant. */
+async function readEnd(
+  { subject }: RepairDraft,
+  node: OnnxNode,
+): Promise<{ node: OnnxNode; scale: Constant; zero: Constant | null } | null> {
+  const [scale, zero] = [await subject.constant(node, node.inputs[1]), await subject.constant(node, node.inputs[2])];
+  return scale && (zero || !node.inputs[2]) ? { node, scale, zero } : null;
 }
+
+/** A scale or zero point in the shape in which it meets the tensor. */
+const spread = (at: NewPlace, constant: Constant, rank: number | null): string =>
+  at.constant('float', alongAxis(constant, intAttribute(at.node, 'axis') ?? 1, rank ?? 1), constant.values);
 
 /** Operators that give some of the elements that they read, of any type. */
 const moves = new Set([
@@ -155,22 +152,26 @@ const moves = new Set([
 ]);
 
 /** What dequantizes the values in the end, and the nodes that only move them before; null: something else reads them. */
-function endsOf({ subject }: RepairDraft, from: OnnxNode): { movers: OnnxNode[]; ends: OnnxNode[] } | null {
-  const [movers, ends, open]: OnnxNode[][] = [[], [], [from]];
-  for (let at = open!.pop(); at; at = open!.pop()) {
+function endsOf(draft: RepairDraft, from: OnnxNode): { movers: OnnxNode[]; ends: OnnxNode[] } | null {
+  const { subject } = draft;
+  const movers: OnnxNode[] = [];
+  const ends: OnnxNode[] = [];
+  const open = [from];
+  for (let at = open.pop(); at; at = open.pop()) {
     const [output = ''] = at.outputs;
     if (subject.isOutput(at, output) || graphPathOf(at.id) !== graphPathOf(from.id)) return null;
     if (at.outputs.length > 1) return null;
     for (const reader of subject.readers(at, output)) {
       const op = subject.op(reader);
-      if (op === 'DequantizeLinear') ends!.push(reader);
+      if (draft.isReplaced(reader)) return null;
+      if (op === 'DequantizeLinear') ends.push(reader);
       else if (moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
-        movers!.push(reader);
-        open!.push(reader);
+        movers.push(reader);
+        open.push(reader);
       } else return null;
     }
   }
-  return { movers: movers!, ends: ends! };
+  return { movers, ends };
 }
 
 /** The shape of one value for all, or of one for each channel. */

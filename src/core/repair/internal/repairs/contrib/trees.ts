@@ -179,7 +179,7 @@ async function write(draft: RepairDraft, node: OnnxNode, at: NewPlace): Promise<
   const isClassifier = node.op.endsWith('Classifier');
   const isOld = node.op !== 'TreeEnsemble';
   const labels = isClassifier ? ((await draft.subject.lists(node, 'classlabels_int64s'))?.ints ?? []) : [];
-  const aggregate = aggregateOf(node, isOld);
+  const { aggregate, post } = isOld ? namedSettings(node) : numberedSettings(node);
   if (aggregate !== 'SUM' && aggregate !== 'AVERAGE') return 'it takes the minimum or maximum of its trees';
   if (isClassifier && labels.length === 0) return 'its labels are strings';
   if (draft.subject.opset < 9) return 'the operators that it needs exist since opset 9';
@@ -191,25 +191,42 @@ async function write(draft: RepairDraft, node: OnnxNode, at: NewPlace): Promise<
   if (aggregate === 'AVERAGE') scores = at.op('Div', [scores, at.scalar('float', forest.trees.length)]);
   const { base } = forest;
   if (base.length > 0) scores = at.op('Add', [scores, at.constant('float', [base.length], base)]);
-  if (!isOld) return typed(draft, at, scores);
-  const post = textAttribute(node, 'post_transform');
-  if (labels.length === 0) return transformed(at, scores, post, node.outputs);
-  const { all } = forest;
-  if (labels.length === 2 && new Set(all.map(({ output }) => output)).size === 1)
-    return binary(at, scores, { positive: all[0]!.output, labels, weights: all, base, post });
-  label(at, scores, labels, node.outputs[0]!);
-  return transformed(at, scores, post, node.outputs.slice(1));
+  if (!isOld) return typed(draft, at, scores, post);
+  return isClassifier ? classified(at, scores, forest, { labels, post }) : transformed(at, scores, post, node.outputs);
 }
 
-const aggregateOf = (node: OnnxNode, isOld: boolean): string | undefined =>
-  isOld
-    ? (textAttribute(node, 'aggregate_function') ?? 'SUM')
-    : ['AVERAGE', 'SUM'][intAttribute(node, 'aggregate_function') ?? 1];
+interface Settings {
+  aggregate: string | undefined;
+  post: string | undefined;
+}
+
+const namedSettings = (node: OnnxNode): Settings => ({
+  aggregate: textAttribute(node, 'aggregate_function') ?? 'SUM',
+  post: textAttribute(node, 'post_transform'),
+});
+
+const numberedSettings = (node: OnnxNode): Settings => ({
+  aggregate: ['AVERAGE', 'SUM'][intAttribute(node, 'aggregate_function') ?? 1],
+  post: ['NONE', 'SOFTMAX', 'LOGISTIC', 'SOFTMAX_ZERO', 'PROBIT'][intAttribute(node, 'post_transform') ?? 0],
+});
+
+/** The label and the scores. */
+function classified(
+  at: NewPlace,
+  scores: string,
+  { all, base }: Forest,
+  { labels, post }: { labels: number[]; post: string | undefined },
+): string | null {
+  const { outputs } = at.node;
+  if (labels.length === 2 && new Set(all.map(({ output }) => output)).size === 1)
+    return binary(at, scores, { positive: all[0]!.output, labels, weights: all, base, post });
+  label(at, scores, labels, outputs[0]!);
+  return transformed(at, scores, post, outputs.slice(1));
+}
 
 /** `TreeEnsemble` writes the type that it reads. */
-function typed(draft: RepairDraft, at: NewPlace, scores: string): string | null {
+function typed(draft: RepairDraft, at: NewPlace, scores: string, post: string | undefined): string | null {
   const { node } = at;
-  const post = ['NONE', 'SOFTMAX', 'LOGISTIC', 'SOFTMAX_ZERO', 'PROBIT'][intAttribute(node, 'post_transform') ?? 0];
   const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
   if (type === 'float') return transformed(at, scores, post, node.outputs);
   const made = at.name();
