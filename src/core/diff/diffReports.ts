@@ -685,7 +685,7 @@ const unusable = ({ a, b }: BuildDiff): string[] =>
 function withShortKernels(text: string): string {
   return text
     .replaceAll(/(?<=\w_0x[\da-f]{4})[\da-f]{12,}\b/g, '…')
-    .replaceAll(/(?<![/\w.])\w{72,}(?![/\w.])/g, (name) => `${name.slice(0, 48)}…${name.slice(-16)}`);
+    .replaceAll(/(?<![/\w.])\w{72,}(?![/\w]|\.\w)/g, (name) => `${name.slice(0, 48)}…${name.slice(-16)}`);
 }
 
 /** Both sides, how their nodes were matched, the figures, and the changes ranked by what they cost. */
