@@ -64,7 +64,7 @@ test('the fusion page shows the build, and a click there selects in the side bar
   await w.view.locator('canvas').first().waitFor();
   await w.runCommand('TensorRT: Open Fusion Page');
   await w.tab('Fusion of vit_tiny.onnx').waitFor();
-  await w.view.locator('svg text', { hasText: 'Kernel not known' }).waitFor(); // The last that is drawn.
+  await w.view.locator('svg text', { hasText: 'Changes no data' }).waitFor(); // Among the last that are drawn.
   await w.shot('builds-4-page', { docs: 'fusion-page' });
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();
@@ -94,7 +94,7 @@ test('a page whose script gets lost on its way is loaded again', async () => {
   });
   await w.runCommand('TensorRT: Open Fusion Page');
   await w.tab('Fusion of vit_tiny.onnx').waitFor();
-  await w.view.locator('svg text', { hasText: 'Kernel not known' }).waitFor();
+  await w.view.locator('svg text', { hasText: 'Changes no data' }).waitFor();
   assert.equal(await worker.evaluate(() => globalThis.lost), 2);
 });
 
