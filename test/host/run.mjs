@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { installExtension } from './runtime/server.cjs';
 
@@ -139,7 +139,8 @@ function replayTool(parent) {
   const path = join(parent, 'polygraphy');
   const script = fileURLToPath(new URL('replayTool.mjs', import.meta.url));
   const body = `import(${JSON.stringify(pathToFileURL(script).href)});`;
-  writeFileSync(path, `#!${process.execPath}\n${body}\n`, { mode: 0o755 });
+  // By the Node of the test runners: the script needs the source text of numbers, which JSON.parse gives since Node 22.
+  writeFileSync(path, `#!${resolve(node)}\n${body}\n`, { mode: 0o755 });
   return path;
 }
 
