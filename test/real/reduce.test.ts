@@ -65,7 +65,7 @@ const planted: { op: onnx.INodeProto; weights?: onnx.ITensorProto[]; code: strin
     weights: [{ name: 'w', dims: [4, 9], dataType: 1, floatData: Array<number>(36).fill(1) }],
     code: 'shape-mismatch',
   },
-  { op: { opType: 'NoSuchPlugin_TRT', attribute: [{ name: 'mode', type: 1, f: 0.5 }] }, code: 'unsupported-op' },
+  { op: { opType: 'NoSuchPlugin_TRT', attribute: [{ name: 'mode', type: 1, f: 0.5 }] }, code: 'plugin-missing' },
 ];
 
 test('planted in 20 random places', async () => {
