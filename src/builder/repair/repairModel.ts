@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { tableBasis } from '../../core/check/checkModel.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import {
   candidates,
@@ -14,6 +15,7 @@ import {
   preferred,
   type RankedRepair,
   type RepairTrial,
+  trialByTables,
   trialOf,
 } from '../../core/repair/planRepair.ts';
 import {
@@ -25,6 +27,7 @@ import {
   type ProofVerdict,
   shapeSets,
 } from '../../core/repair/proof.ts';
+import { builtShapes } from '../../core/build/buildManifest.ts';
 import { readMap, writeMap } from '../../core/network/repairMap.ts';
 import type { Repair } from '../../core/repair/repair.ts';
 import type { RepairResult } from '../../core/repair/repairText.ts';
@@ -98,13 +101,15 @@ class Search {
   readonly #opened = new Map<string, FileSource>();
   #linked = '';
   #builds = 0;
-  #tensorrt: RepairResult['tensorrt'] = { product: 'tensorrt-rtx', version: null };
+  #tensorrt: RepairResult['tensorrt'];
 
   constructor(request: RepairRequest, events: RepairEvents, places: Places, signal: AbortSignal | undefined) {
     this.#request = request;
     this.#events = events;
     this.#places = places;
     this.#signal = signal;
+    const { product, version } = request.target ?? { product: 'tensorrt-rtx', version: null };
+    this.#tensorrt = { product, version };
   }
 
   async run(): Promise<RepairResult> {
@@ -144,6 +149,7 @@ class Search {
       proof: null,
       verdict: null,
       tensorrt: this.#tensorrt,
+      tables: this.#request.target ? tableBasis(this.#request.target) : null,
       builds: this.#builds,
       seconds: 0,
     };
@@ -345,6 +351,8 @@ class Search {
   }
 
   async #build(state: RepairState): Promise<RepairTrial> {
+    const { target, options: request } = this.#request;
+    if (target) return trialByTables(state.model, target, builtShapes(state.model, request.profiles));
     this.#builds += 1;
     const { folder } = this.#places;
     this.#events.progress?.(
