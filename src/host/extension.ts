@@ -63,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const comparisons = new ComparisonPages(context.extensionUri, files);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
-  const history = new HistoryTree(sessions, builds, (model, pieces) =>
+  const history = new HistoryTree(sessions, builds, files, (model, pieces) =>
     attachPieces({ sessions, diagnostics }, model, pieces),
   );
   const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, files });

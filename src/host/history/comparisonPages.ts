@@ -12,7 +12,7 @@ import { showError, showInformation } from '../platform/messages.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
 import { postedData } from '../workspace/postedData.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
-import { buildLabel } from './historyItem.ts';
+import { buildLabel, pairLabels } from './historyItem.ts';
 
 interface ShownComparison {
   title: string;
@@ -43,7 +43,7 @@ export class ComparisonPages {
       return;
     }
     const panel = this.#show({
-      title: `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`,
+      title: pairLabels(older.manifest, newer.manifest).join(' ↔ '),
       column: vscode.ViewColumn.Active,
       model: vscode.Uri.file(newer.manifest.model.file),
       data: this.#read(older, newer),
@@ -107,15 +107,17 @@ export class ComparisonPages {
   }
 
   async #read(older: Build, newer: Build): Promise<ViewData> {
-    const [{ readBuildSide }, { toComparison }, { withWeights }] = await Promise.all([
+    const [{ readBuildSide }, { toComparison }, { withWeights }, { engineTime }] = await Promise.all([
       import('../../builder/store/buildSide.ts'),
       import('../../builder/store/toComparison.ts'),
       import('../../builder/store/weightDigests.ts'),
+      import('../../builder/store/engineTime.ts'),
     ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
+    const times = await Promise.all([older, newer].map(engineTime));
     return toComparison(...(await withWeights(a!, b!)), {
-      a: buildLabel(older.manifest),
-      b: buildLabel(newer.manifest),
+      a: buildLabel(older.manifest, times[0]),
+      b: buildLabel(newer.manifest, times[1]),
     });
   }
 }

@@ -1,5 +1,8 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { engineTime } from '../../builder/store/engineTime.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { whyStale } from '../../builder/store/buildOfEngine.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import type { Builds } from '../builds/builds.ts';
 import { diagnoseBuild, type NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
@@ -21,12 +24,15 @@ export class HistoryTree
   readonly dragMimeTypes = [];
   readonly #sessions: Sessions;
   readonly #builds: Builds;
+  readonly #files: ParsedFiles;
   readonly #attach: Attach;
   readonly #view: vscode.TreeView<HistoryItem>;
   readonly #changed = new vscode.EventEmitter<HistoryItem | undefined>();
   readonly #subscriptions: vscode.Disposable;
   /** By build folder: a log is read once, when someone wants to know. */
   readonly #diagnoses = new Map<string, Promise<NamedDiagnosis[]>>();
+  /** By build folder and the name of its profile: each is read once. */
+  readonly #times = new Map<string, Promise<number | null>>();
   #items: HistoryItem[] = [];
   #wasRunning = false;
   /** The look at the history that was begun last. */
@@ -35,7 +41,8 @@ export class HistoryTree
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(sessions: Sessions, builds: Builds, attach: Attach) {
+  constructor(sessions: Sessions, builds: Builds, files: ParsedFiles, attach: Attach) {
+    this.#files = files;
     this.#sessions = sessions;
     this.#builds = builds;
     this.#attach = attach;
@@ -92,6 +99,13 @@ export class HistoryTree
     // A later look has overtaken this one.
     if (look !== this.#looks) return;
     const shown = session?.state.newest?.build.id;
+    const passed = builds.filter(({ manifest }) => manifest.result === 'passed');
+    const [times, stale] = await Promise.all([
+      Promise.all(passed.map(async (build) => [build, await this.#timeOf(build)] as const)),
+      Promise.all(builds.map(async (build) => [build, await whyStale(build, this.#files)] as const)),
+    ]);
+    if (look !== this.#looks) return;
+    const [ms, why] = [new Map(times), new Map(stale)];
     const running = session === undefined ? undefined : this.#builds.runningOf(session.uri);
     const now = builds.find(({ folder }) => folder === running?.folder) ?? null;
     this.#wasRunning = running !== undefined;
@@ -99,7 +113,10 @@ export class HistoryTree
       ...(running === undefined ? [] : [runningItem(running, now)]),
       ...builds
         .filter((build) => build !== now)
-        .map((build) => buildItem(build, build.manifest.id === shown, () => this.#diagnose(build))),
+        .map((build) => {
+          const state = { shown: build.manifest.id === shown, ms: ms.get(build) ?? null, stale: why.get(build) ?? null };
+          return buildItem(build, state, () => this.#diagnose(build));
+        }),
     ];
     this.#view.description = session === undefined ? '' : session.title;
     void vscode.commands.executeCommand('setContext', contextKeys.hasBuilds, this.#items.length > 0);
@@ -132,6 +149,16 @@ export class HistoryTree
     }
     Object.assign(first, { ...runningItem(running, first.build), parent: null });
     this.#changed.fire(first);
+  }
+
+  #timeOf(build: Build): Promise<number | null> {
+    const key = `${build.folder}\n${build.manifest.files.profile}`;
+    let time = this.#times.get(key);
+    if (time === undefined) {
+      time = engineTime(build);
+      this.#times.set(key, time);
+    }
+    return time;
   }
 
   #diagnose(build: Build): Promise<NamedDiagnosis[]> {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type Build, readBuildFolder } from '../../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { comparisonScheme } from '../../ids.ts';
+import { pairLabels } from '../historyItem.ts';
 import type { Compared } from '../../../core/diff/buildDiff.ts';
 
 interface Query {
@@ -34,7 +35,7 @@ export async function openTextComparison(older: Build, newer: Build): Promise<vo
       path: `/${manifest.id}.txt`,
       query: JSON.stringify({ folders, side } satisfies Query),
     });
-  const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
+  const title = pairLabels(older.manifest, newer.manifest).join(' ↔ ');
   await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
 }
 
