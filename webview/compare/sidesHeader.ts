@@ -1,6 +1,11 @@
 import { select } from 'd3-selection';
 import type { BuildComparison, DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
-import { type ComparedFigure, comparedFigures, markedSentences, verdictSentence } from '../../src/core/diff/diffReports.ts';
+import {
+  type ComparedFigure,
+  comparedFigures,
+  markedSentences,
+  verdictSentence,
+} from '../../src/core/diff/diffReports.ts';
 import { otherMethods } from '../../src/core/diff/matchNodes.ts';
 import type { PrecisionShare } from '../../src/core/report/words.ts';
 import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';

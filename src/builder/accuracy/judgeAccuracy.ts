@@ -6,6 +6,7 @@ import {
   type ComparedOutput,
   finiteOrNull,
   isJudged,
+  isRandom,
   type JudgedNode,
   type JudgedOutputs,
   measureErrors,
@@ -225,7 +226,8 @@ class Judge {
     const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
-    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine });
+    const random = isRandom({ inputs: sources });
+    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {
       low: base,

@@ -608,9 +608,9 @@ export function releaseChange(a: Release, b: Release): string {
 /** What differs in what two builds were requested, in one line: `FP32 → FP16 by model.trtprec`; '' for nothing. */
 export function requestText(a: BuildManifest, b: BuildManifest): string {
   const changes = requestChanges(a, b);
-  const arrow = (part: string, none = 'none'): string => {
+  const arrow = (part: string): string => {
     const [before = '', after = ''] = changes.get(part) ?? [];
-    return before === after ? '' : `${before || none} → ${after || none}`;
+    return before === after ? '' : `${before || 'none'} → ${after || 'none'}`;
   };
   const [without, with_] = changes.get('overrides') ?? ['', ''];
   const rules =
@@ -625,9 +625,12 @@ export function requestText(a: BuildManifest, b: BuildManifest): string {
     changes.has('model') ? arrow('model') : changes.has('content') ? `${baseName(b.model.file)} has changed` : '',
     [precision, rules].filter((text) => text !== '').join(precision !== '' && changes.has('overrides') ? ' ' : ', '),
     releaseChange(a.tensorrt, b.tensorrt),
-    ...[...changes.keys()]
-      .filter((part) => part.startsWith('option '))
-      .map((part) => `${part.slice('option '.length)} ${arrow(part, 'not set')}`),
+    ...[...changes].flatMap(([part, [before, after]]) => {
+      if (!part.startsWith('option ')) return [];
+      const name = part.slice('option '.length);
+      if (before === 'on' || after === 'on') return [`${after === 'on' ? 'with' : 'without'} ${name}`];
+      return [`${name} ${before || 'default'} → ${after || 'default'}`];
+    }),
     changes.has('shapes') ? `shapes ${arrow('shapes')}` : '',
     arrow('gpu'),
     changes.has('driver') ? `driver ${arrow('driver')}` : '',
@@ -641,16 +644,18 @@ export function requestText(a: BuildManifest, b: BuildManifest): string {
 /** What two builds are called next to each other, by what differs: `FP32` and `FP16`, `no overrides` and `vit.trtprec`. */
 export function differingNames(a: BuildManifest, b: BuildManifest): [string, string] {
   if (a.name !== undefined && b.name !== undefined) return [a.name, b.name];
-  const changes = [...requestChanges(a, b)].filter(
-    ([part]) => !['content', 'rules', 'driver', 'shapes'].includes(part),
-  );
+  const all = [...requestChanges(a, b)].filter(([part]) => !['content', 'rules', 'driver', 'shapes'].includes(part));
+  // Precision comes with options of its own, such as noTF32: it says enough.
+  const main = all.filter(([part]) => !part.startsWith('option '));
+  const changes = main.length > 0 ? main : all;
   const named = (side: 0 | 1) =>
     changes
       .slice(0, 2)
       .map(([part, pair]) => {
-        const word = part.startsWith('option ') ? part.slice('option '.length) : part;
-        if (!part.startsWith('option ')) return pair[side] || `no ${word}`;
-        return pair[side] === '' ? `no ${word}` : pair[side] === 'on' ? word : `${word} ${pair[side]}`;
+        const name = part.startsWith('option ') ? part.slice('option '.length) : null;
+        if (name === null) return pair[side] || `no ${part}`;
+        if (pair.includes('on')) return `${pair[side] === 'on' ? 'with' : 'without'} ${name}`;
+        return `${name} ${pair[side] || 'default'}`;
       })
       .join(' · ');
   return [a.name ?? named(0), b.name ?? named(1)];

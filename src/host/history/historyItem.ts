@@ -1,7 +1,14 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { adviceFor } from '../../core/diagnose/diagnosis.ts';
-import { type BuildManifest, buildWords, differingNames, type ProgressState, shapesText, stageWords } from '../../core/build/buildManifest.ts';
+import {
+  type BuildManifest,
+  buildWords,
+  differingNames,
+  type ProgressState,
+  shapesText,
+  stageWords,
+} from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { durationText, releaseName, shorten, thousands, timeText } from '../../core/base/text.ts';
 import { optionWords } from '../builds/optionWords.ts';
@@ -112,7 +119,9 @@ export function buildItem(
     label: own,
     spoken: [shown ? 'shown' : '', manifest.pinned === true ? 'pinned' : ''].filter((word) => word !== '').join(', '),
     description: facts.filter((fact) => fact !== '').join(' · '),
-    tooltip: [version, manifest.gpu ?? '', stale ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
+    tooltip: [version, manifest.gpu ?? '', stale ?? '', manifest.error ?? '', build.folder]
+      .filter((fact) => fact !== '')
+      .join('\n'),
     icon:
       shown && manifest.result === 'passed'
         ? new vscode.ThemeIcon('eye')
@@ -257,18 +266,20 @@ const unnamedLabel = (manifest: BuildManifest, ms: number | null): string =>
     .filter((word) => word !== '')
     .join(' · ');
 
-/** Two builds next to each other, by what differs; where nothing does, by when they started. */
-export function pairLabels(older: BuildManifest, newer: BuildManifest): [string, string] {
+/** The title of two builds next to each other: what differs, or when they started, and of which model. */
+export function pairTitle(older: BuildManifest, newer: BuildManifest): string {
   const [a, b] = differingNames(older, newer);
-  return [a || startText(older.started), b || startText(newer.started)];
+  const alike = a === '' && startText(older.started) === startText(newer.started);
+  const time = ({ started }: BuildManifest) => startText(started, alike ? 'medium' : 'short');
+  return `${a || time(older)} ↔ ${b || time(newer)} (${basename(newer.model.file)})`;
 }
 
 /** `2:31 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
-function startText(iso: string): string {
+function startText(iso: string, timeStyle: 'short' | 'medium' = 'short'): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (time.toDateString() === new Date().toDateString())
-    return time.toLocaleTimeString(vscode.env.language, { timeStyle: 'short' });
+    return time.toLocaleTimeString(vscode.env.language, { timeStyle });
   const day = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
   return time.toLocaleString(vscode.env.language, day);
 }

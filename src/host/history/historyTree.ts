@@ -6,6 +6,7 @@ import { whyStale } from '../../builder/store/buildOfEngine.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import type { Builds } from '../builds/builds.ts';
 import { diagnoseBuild, type NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { engineMs } from '../../core/report/words.ts';
 import { contextKeys, historyTreeId } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -98,7 +99,12 @@ export class HistoryTree
     const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath) : [];
     // A later look has overtaken this one.
     if (look !== this.#looks) return;
-    const shown = session?.state.newest?.build.id;
+    const newest = session?.state.newest ?? null;
+    const shown = newest?.build.id;
+    const pictured = builds.find(({ manifest }) => manifest.id === shown);
+    // Its report also knows the times that only a log has.
+    if (pictured !== undefined && newest?.report)
+      this.#times.set(timeKey(pictured), Promise.resolve(engineMs(newest.report)));
     const passed = builds.filter(({ manifest }) => manifest.result === 'passed');
     const [times, stale] = await Promise.all([
       Promise.all(passed.map(async (build) => [build, await this.#timeOf(build)] as const)),
@@ -114,7 +120,11 @@ export class HistoryTree
       ...builds
         .filter((build) => build !== now)
         .map((build) => {
-          const state = { shown: build.manifest.id === shown, ms: ms.get(build) ?? null, stale: why.get(build) ?? null };
+          const state = {
+            shown: build.manifest.id === shown,
+            ms: ms.get(build) ?? null,
+            stale: why.get(build) ?? null,
+          };
           return buildItem(build, state, () => this.#diagnose(build));
         }),
     ];
@@ -152,7 +162,7 @@ export class HistoryTree
   }
 
   #timeOf(build: Build): Promise<number | null> {
-    const key = `${build.folder}\n${build.manifest.files.profile}`;
+    const key = timeKey(build);
     let time = this.#times.get(key);
     if (time === undefined) {
       time = engineTime(build);
@@ -172,3 +182,5 @@ export class HistoryTree
     return found;
   }
 }
+
+const timeKey = ({ folder, manifest }: Build): string => `${folder}\n${manifest.files.profile}`;

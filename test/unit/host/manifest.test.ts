@@ -9,9 +9,13 @@ import {
   contextKeys,
   fusionTreeId,
   historyTreeId,
+  accuracyViewType,
   cacheViewType,
+  comparisonViewType,
   engineViewType,
+  fusionPageViewType,
   graphViewType,
+  quantizationViewType,
   settingsSection,
   taskType,
 } from '../../../src/host/ids.ts';
@@ -20,6 +24,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 interface Manifest {
+  activationEvents: string[];
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
     commands: { command: string; category?: string }[];
@@ -54,6 +59,14 @@ it('contributes exactly the commands, views, editors and task types that the cod
     cacheViewType,
   ]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('is started by each kind of page that comes back with its window', () => {
+  expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
+    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+      (type) => `onWebviewPanel:${type}`,
+    ),
+  );
 });
 
 it('contributes the keys that the help of the graph lists', () => {

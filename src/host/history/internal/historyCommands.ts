@@ -164,9 +164,7 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
 
 /** The manifests of two builds, that of the older one first. */
 const inOrder = (one: Build, other: Build): [BuildManifest, BuildManifest] =>
-  one.manifest.started < other.manifest.started
-    ? [one.manifest, other.manifest]
-    : [other.manifest, one.manifest];
+  one.manifest.started < other.manifest.started ? [one.manifest, other.manifest] : [other.manifest, one.manifest];
 
 /** Builds that passed of the models next to that of a build: they may be exports of one network. */
 async function buildsNear({ manifest: { model } }: Build): Promise<Build[]> {

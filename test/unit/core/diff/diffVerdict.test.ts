@@ -75,7 +75,7 @@ test('says what differs in what was requested', () => {
     'vit.onnx has changed',
   );
   expect(requestText(fp16, manifest({ precision: 'fp16', noTF32: true, workspace: 512 }))).toBe(
-    'noTF32 not set → on; workspace not set → 512',
+    'with noTF32; workspace default → 512',
   );
   // What only one side knows is no difference; where an engine went is none, either.
   expect(requestText(fp16, manifest({ precision: 'fp16', engine: '/a.engine' }, { gpu: null }))).toBe('');
@@ -88,6 +88,11 @@ test('names two builds by what differs', () => {
   expect(differingNames(fp16, manifest({ precision: 'fp16', overrides: 'vit.trtprec' }))).toEqual([
     'no overrides',
     'vit.trtprec',
+  ]);
+  expect(differingNames(manifest({ noTF32: true }), fp16)).toEqual(['FP32', 'FP16']);
+  expect(differingNames(manifest({ noTF32: true }), manifest({ workspace: 9 }))).toEqual([
+    'with noTF32 · workspace default',
+    'without noTF32 · workspace 9',
   ]);
   expect(differingNames(fp16, fp16)).toEqual(['', '']);
   expect(differingNames(fp16, { ...manifest({}), name: 'mine' })).toEqual(['FP16', 'mine']);
