@@ -7,7 +7,7 @@ import { planRewrite } from '../precision/planRewrite.ts';
 import { isRealType, planPrecision } from '../precision/precisionPlan.ts';
 import { type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
 import { type AccuracyFix, type AccuracyOutput, errorFigure, finiteOrNull, worstError } from './accuracyReport.ts';
-import type { ReducedPrecisionModel } from './reducedPrecisionModel.ts';
+import type { ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
 
 /** One rule of a fix, and the nodes that it selects (positions in the index). */
 export interface FixRule {
