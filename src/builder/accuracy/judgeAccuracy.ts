@@ -16,15 +16,17 @@ import {
   sensitivityGroups,
   trialError,
 } from '../../core/accuracy/accuracyReport.ts';
-import { judgeChunks, type ModelFile, switchedChunks } from '../../core/accuracy/chunkPlan.ts';
-import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import {
   findLowNodes,
   findQuantizedNodes,
-  unmaterializedTensors,
+  judgeChunks,
+  type ModelFile,
   type ReducedPrecisionModel,
+  switchedChunks,
+  unmaterializedTensors,
   withUnmaterialized,
-} from '../../core/accuracy/reducedPrecisionModel.ts';
+} from '../../core/accuracy/chunkPlan.ts';
+import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';

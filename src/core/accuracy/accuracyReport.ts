@@ -4,9 +4,13 @@ import { type DataType, isFloatType, type OnnxModel, type OnnxValue } from '../f
 import type { NewNode } from '../formats/onnx/writeModel.ts';
 import type { ModelGraph } from '../network/modelGraph.ts';
 import { lowMakers } from './internal/lowMakers.ts';
-import type { LowNode, ReducedPrecisionModel, RunWriter, UnmaterializedTensor } from './reducedPrecisionModel.ts';
-import { counted, thousands } from '../base/text.ts';
-import { typeName } from '../base/text.ts';
+import type {
+  LowNode,
+  ReducedPrecisionModel,
+  RunWriter,
+  UnmaterializedTensor,
+} from './internal/reducedPrecisionModel.ts';
+import { counted, thousands, typeName } from '../base/text.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */

@@ -14,7 +14,7 @@ import {
   randomCaution,
   worstError,
 } from './accuracyReport.ts';
-import type { ReducedPrecisionModel } from './reducedPrecisionModel.ts';
+import type { ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
 
 /** One rule of a fix, and the nodes that it selects (positions in the index). */
 export interface FixRule {
