@@ -6,7 +6,7 @@ import {
   type ComparedOutput,
   finiteOrNull,
   isJudged,
-  isRandom,
+  hasRandomInputs,
   type JudgedNode,
   type JudgedOutputs,
   measureErrors,
@@ -228,7 +228,7 @@ class Judge {
     const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
-    const random = isRandom({ inputs: sources });
+    const random = hasRandomInputs({ inputs: sources });
     const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {

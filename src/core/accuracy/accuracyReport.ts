@@ -147,7 +147,7 @@ function vocabulary(name: string, { graph }: OnnxModel): number | null {
 }
 
 /** Whether some input was of random values. */
-export const isRandom = ({ inputs }: { inputs: readonly { source: 'file' | 'random' }[] }): boolean =>
+export const hasRandomInputs = ({ inputs }: { inputs: readonly { source: 'file' | 'random' }[] }): boolean =>
   inputs.some(({ source }) => source === 'random');
 
 /** What every result of random inputs says. */

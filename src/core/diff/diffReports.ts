@@ -37,7 +37,7 @@ import {
 } from './buildDiff.ts';
 import { type BuildFacts, buildFacts } from '../precision/buildFacts.ts';
 import { computeType } from '../precision/verifyPrecision.ts';
-import { requestOfDiff, verdictOf } from './internal/verdict.ts';
+import { requestOfDiff, diffVerdict } from './internal/verdict.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './internal/aspects.ts';
 import {
   type Cluster,
@@ -183,7 +183,7 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
     a: sideOf(a),
     b: sideOf(b),
     request: requestOfDiff(a, b),
-    verdict: verdictOf([a, b], { aMs, bMs, isNoise: isNoiseOnly }, sorted),
+    verdict: diffVerdict([a, b], { aMs, bMs, isNoise: isNoiseOnly }, sorted),
     matched: {
       byName: match.byName,
       byStructure: match.byStructure.length,

@@ -8,7 +8,7 @@ import { loadBuild } from '../../builder/store/loadBuild.ts';
 import {
   type AccuracyReport,
   accuracyVerdict,
-  isRandom,
+  hasRandomInputs,
   nodeLevel,
   passesTolerance,
   randomCaution,
@@ -105,7 +105,7 @@ export async function tellFound(
   { show, addRules, again }: { show: () => void; addRules: () => Promise<void>; again: () => Promise<void> },
 ): Promise<void> {
   const report = nodeLevel(found.report);
-  const random = isRandom(report);
+  const random = hasRandomInputs(report);
   const verdict = `${accuracyVerdict(report)}${random ? ` ${randomCaution}` : ''}`;
   const rules = report.fix?.without.length ?? 0;
   const add = `Add ${counted(rules, 'Rule')}`;

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { isRandom, ruleHints } from '../../core/accuracy/accuracyReport.ts';
+import { hasRandomInputs, ruleHints } from '../../core/accuracy/accuracyReport.ts';
 import { counted } from '../../core/base/text.ts';
 import type { GraphMenuContext } from '../../protocol/graphMenu.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
@@ -242,7 +242,7 @@ class RepairActions implements vscode.CodeActionProvider {
         },
       ]) => {
         const count = report.fix?.without.length ?? 0;
-        if (rules?.uri !== document.uri.toString() || count === 0 || isRandom(report)) return [];
+        if (rules?.uri !== document.uri.toString() || count === 0 || hasRandomInputs(report)) return [];
         if (rules.sha256 !== hashOf(document.getText())) return [];
         const title = plainText(
           `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`,

@@ -85,7 +85,7 @@ const icons = {
 } as const;
 
 /** What is known of a build that its manifest does not say. */
-export interface BuildState {
+export interface ListedState {
   /** It is the one that the views show. */
   shown: boolean;
   /** Milliseconds of its engine; null: not measured. */
@@ -97,7 +97,7 @@ export interface BuildState {
 /** A build that has ended: what it is, when, how long; below it what is known of it. */
 export function buildItem(
   build: Build,
-  { shown, ms, stale }: BuildState,
+  { shown, ms, stale }: ListedState,
   diagnose: () => Promise<NamedDiagnosis[]>,
 ): HistoryItem {
   const { manifest } = build;

@@ -27,7 +27,7 @@ const namedFrom = 0.15;
 const mostReasons = 2;
 
 /** What a comparison comes to: a side that failed, or what the change costs and its main reasons. */
-export function verdictOf(
+export function diffVerdict(
   [a, b]: readonly [DiffInput, DiffInput],
   { aMs, bMs, isNoise }: Pick<DiffTime, 'aMs' | 'bMs' | 'isNoise'>,
   changes: readonly Change[],

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { accuracyDocument } from '../../../core/accuracy/accuracyDocument.ts';
-import { isRandom } from '../../../core/accuracy/accuracyReport.ts';
+import { hasRandomInputs } from '../../../core/accuracy/accuracyReport.ts';
 import { renderHtml } from '../../../core/document/render.ts';
 import type { Selection } from '../../../protocol/views.ts';
 import { accuracyViewType, commands } from '../../ids.ts';
@@ -77,7 +77,7 @@ const linked = [commands.addFix, commands.comparePrecisions, commands.findSensit
 
 function pageOf(key: string, { model, report, sweep, inputs }: FoundAccuracy, changes: readonly string[]): string {
   const action = (label: string, name: string) => ({ label, to: { kind: 'action', name } }) as const;
-  const random = isRandom(report);
+  const random = hasRandomInputs(report);
   const actions = [
     ...(changes.length > 0 ? [action('Search Again', 'again')] : []),
     ...(report.fix?.without.length && !random ? [action('Add the Rules to the Override File', 'add')] : []),

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isRandom, ruleLines } from '../../../core/accuracy/accuracyReport.ts';
+import { hasRandomInputs, ruleLines } from '../../../core/accuracy/accuracyReport.ts';
 import { baseOf } from '../../../core/precision/precisionPlan.ts';
 import { readOverrides } from '../../../core/precision/readOverrides.ts';
 import { nameOf } from '../../platform/nameOf.ts';
@@ -16,7 +16,7 @@ import type { FoundAccuracy } from '../findSensitiveNodes.ts';
 export async function addFix({ model, since, report }: FoundAccuracy): Promise<vscode.TextDocument | undefined> {
   const { fix, low } = report;
   if (!fix || fix.without.length === 0) return undefined;
-  if (isRandom(report)) {
+  if (hasRandomInputs(report)) {
     await showWarning(
       'These rules were found with random inputs, which may blame nodes that are fine. Search again with real inputs, then add the rules.',
     );
