@@ -38,13 +38,11 @@ const columnOf = ({ page }: OpenPage, title: string): Promise<string[]> =>
 const headed = (title: string) => `.table-head .table-sort:text-is("${title}")`;
 
 describe('the table of the fusion page', () => {
-  test('lists every layer in execution order, and sorts by a click on the header', async () => {
+  test('lists every layer, the slowest first, and sorts by a click on the header', async () => {
     const opened = await openTable(vit, 'vscode-light', 1200, 3000);
     const { page } = opened;
     const { layers } = vit.report!;
     expect(await page.getAttribute('[role=grid]', 'aria-rowcount')).toBe(String(layers.length + 1));
-    expect(await columnOf(opened, 'Order')).toEqual(layers.map((_, index) => String(index)));
-    await page.click(headed('Time'));
     expect(await page.locator('[aria-sort="descending"]').textContent()).toBe('Time');
     const byTime = layers.toSorted((a, b) => b.averageMs! - a.averageMs!).map(({ id }) => String(id));
     expect(await columnOf(opened, 'Order')).toEqual(byTime);
@@ -52,8 +50,49 @@ describe('the table of the fusion page', () => {
     expect(await page.locator('[aria-sort="ascending"]').count()).toBe(1);
     expect((await columnOf(opened, 'Order'))[0]).toBe(byTime.at(-1));
     await page.click(headed('Time'));
-    expect(await page.locator('[aria-sort="none"]').count()).toBe(11);
-    expect((await columnOf(opened, 'Order'))[0]).toBe('0');
+    expect(await page.locator('[aria-sort="none"]').count()).toBe(12);
+    expect(await columnOf(opened, 'Order')).toEqual(layers.map((_, index) => String(index)));
+  });
+
+  test('says what each layer computes, in the words of the model, and gives the room to the table', async () => {
+    const opened = await openTable(vit);
+    const { page } = opened;
+    const computes = await columnOf(opened, 'Computes');
+    expect(
+      computes.some((text) => /blocks\.\d+\/attn: .*MatMul.*Softmax/.test(text)),
+      computes.join('; '),
+    ).toBe(true);
+    // Nothing is selected: there is nothing to tell next to the table.
+    expect(await page.locator('aside.details').isVisible()).toBe(false);
+    await page.locator('.table-row').first().click();
+    expect(await page.locator('aside.details').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.locator('aside.details').waitFor({ state: 'hidden' });
+  });
+
+  test('columns are made wider and narrower by mouse and keyboard, and stay so', async () => {
+    const opened = await openTable(vit);
+    const { page } = opened;
+    const cell = page.locator('.table-head .table-cell', { has: page.locator('.table-sort:text-is("Type")') });
+    const before = (await cell.boundingBox())!;
+    const grip = (await cell.locator('.table-grip').boundingBox())!;
+    await page.mouse.move(grip.x + 3, grip.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(grip.x + 63, grip.y + 8, { steps: 4 });
+    await page.mouse.up();
+    const wider = (await cell.boundingBox())!.width;
+    expect(wider).toBeCloseTo(before.width + 60, 0);
+    await page.focus(headed('Type'));
+    await page.keyboard.press('Alt+ArrowLeft');
+    expect((await cell.boundingBox())!.width).toBeCloseTo(wider - 16, 0);
+    // Rows follow, and other data keep the widths.
+    await opened.post('show', vit, '');
+    await opened.still();
+    const at = await page.locator('.table-head .table-sort').allTextContents();
+    const first = page.locator('.table-row').first().locator('.table-cell').nth(at.indexOf('Type'));
+    expect((await first.boundingBox())!.width).toBeCloseTo(wider - 16, 0);
+    await cell.locator('.table-grip').dblclick();
+    expect((await cell.boundingBox())!.width).toBeCloseTo(before.width, 0);
   });
 
   test('a name that does not fit keeps its end, where names differ', async () => {

@@ -172,6 +172,7 @@ export const strings = {
     filter: (rows: string) => `Filter ${rows}`,
     shown: (rows: number, all: string) => `${thousands(rows)} of ${all}`,
     columns: 'Columns',
+    resizeHint: 'drag its border, or Alt+← and Alt+→, for its width',
     unknown: 'not known',
     copy: (rows: number) => (rows === 0 ? 'Copy All as CSV' : `Copy ${counted(rows, 'Row')} as CSV`),
     copied: (rows: string) => `${rows} copied`,

@@ -67,6 +67,7 @@ test('what breaks in FP16 is found, its rules are added, and a build is made wit
   const page = await w.viewWith('p.verdict');
   assert.match(await page.locator('p.verdict').innerText(), /within the tolerance of 0\.02/);
   await w.shot('accuracy-3-page');
+  await page.getByRole('heading', { name: 'fp16_overflow.onnx in FP16 with fp16_overflow.trtprec' }).waitFor();
   assert.equal(await page.getByText('Out of date').count(), 0);
   await w.tab('fp16_overflow.trtprec').click();
 
@@ -83,7 +84,8 @@ test('what breaks in FP16 is found, its rules are added, and a build is made wit
   await w.tab('Accuracy of fp16_overflow.onnx').click();
   writeFileSync(join(folder, 'fp16_overflow.trtprec'), 'model ./fp16_overflow.onnx\nbase fp16\n');
   await w.page.reload();
-  await w.tab('Accuracy of fp16_overflow.onnx').waitFor();
+  // What is behind another tab is restored when it is shown.
+  await w.tab('Accuracy of fp16_overflow.onnx').click();
   const back = await w.viewWith('p.verdict');
   await back.getByText('The rules in fp16_overflow.trtprec have changed since.').waitFor();
   await w.shot('accuracy-5-back');

@@ -75,7 +75,11 @@ export class AccuracyPages implements vscode.Disposable {
 /** The commands that the links of a page may run. */
 const linked = [commands.addFix, commands.comparePrecisions, commands.findSensitiveNodes, commands.revealInGraph];
 
-function pageOf(key: string, { model, report, sweep, inputs }: FoundAccuracy, changes: readonly string[]): string {
+function pageOf(
+  key: string,
+  { model, report, sweep, inputs, since }: FoundAccuracy,
+  changes: readonly string[],
+): string {
   const action = (label: string, name: string) => ({ label, to: { kind: 'action', name } }) as const;
   const random = hasRandomInputs(report);
   const actions = [
@@ -84,6 +88,7 @@ function pageOf(key: string, { model, report, sweep, inputs }: FoundAccuracy, ch
     ...(random ? [action('Search with Real Inputs…', 'real')] : []),
     ...(sweep === undefined ? [action('Compare Precisions', 'compare')] : []),
   ];
+  const rules = since.rules === null ? undefined : nameOf(vscode.Uri.parse(since.rules.uri));
   const hrefOf = commandLinks(
     {
       add: [commands.addFix, key],
@@ -93,5 +98,5 @@ function pageOf(key: string, { model, report, sweep, inputs }: FoundAccuracy, ch
     },
     (ids): [string, Selection, string] => [commands.revealInGraph, { kind: 'nodes', ids: [...ids] }, key],
   );
-  return renderHtml(accuracyDocument(report, { title: nameOf(model), actions, sweep, changes }), { hrefOf });
+  return renderHtml(accuracyDocument(report, { title: nameOf(model), rules, actions, sweep, changes }), { hrefOf });
 }
