@@ -37,6 +37,9 @@ const columnOf = ({ page }: OpenPage, title: string): Promise<string[]> =>
 
 const headed = (title: string) => `.table-head .table-sort:text-is("${title}")`;
 
+/** The rows in the order of execution. */
+const inOrder = ({ page }: OpenPage) => page.click(headed('Order')).then(() => page.click(headed('Order')));
+
 describe('the table of the fusion page', () => {
   test('lists every layer, the slowest first, and sorts by a click on the header', async () => {
     const opened = await openTable(vit, 'vscode-light', 1200, 3000);
@@ -127,6 +130,7 @@ describe('the table of the fusion page', () => {
   test('selects the same as the charts, both ways', async () => {
     const opened = await openTable(vit);
     const { page } = opened;
+    await inOrder(opened);
     await page.locator('.table-row[data-index="3"]').click();
     expect(await selections(opened)).toEqual([{ kind: 'layers', ids: [3] }]);
     await page.locator('.table-row[data-index="6"]').click({ modifiers: ['Shift'] });
@@ -149,6 +153,7 @@ describe('the table of the fusion page', () => {
   test('the keyboard alone: move, extend, add, all, copy', async () => {
     const opened = await openTable(vit);
     const { page } = opened;
+    await inOrder(opened);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.focus('[role=grid]');
     await page.keyboard.press('ArrowDown');
@@ -189,10 +194,10 @@ describe('the table of the fusion page', () => {
     const { page } = opened;
     await page.click('.table-columns > summary');
     await page.uncheck('.table-columns input[value="tactic"]');
-    expect(await page.locator('.table-head .table-cell').count()).toBe(10);
+    expect(await page.locator('.table-head .table-cell').count()).toBe(11);
     expect(await page.isDisabled('.table-columns input[value="name"]')).toBe(true);
     // What only a trace has is no choice without one.
-    expect(await page.locator('.table-columns label:visible').count()).toBe(11);
+    expect(await page.locator('.table-columns label:visible').count()).toBe(12);
     await page.keyboard.press('Escape');
     expect(await page.locator('.table-columns[open]').count()).toBe(0);
     await page.click(headed('Bytes'));
