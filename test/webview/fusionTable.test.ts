@@ -172,7 +172,9 @@ describe('the table of the fusion page', () => {
     await page.waitForFunction(() => document.querySelector('.table-count')?.textContent === '2 layers copied');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const [head, ...lines] = copied.trimEnd().split(/\r?\n/);
-    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor');
+    expect(head).toBe(
+      'Order,Name,Computes,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor',
+    );
     expect(lines.map((line) => line.split(',')[0])).toEqual(['0', '1']);
     await page.keyboard.press('Control+a');
     expect(((await selections(opened)).at(-1) as { ids: number[] }).ids).toHaveLength(90);
@@ -183,7 +185,7 @@ describe('the table of the fusion page', () => {
       .trimEnd()
       .split(/\r?\n/)
       .slice(1)
-      .map((line) => Number(line.split(',')[2]));
+      .map((line) => Number(line.split(',')[3]));
     expect(times.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(engineMs(vit.report!)!, 6);
     await page.keyboard.press('Escape');
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'none' });
@@ -221,6 +223,7 @@ describe('the table of the fusion page', () => {
     await page.keyboard.press('End');
     await page.waitForSelector('.table-row[data-index="24999"]');
     expect(await drawn()).toBeLessThan(60);
+    await page.click(headed('Order'));
     await page.click(headed('Time'));
     const times = (await columnOf(opened, 'Time')).map(Number.parseFloat);
     expect(times).toEqual(times.toSorted((a, b) => b - a));

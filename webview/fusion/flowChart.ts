@@ -185,6 +185,12 @@ function balance({ nodes }: SankeyGraph<FlowItem, FlowLink>, top: number, bottom
       at = node.y1 + gap;
     }
   }
+  // Ribbons leave and arrive in the order of the blocks at their other ends.
+  const edge = (end: Link['source']): number => itemOf(end)?.y0 ?? 0;
+  for (const { sourceLinks, targetLinks } of nodes) {
+    sourceLinks?.sort((a, b) => edge(a.target) - edge(b.target));
+    targetLinks?.sort((a, b) => edge(a.source) - edge(b.source));
+  }
 }
 
 /** A ribbon as a shape: a thick line would bulge where it is steep, and stick out at its ends. */
