@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inferTensors } from '../../core/network/inferTensors.ts';
 import { createModelGraph } from '../../core/network/modelGraph.ts';
@@ -11,6 +11,7 @@ import { writeModel } from '../files/writeModel.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { Cancelled, UserError } from '../userError.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** Constants of more bytes are not folded. */
 const largestConstant = 64 << 20;
@@ -81,14 +82,14 @@ export class RuntimeSession {
       const computed = new Map<string, ComputedTensor>();
       for (const { name, type, shape, path: file } of tensors) {
         computed.set(name, { type, shape, bytes: await readFile(file) });
-        await rm(file, { force: true });
+        await removeTree(file);
       }
       return computed;
     } catch (error) {
       if (error instanceof Refused) return new Map();
       throw error;
     } finally {
-      await rm(path, { force: true });
+      await removeTree(path);
     }
   }
 

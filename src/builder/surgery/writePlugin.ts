@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { InferredTensors } from '../../core/network/inferTensors.ts';
 import { networkOf } from '../../core/network/network.ts';
@@ -45,6 +45,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
 import { writeWhole } from '../files/writeWhole.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
+import { removeTree } from '../files/persist.ts';
 
 export interface PluginRequest {
   /** Path of the model. */
@@ -134,7 +135,7 @@ export async function writePlugin({
     } catch (error) {
       const added = [...paths.map((file) => basename(file)), place.location].filter((file) => !existed.has(file));
       for (const file of made === undefined ? added.map((one) => join(out, one)) : [made])
-        await rm(file, { recursive: true, force: true }).catch(() => {});
+        await removeTree(file).catch(() => {});
       throw error;
     }
     return {

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { diagnoseLog } from '../../../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../../core/diagnose/diagnosis.ts';
@@ -169,7 +169,7 @@ export class PartTrials {
       if (error instanceof UserError && !(error instanceof Cancelled)) return false;
       throw error;
     } finally {
-      await rm(model, { force: true });
+      await removeTree(model);
     }
   }
 
