@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inferTensors } from '../../core/network/inferTensors.ts';
+import { inferTensors } from '../../core/network/network.ts';
 import { createModelGraph } from '../../core/network/modelGraph.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
-import type { Proof, ProofPlan } from '../../core/repair/proof.ts';
+import type { Proof, ProofPlan } from '../../core/repair/repairResult.ts';
 import type { ComputedTensor } from '../../core/repair/subject.ts';
 import { extractModel, subgraphBetween } from '../../core/surgery/extractModel.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
