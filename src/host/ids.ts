@@ -75,6 +75,7 @@ export const commands = {
   copyMarkdown: 'tensorrtLens.copyMarkdown',
   revealInLog: 'tensorrtLens.revealInLog',
   revealInText: 'tensorrtLens.revealInText',
+  goToSource: 'tensorrtLens.goToSource',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 

@@ -6,6 +6,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import type { ViewConnections } from '../workspace/viewConnections.ts';
 import { LogLinks } from './internal/logLinks.ts';
 import { LogPhases } from './internal/logPhases.ts';
+import { SourceLenses } from './internal/sourceLinks.ts';
 import { registerSelectionCommands } from './internal/selectionCommands.ts';
 import { GraphEditorProvider, openGraph } from './graphEditorProvider.ts';
 
@@ -21,6 +22,7 @@ export function registerGraph(
     registerSelectionCommands(sessions, connections),
     new LogLinks(sessions).register(),
     new LogPhases().register(),
+    new SourceLenses(sessions).register(),
     registerCommands({
       [commands.openGraph]: async (uri) => {
         const model = await pickShown(uri, sessions);

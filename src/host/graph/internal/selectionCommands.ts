@@ -18,6 +18,7 @@ import type { Sessions } from '../../workspace/sessions.ts';
 import type { ViewConnections } from '../../workspace/viewConnections.ts';
 import { openGraph } from '../graphEditorProvider.ts';
 import { pointedAt } from '../pointedAt.ts';
+import { goToSource } from './sourceLinks.ts';
 
 /** What may not come before or after a name: then it is part of a longer one. */
 const inName = /[\w.:/-]/;
@@ -83,6 +84,7 @@ export function registerSelectionCommands(sessions: Sessions, connections: ViewC
     [commands.copySelector]: copy((subject) => selectorsOf(subject).join('\n')),
     [commands.copyMarkdown]: copy(markdownOf),
     [commands.revealInLog]: about(revealInLog),
+    [commands.goToSource]: about(goToSource),
     [commands.revealInText]: about((subject) => revealMention(namesOf(subject))),
   });
 }
