@@ -17,6 +17,7 @@ const update = process.env['UPDATE_GOLDEN'] === '1';
 beforeAll(() => {
   copyCli(folder);
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
   for (const [onnx, model, capture, report] of [
