@@ -76,6 +76,7 @@ export const commands = {
   revealInLog: 'tensorrtLens.revealInLog',
   revealInText: 'tensorrtLens.revealInText',
   goToSource: 'tensorrtLens.goToSource',
+  showTactics: 'tensorrtLens.showTactics',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { commands, graphViewType } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { pickShown } from '../workspace/pickModel.ts';
@@ -15,11 +16,12 @@ export function registerGraph(
   extensionUri: vscode.Uri,
   sessions: Sessions,
   connections: ViewConnections,
+  files: ParsedFiles,
 ): vscode.Disposable {
   const provider = new GraphEditorProvider(extensionUri, sessions, connections);
   return vscode.Disposable.from(
     vscode.window.registerCustomEditorProvider(graphViewType, provider, { supportsMultipleEditorsPerDocument: true }),
-    registerSelectionCommands(sessions, connections),
+    registerSelectionCommands(sessions, connections, files),
     new LogLinks(sessions).register(),
     new LogPhases().register(),
     new SourceLenses(sessions).register(),
