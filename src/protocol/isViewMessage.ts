@@ -42,6 +42,7 @@ const viewCommands: Record<ViewCommand, true> = {
   shapes: true,
   buildAs: true,
   build: true,
+  check: true,
   profile: true,
   attach: true,
   log: true,

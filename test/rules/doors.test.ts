@@ -74,10 +74,10 @@ it('what a folder has in internal/ is imported by that folder only', () => {
   expect(trespasses(imports)).toEqual([]);
 });
 
-it('core has at most 97 doors, and no files import each other in a circle, types included', () => {
+it('core has at most 98 doors, and no files import each other in a circle, types included', () => {
   const [open, round] = [inCore(doors(imports)), circles(imports)];
   console.log(`${open.length} doors of core, ${round.length} circles of imports`);
-  expect(open.length).toBeLessThanOrEqual(97);
+  expect(open.length).toBeLessThanOrEqual(98);
   expect(round).toEqual([]);
 });
 

@@ -5,9 +5,11 @@ import type { LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
 import { type FusionUnits, toFusionUnits, unitsInRange, type Weight } from '../../src/core/picture/page/layerRows.ts';
 import { nounOf } from '../../src/core/report/words.ts';
 import { modulePaths } from '../../src/core/picture/graph/hierarchy.ts';
+import { headlineOf } from '../../src/core/picture/page/headline.ts';
 import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
+import { FigureBar } from '../shared/figureBar.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { detailsPane } from './detailsPane.ts';
@@ -62,6 +64,14 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
   const main = body.append('div').attr('class', 'fusion-main');
   let tableState = before?.table ?? initialTable;
+  const figures = new FigureBar({
+    select: (next) => {
+      choose(next);
+      host.selected(selection);
+    },
+    run: (command, nodes) => host.run(command, nodes),
+  });
+  node(main).append(figures.root);
   const tabs = tabPanels<FusionTab>(node(main), {
     label: strings.fusion.tabs.label,
     names: ['charts', 'table'],
@@ -244,6 +254,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     if (shown === null) return;
     const { report, units } = shown;
     const set = toSelectionSet(report, units.units, selection);
+    figures.mark(selection);
     top.mark(set);
     flow.mark(set);
     timeline.mark(set);
@@ -277,6 +288,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       // Positions mean other layers in another build.
       if (previous?.data.build?.id !== data.build?.id || previous?.report.layers.length !== report.layers.length)
         range = null;
+      figures.show(headlineOf(data));
       rangeBar.show(report, range);
       table.show(report, range);
       drawAll();

@@ -10,6 +10,12 @@ export const strings = {
     build: 'Build a TensorRT engine',
     openLog: 'Open a build log',
   },
+  figures: {
+    label: 'Figures of the build: select what they count',
+    next: 'What to look at next',
+    nextTitle: 'Next:',
+    notes: (notes: number) => counted(notes, 'note'),
+  },
   fusion: {
     title: 'Fusion',
     empty: {

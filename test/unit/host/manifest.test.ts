@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { buildOptions } from '../../../src/core/build/buildOptions.ts';
+// @ts-expect-error -- the script is plain JavaScript
+import * as script from '../../../scripts/generate/manifestTexts.mjs';
 import { graphCommands, graphKeys } from '../../../src/protocol/graphActions.ts';
 import {
   commands,
@@ -19,6 +21,8 @@ import {
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
+const readManifest = script.readManifest as (read: typeof text) => Manifest;
+
 interface Manifest {
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
@@ -34,7 +38,7 @@ interface Manifest {
   };
 }
 
-const manifest = JSON.parse(text('package.json')) as Manifest;
+const manifest = readManifest(text);
 const { contributes } = manifest;
 const hostSource = readdirSync(join(root, 'src/host'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -78,7 +82,7 @@ it('offers only commands that exist', () => {
   const inMenus = Object.values(contributes.menus)
     .flat()
     .map(({ command }) => command);
-  const inTexts = [...text('package.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
+  const inTexts = [...text('package.nls.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
   const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
   expect(own.length).toBeGreaterThan(20);
   expect(own.filter((id) => !known.has(id))).toEqual([]);

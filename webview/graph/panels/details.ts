@@ -4,7 +4,7 @@ import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts
 import { shorten } from '../../../src/core/base/text.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
 import type { GraphModel } from '../view/graphModel.ts';
-import { button, element } from './element.ts';
+import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 const words = graphStrings.facts;

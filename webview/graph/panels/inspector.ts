@@ -5,7 +5,7 @@ import type { RequestedPrecision } from '../../../src/core/picture/graph/viewDat
 import type { ViewHost } from '../../../src/protocol/views.ts';
 import { shapeText, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
 import { DetailLinks, type DetailTargets, factList, groupName, heading, detailSection } from './details.ts';
-import { button, element } from './element.ts';
+import { button, element } from '../../shared/element.ts';
 import { nodeAccuracy } from './accuracyDetails.ts';
 import { nodeQuantization } from './internal/quantizationDetails.ts';
 import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';

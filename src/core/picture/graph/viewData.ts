@@ -28,6 +28,8 @@ export interface ViewData {
   build: BuildManifest | null;
   /** What is missing for more, as text: "no profile: …". */
   hints: string[];
+  /** The low precision, or `fp32`, that the build was asked for as a whole; absent: any type, or not known. */
+  requested?: string;
   /** What the override rules of the build asked for, node by node, and what came of it. */
   asked?: RequestedPrecision[];
   /** What low precision does to nodes, as far as it was judged. */
