@@ -85,6 +85,8 @@ export const engineViewType = 'tensorrtLens.engine';
 export const cacheViewType = 'tensorrtLens.cache';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const comparisonViewType = 'tensorrtLens.comparison';
+export const accuracyViewType = 'tensorrtLens.accuracyPage';
+export const quantizationViewType = 'tensorrtLens.quantizationPage';
 export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';
 /** Scheme of the texts in which two builds are compared. */

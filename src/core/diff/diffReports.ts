@@ -38,6 +38,7 @@ import {
 import { sourceRanges } from '../network/sourceLines.ts';
 import { type BuildFacts, buildFacts } from '../precision/buildFacts.ts';
 import { computeType } from '../precision/verifyPrecision.ts';
+import { requestOfDiff, diffVerdict } from './internal/verdict.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './internal/aspects.ts';
 import {
   type Cluster,
@@ -176,10 +177,14 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
   const matchedB = new Set(match.toB);
   const marked = compareMarked(a, b, match, { aMs, bMs });
   const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
+  const isNoiseOnly = engines[0] && engines[1] && isNoise(engines[0], engines[1]);
+  const sorted = withCode(changes, a.report, b.report).toSorted(byWeight);
   return {
     schema: 1,
     a: sideOf(a),
     b: sideOf(b),
+    request: requestOfDiff(a, b),
+    verdict: diffVerdict([a, b], { aMs, bMs, isNoise: isNoiseOnly }, sorted),
     matched: {
       byName: match.byName,
       byStructure: match.byStructure.length,
@@ -188,14 +193,14 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
       onlyB: onlyB.map(({ id }) => id),
       conversions: { a: onlyA.filter(isConversion).length, b: onlyB.filter(isConversion).length },
     },
-    changes: withCode(changes, a.report, b.report).toSorted(byWeight),
+    changes: sorted,
     shapes: otherShapes(a.report, b.report),
     time: {
       aMs,
       bMs,
       attributedMs,
       noiseMs: attributedMs === null ? null : bMs! - aMs! - attributedMs,
-      isNoise: engines[0] && engines[1] && isNoise(engines[0], engines[1]),
+      isNoise: isNoiseOnly,
     },
     totals: {
       states: { ...comparison.states, onlyA: onlyA.length, onlyB: onlyB.length },
@@ -676,24 +681,9 @@ function caveats({ a, b, time, shapes, totals, marked }: BuildDiff): string[] {
   ];
 }
 
-/** What a reader wants to know first: what changed, and what it costs. */
-function verdictText(diff: BuildDiff): string {
-  const { changes, time } = diff;
-  const count = changes.length === 0 ? 'no differences' : counted(changes.length, 'change');
-  if (unusable(diff).length > 0) return `${count} in what both sides know`;
-  if (time.aMs === null || time.bMs === null) return count;
-  const delta = time.bMs - time.aMs;
-  if (time.isNoise || isSameTime(delta)) return `B takes the same time, ${count}`;
-  const share = time.aMs === 0 ? '' : ` (${delta < 0 ? '−' : '+'}${Math.abs((delta / time.aMs) * 100).toFixed(1)} %)`;
-  return `B is ${timeText(Math.abs(delta))} ${delta < 0 ? 'faster' : 'slower'}${share}, ${count}`;
-}
-
-/** The sides that are no engine, one sentence each. */
-const unusable = ({ a, b }: BuildDiff): string[] =>
-  (['A', 'B'] as const).flatMap((name) => {
-    const { failed } = name === 'A' ? a : b;
-    return failed === undefined ? [] : [`${name} has no engine: ${failed.replace(/\.$/, '')}.`];
-  });
+/** The verdict as a sentence without its period. */
+export const verdictSentence = ({ verdict }: Pick<BuildDiff, 'verdict'>): string =>
+  verdict.slice(0, 1).toUpperCase() + verdict.slice(1);
 
 /** Kernels by a name that tells them apart for a reader: without most of a hash, and without the middle of a long name. */
 function withShortKernels(text: string): string {
@@ -724,9 +714,11 @@ export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
     };
   });
   return {
-    title: `${diff.a.model}: ${verdictText(diff)}`,
+    title: `${diff.b.model}: ${diff.request || 'two builds'}`,
     blocks: [
-      ...unusable(diff).map((text) => ({ kind: 'verdict', state: 'bad', text }) as const),
+      diff.a.failed === undefined && diff.b.failed === undefined
+        ? { kind: 'text', text: `${verdictSentence(diff)}.` }
+        : { kind: 'verdict', state: 'bad', text: `${verdictSentence(diff)}.` },
       ...facts([
         ['A', sideText(diff.a)],
         ['B', sideText(diff.b)],
