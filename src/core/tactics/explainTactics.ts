@@ -209,7 +209,8 @@ const rowOf = ({ ms, layouts }: Candidate, kernel: string, isUsed: boolean) => (
 /** Names of kernels are long and begin alike: what differs is shown. */
 function distinctEnds(names: readonly string[]): (name: string) => string {
   const [first = ''] = names;
-  const end = [...first].findIndex((letter, at) => names.some((name) => name[at] !== letter));
+  let end = 0;
+  while (end < first.length && names.every((name) => name[end] === first[end])) end++;
   const cut = new Set(names).size < 2 ? -1 : first.lastIndexOf('_', end);
   return (name) => shorten(cut < 12 ? name : `…${name.slice(cut)}`, 104);
 }
