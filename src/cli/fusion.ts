@@ -8,7 +8,7 @@ import { requireBuild } from '../builder/store/buildFolder.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import type { BuildLog } from '../core/formats/tensorrt/buildOutput.ts';
 import { renderText } from '../core/document/render.ts';
-import { explainTactics } from '../core/tactics/explainTactics.ts';
+import { explainTactics } from '../core/tactics/readChoices.ts';
 import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../core/fusion/fusionReport.ts';
 import { similarText } from '../core/base/text.ts';
 import { findNodes, formatMembers, formatNode, formatReport, nodeFacts } from '../core/report/reportText.ts';

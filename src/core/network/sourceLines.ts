@@ -1,7 +1,9 @@
 // The lines of Python that nodes come from, where the exporter recorded them.
 import type { OnnxNode } from '../formats/onnx/onnxModel.ts';
-import { torchKeys } from '../formats/tensorrt/readLayerLine.ts';
 import { oneLine } from '../base/text.ts';
+
+/** Keys of what the hook recorded, in the metadata of nodes. */
+export const torchKeys = { source: 'trtlens.source', layers: 'trtlens.layers' } as const;
 
 /** A line of a program, as the machine that exported the model names its file. */
 export interface SourceLine {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { renderHtml } from '../../../core/document/render.ts';
 import { selectedNodes, type TextSubject } from '../../../core/picture/page/selectionText.ts';
-import { explainTactics } from '../../../core/tactics/explainTactics.ts';
+import { explainTactics } from '../../../core/tactics/readChoices.ts';
 import { showInformation } from '../../platform/messages.ts';
 import type { Session } from '../../workspace/session.ts';
 

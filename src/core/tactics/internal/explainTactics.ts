@@ -1,11 +1,11 @@
 // Why TensorRT runs a layer with the tactic that it has: the candidates that it timed, and what would change the choice.
-import { counted, percentText, shorten, timeText, typeName } from '../base/text.ts';
-import { type Block, type Document, facts, note, section, table } from '../document/document.ts';
-import type { BuildLog, TimedCombination, TimedLayer, TimedOperation } from '../formats/tensorrt/buildOutput.ts';
-import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
-import { withoutProfile } from '../network/layerName.ts';
-import { layoutWord, readFormats } from './readChoices.ts';
-import type { TensorFormat } from './replayFile.ts';
+import { counted, percentText, shorten, timeText, typeName } from '../../base/text.ts';
+import { type Block, type Document, facts, note, section, table } from '../../document/document.ts';
+import type { BuildLog, TimedCombination, TimedLayer, TimedOperation } from '../../formats/tensorrt/buildOutput.ts';
+import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import { withoutProfile } from '../../network/layerName.ts';
+import { layoutWord, readFormats } from './tensorFormats.ts';
+import type { TensorFormat } from '../replayFile.ts';
 
 /** A kernel for certain types and layouts, as the log timed it. */
 interface Candidate {
