@@ -90,7 +90,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       diagnostics.recall(uri).catch((error: unknown) => log.error(String(error)));
     }),
     registerSessions(sessions),
-    registerGraph(context.extensionUri, sessions, connections),
+    registerGraph(context.extensionUri, sessions, connections, files),
     registerEngine({ sessions, diagnostics, context, log }, files, builds),
     registerFusion(tree, pages, sessions),
     registerTasks(building),

@@ -75,6 +75,8 @@ export const commands = {
   copyMarkdown: 'tensorrtLens.copyMarkdown',
   revealInLog: 'tensorrtLens.revealInLog',
   revealInText: 'tensorrtLens.revealInText',
+  goToSource: 'tensorrtLens.goToSource',
+  showTactics: 'tensorrtLens.showTactics',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 

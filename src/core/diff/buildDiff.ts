@@ -157,6 +157,8 @@ export interface Change {
   exact: boolean;
   /** One sentence. */
   message: string;
+  /** Where the code of its nodes is: `blocks.py:14–43`; absent where the exporter did not record it. */
+  code?: string;
 }
 
 export interface DiffTime {

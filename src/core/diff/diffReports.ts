@@ -35,6 +35,7 @@ import {
   type NetworkNode,
   type NodeStates,
 } from './buildDiff.ts';
+import { sourceRanges } from '../network/sourceLines.ts';
 import { type BuildFacts, buildFacts } from '../precision/buildFacts.ts';
 import { computeType } from '../precision/verifyPrecision.ts';
 import { requestOfDiff, diffVerdict } from './internal/verdict.ts';
@@ -177,7 +178,7 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
   const marked = compareMarked(a, b, match, { aMs, bMs });
   const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
   const isNoiseOnly = engines[0] && engines[1] && isNoise(engines[0], engines[1]);
-  const sorted = changes.toSorted(byWeight);
+  const sorted = withCode(changes, a.report, b.report).toSorted(byWeight);
   return {
     schema: 1,
     a: sideOf(a),
@@ -208,6 +209,19 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
     },
     ...(marked && { marked }),
   };
+}
+
+/** Changes with the places of their code, of B where it has the nodes. */
+function withCode(changes: Change[], a: FusionReport, b: FusionReport): Change[] {
+  const [ofA, ofB] = [a, b].map(
+    ({ nodes }) => new Map(nodes.flatMap(({ id, source }) => (source === undefined ? [] : [[id, source] as const]))),
+  ) as [Map<string, string>, Map<string, string>];
+  if (ofA.size + ofB.size === 0) return changes;
+  return changes.map((change) => {
+    const code =
+      sourceRanges(change.nodesB.map((id) => ofB.get(id))) || sourceRanges(change.nodesA.map((id) => ofA.get(id)));
+    return code === '' ? change : { ...change, code };
+  });
 }
 
 /** Which node of A is which of B; by name alone where the models are not there. */
@@ -689,7 +703,8 @@ export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
   const timed = time.aMs !== null && time.bMs !== null;
   const changes = alikeChanges(diff.changes).map(({ changes: alike, deltaMs }) => {
     const [first] = alike;
-    const others = alike.length > 1 ? ` (and ${counted(alike.length - 1, 'other')} alike).` : '.';
+    const code = first!.code === undefined ? '' : `, ${first!.code}`;
+    const others = `${code}${alike.length > 1 ? ` (and ${counted(alike.length - 1, 'other')} alike).` : '.'}`;
     return {
       cells: [
         deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs),
