@@ -8,7 +8,7 @@ import type { OnnxNode } from '../../src/core/formats/onnx/onnxModel.ts';
 import { catalogue, planRepair } from '../../src/core/repair/planRepair.ts';
 import { readMap } from '../../src/core/network/repairMap.ts';
 import { RepairSubject } from '../../src/core/repair/subject.ts';
-import { repairDocument, type RepairResult, repairText } from '../../src/core/repair/repairText.ts';
+import { repairDocument, type RepairResult, repairText } from '../../src/core/repair/repairResult.ts';
 import { renderHtml } from '../../src/core/document/render.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
 import { type PythonTools, pythonForTests, type RepairCase } from '../support/python.ts';

@@ -1,6 +1,6 @@
-import type { CheckTarget } from '../../core/check/checkShapes.ts';
-import type { ProofVerdict } from '../../core/repair/proof.ts';
-import type { Repair } from '../../core/repair/repair.ts';
+import type { CheckTarget } from '../../core/diagnose/checkModel.ts';
+import type { ProofVerdict } from '../../core/repair/repairResult.ts';
+import type { Repair } from '../../core/repair/planRepair.ts';
 import type { BuildOptions } from '../run/runBuild.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 

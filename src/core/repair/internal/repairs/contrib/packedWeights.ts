@@ -1,6 +1,6 @@
 import { intAttribute, type OnnxNode } from '../../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../../draft.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 import type { Constant } from '../../../subject.ts';
 
 const rejected = 'MatMulNBits of com.microsoft, as ONNX Runtime stores the weights of language models.';

@@ -1,5 +1,5 @@
 import { textAttribute } from '../../../../formats/onnx/onnxModel.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 /** Differences of the largest tensor that stands for one distance matrix. */
 const mostElements = 2 ** 27;
