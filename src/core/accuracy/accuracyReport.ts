@@ -4,7 +4,13 @@ import { type DataType, isFloatType, type OnnxModel, type OnnxValue } from '../f
 import type { NewNode } from '../formats/onnx/writeModel.ts';
 import type { ModelGraph } from '../network/modelGraph.ts';
 import { lowMakers } from './internal/lowMakers.ts';
-import { type FoundMeasure, measureNames, type MeasureKind, type PlannedOutput } from './internal/outputMeasures.ts';
+import {
+  type FoundMeasure,
+  measureNames,
+  measureText,
+  type MeasureKind,
+  type PlannedOutput,
+} from './internal/outputMeasures.ts';
 import type { LowNode, ReducedPrecisionModel, RunWriter, UnmaterializedTensor } from './reducedPrecisionModel.ts';
 import { counted, thousands } from '../base/text.ts';
 import { typeName } from '../base/text.ts';

@@ -351,22 +351,27 @@ class OutputPlan {
     const classes = shape.at(axis);
     if (typeof classes !== 'number' || classes < 2) return null;
     const what = `${maker.op} gives ${classes} ${isScores ? 'probabilities' : 'scores'} for each`;
-    const isProduct = this.isProduct(maker);
-    switch (shape.length) {
-      case 2:
-        return isScores || isProduct ? shown('top1', axis, `${what} row`) : null;
-      case 3: {
-        const isNamed = isProduct && (tokenName.test(name) || classes >= 100);
-        return isScores || isNamed ? shown('tokens', axis, `${what} position of a sequence`) : null;
-      }
-      case 4:
-        if (!isScores && !regionName.test(name)) return null;
-        return shape[2] === 1 && shape[3] === 1
-          ? shown('top1', axis, `${what} row`)
-          : shown('iou', axis, `${what} pixel`);
-      default:
-        return null;
+    const kind = this.scoresKind(shape, name, isScores, this.isProduct(maker));
+    if (kind === null) return null;
+    const each = { top1: 'row', tokens: 'position of a sequence', iou: 'pixel' }[kind];
+    return shown(kind, axis, `${what} ${each}`);
+  }
+
+  /** What scores or probabilities of classes are of; null: probably nothing of the kind. */
+  private scoresKind(
+    shape: NonNullable<Shape>,
+    name: string,
+    isScores: boolean,
+    isProduct: boolean,
+  ): 'top1' | 'tokens' | 'iou' | null {
+    const isNamed = (pattern: RegExp) => isScores || pattern.test(name);
+    if (shape.length === 2) return isScores || isProduct ? 'top1' : null;
+    if (shape.length === 3) {
+      const isProbable = isProduct && (tokenName.test(name) || Number(shape[2]) >= 100);
+      return isScores || isProbable ? 'tokens' : null;
     }
+    if (shape.length !== 4 || !isNamed(regionName)) return null;
+    return shape[2] === 1 && shape[3] === 1 ? 'top1' : 'iou';
   }
 
   /** A product, also with its bias. */
