@@ -21,7 +21,6 @@ export {
   measureErrorTexts,
   measureKinds,
   measureNames,
-  measureText,
   type PlannedOutput,
   planOutputs,
 } from './internal/outputMeasures.ts';
