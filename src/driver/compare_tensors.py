@@ -38,8 +38,8 @@ def compare(name, reference, value, others=None, tie=0.0, brief=False):
 
     reference: an array, or a Reference with the measure of this output, {"kind", "by"} and what the kind needs (see
     `output_measures.py`); others: this run's outputs by name; tie: how close two choices are equally good. The answer
-    has `numeric`, the error as above, and `measure`; the error is what the output is judged by: the worse of the two
-    (`by` both) or the measure alone; `share`: it is a share of choices. brief: without a measure that does not count.
+    has `numeric`, the error as above, and `measure`; the error is that of the measure where the output is judged
+    by it; `share`: it is a share of choices. brief: without a measure that does not count.
     """
     if not isinstance(reference, Reference):
         reference = Reference(reference)
@@ -50,16 +50,13 @@ def compare(name, reference, value, others=None, tie=0.0, brief=False):
     measured = output_measures.measure(spec, reference, value, others or {}, tie) if value is not None else None
     answer["numeric"] = answer["error"]
     answer["measure"] = measured
-    by = spec["by"]
-    if by == "measure" and measured is not None:
+    if spec["by"] == "measure" and measured is not None:
         answer["error"] = measured["error"]
         # Another order or number of elements is what the measure is for.
         if "shapes" in answer:
             answer["finite"] = True
         answer["finite"] = answer["finite"] and measured["error"] is not None
         answer["share"] = "wrong" in measured
-    elif by == "both" and answer["finite"] and measured is not None and measured["error"] is not None:
-        answer["error"] = max(answer["error"], measured["error"])
     return answer
 
 

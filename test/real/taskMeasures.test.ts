@@ -27,7 +27,7 @@ test('a detector whose scores vanish: boxes up to 640 do not hide them', async (
     { axis: 1, channels: [[0, 3]], error: expect.closeTo(0, 2) },
     { axis: 1, channels: [[4, 11]], error: expect.closeTo(1, 1) },
   ]);
-  expect(output).toMatchObject({ judged: true, measure: { kind: 'boxes', by: 'both' } });
+  expect(output).toMatchObject({ judged: true, measure: { kind: 'boxes', by: 'numeric' } });
   expect(report.fix!.names).toContain('/head/cls/scale/Mul_1');
   expect(text(report)).toMatch(/channels 0 to 3 \(up to 6\d\d\): \S+; 4 to 11/);
   const sound = await judgeTask('detector_sound');

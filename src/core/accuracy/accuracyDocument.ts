@@ -186,7 +186,7 @@ function choicesNote(outputs: readonly AccuracyOutput[]): Block[] {
 
 const measuredBy = ({ kind, by }: NonNullable<AccuracyOutput['measure']>): string => {
   const name = measureNames[kind];
-  return by === 'numeric' ? `its numbers; also shown is ${name}` : by === 'both' ? `its numbers and by ${name}` : name;
+  return by === 'numeric' ? `its numbers; also shown is ${name}` : name;
 };
 
 /** `output0: channels 0 to 3 of axis 1 (up to 640) …`. */

@@ -361,8 +361,8 @@ export interface AccuracyOutput {
 /** The measure of an output's kind. */
 export interface OutputMeasured {
   kind: MeasureKind;
-  /** What counts for the tolerance: the numbers alone, the measure alone, or the worse of both. */
-  by: 'numeric' | 'measure' | 'both';
+  /** What counts for the tolerance: the numbers, or the measure. */
+  by: 'numeric' | 'measure';
   /** Why it is this one. */
   reason: string;
   /** The user chose it. */

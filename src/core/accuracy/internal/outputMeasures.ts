@@ -37,8 +37,8 @@ export const measureErrorTexts: Readonly<Record<MeasureKind, string>> = {
 /** The measure of an output as `output_measures.py` takes it, and why it is that one. */
 export interface OutputMeasure {
   kind: MeasureKind;
-  /** What counts for the tolerance: the numeric error alone, the measure alone, or the worse of both. */
-  by: 'numeric' | 'measure' | 'both';
+  /** What counts for the tolerance: the numeric error, or the measure. */
+  by: 'numeric' | 'measure';
   /** Why it was guessed; `chosen`: the user chose it. */
   reason: string;
   chosen?: true;
@@ -328,7 +328,7 @@ class OutputPlan {
     const { producer, name } = this.network.tensors[tensor]!;
     const isTail = this.tail.has(producer) && !this.isSorted(tensor);
     const boxes = this.boxes(tensor);
-    if (boxes) return { ...boxes, by: isTail ? 'measure' : 'both' };
+    if (boxes) return { ...boxes, by: isTail ? 'measure' : 'numeric' };
     if (isTail) return { kind: 'set', by: 'measure', reason: 'it holds what was chosen, in the order of the choice' };
     return this.guessPlain(tensor, name);
   }
@@ -397,7 +397,7 @@ class OutputPlan {
       if (this.network.tensors[tensor]!.name === place)
         return {
           kind: 'boxes',
-          by: 'both',
+          by: 'numeric',
           layout: 'apart',
           axis: -1,
           scores: scores!,
@@ -433,7 +433,7 @@ class OutputPlan {
     if (!aligned && shape?.at(-1) === 6)
       return {
         kind: 'boxes',
-        by: 'both',
+        by: 'numeric',
         layout: 'row',
         axis: -1,
         aligned,
@@ -453,7 +453,7 @@ class OutputPlan {
     const isFirst = channels === few;
     return {
       kind: 'boxes',
-      by: 'both',
+      by: 'numeric',
       layout: isFirst || few < 6 ? 'classes' : 'objectness',
       axis: isFirst ? -2 : -1,
       aligned: true,
@@ -469,7 +469,7 @@ class OutputPlan {
     const labels = others.find((one) => !this.isFloat(one) && labelName.test(tensors[one]!.name));
     return {
       kind: 'boxes',
-      by: 'both',
+      by: 'numeric',
       layout: 'apart',
       axis: -1,
       scores: tensors[scores]!.name,
