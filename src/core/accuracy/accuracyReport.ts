@@ -6,6 +6,7 @@ import type { ModelGraph } from '../network/modelGraph.ts';
 import { lowMakers } from './internal/lowMakers.ts';
 import {
   type FoundMeasure,
+  type JudgedOutputs,
   measureNames,
   measureText,
   type MeasureKind,
@@ -17,6 +18,7 @@ import { typeName } from '../base/text.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
 export {
+  type JudgedOutputs,
   type MeasureKind,
   measureErrorTexts,
   measureKinds,
@@ -432,9 +434,6 @@ export const finiteOrNull = (value: number): number | null => (Number.isFinite(v
 
 /** Whether an error is within a tolerance; null, not finite, is not. */
 export const isWithin = (error: number | null, tolerance: number): boolean => error !== null && error <= tolerance;
-
-/** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */
-export type JudgedOutputs = 'float' | 'all' | readonly string[];
 
 export const isJudged = ({ name, kind }: ComparedOutput, judged: JudgedOutputs): boolean =>
   typeof judged === 'string' ? kind === 'float' || judged === 'all' : judged.includes(name);

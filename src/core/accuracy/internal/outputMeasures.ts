@@ -4,7 +4,6 @@ import { products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
 import { counted, percentText, thousands } from '../../base/text.ts';
 import type { Shape } from '../../network/outputTypes.ts';
-import type { JudgedOutputs } from '../accuracyReport.ts';
 
 /** How an output is judged; `output_measures.py` says what each finds. */
 export const measureKinds = ['numeric', 'top1', 'tokens', 'iou', 'boxes', 'cosine', 'set', 'elements'] as const;
@@ -130,6 +129,9 @@ export interface PlannedOutput {
   /** Names of the tensors that are judged for it: it holds what was chosen from them. */
   before?: string[];
 }
+
+/** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */
+export type JudgedOutputs = 'float' | 'all' | readonly string[];
 
 export interface OutputChoice {
   judged: JudgedOutputs;
