@@ -17,6 +17,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { localNode } from '../../scripts/install.mjs';
 import { installExtension } from './runtime/server.cjs';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
@@ -27,7 +28,7 @@ if (!(kind in parts)) {
   process.exit(2);
 }
 // The test runners need Node 22 or later, which the development dependencies bring along.
-const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+const node = localNode();
 const started = Date.now();
 if (process.env.TRTLENS_PACKAGED !== '1') {
   run('bash', ['test/host/runtime/install-host.sh'], { quiet: true });

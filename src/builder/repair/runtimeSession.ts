@@ -1,9 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inferTensors } from '../../core/network/inferTensors.ts';
+import { inferTensors } from '../../core/network/network.ts';
 import { createModelGraph } from '../../core/network/modelGraph.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
-import type { Proof, ProofPlan } from '../../core/repair/proof.ts';
+import type { Proof, ProofPlan } from '../../core/repair/repairResult.ts';
 import type { ComputedTensor } from '../../core/repair/subject.ts';
 import { extractModel, subgraphBetween } from '../../core/surgery/extractModel.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
@@ -11,6 +11,7 @@ import { writeModel } from '../files/writeModel.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { Cancelled, UserError } from '../userError.ts';
+import { removeTree } from '../files/persist.ts';
 
 /** Constants of more bytes are not folded. */
 const largestConstant = 64 << 20;
@@ -81,14 +82,14 @@ export class RuntimeSession {
       const computed = new Map<string, ComputedTensor>();
       for (const { name, type, shape, path: file } of tensors) {
         computed.set(name, { type, shape, bytes: await readFile(file) });
-        await rm(file, { force: true });
+        await removeTree(file);
       }
       return computed;
     } catch (error) {
       if (error instanceof Refused) return new Map();
       throw error;
     } finally {
-      await rm(path, { force: true });
+      await removeTree(path);
     }
   }
 

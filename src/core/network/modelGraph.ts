@@ -420,7 +420,7 @@ const arranging = [
 ];
 /** What may be between the first product of an attention and its Softmax: scale, cap, bias, masks of windows. */
 const between: ReadonlySet<string> = new Set([
-  ...['Mul', 'Div', 'Add', 'Sub', 'Where', 'Clip', 'Tanh', 'Max', 'Min', 'Expand', 'Transpose'],
+  ...'Mul Div Add Sub Where Clip Tanh Max Min Expand Transpose'.split(' '),
   ...arranging,
 ]);
 /** What may be between its Softmax and the second product: dropout, masked heads, and rows without a key that are set to 0. */

@@ -1,4 +1,4 @@
-import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
+import { type InferredTensors, inferTensors } from '../network/network.ts';
 import {
   createModelGraph,
   graphPathOf,

@@ -1,4 +1,4 @@
-import { computeCapability, gpuSupport } from '../../gpuSupport.ts';
+import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 
 const SAME_SET =

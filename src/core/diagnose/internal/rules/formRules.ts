@@ -1,4 +1,4 @@
-import { OPERATOR_REPAIRS } from '../../gpuSupport.ts';
+import { OPERATOR_REPAIRS } from '../gpuSupport.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** Operators that a version has, in forms that it does not. */

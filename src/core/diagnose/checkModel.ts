@@ -1,5 +1,5 @@
-import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from '../diagnose/gpuSupport.ts';
-import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
+import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
+import { type InferredTensors, inferTensors } from '../network/network.ts';
 import {
   createModelGraph,
   inDataOrder,
@@ -10,9 +10,18 @@ import {
 } from '../network/modelGraph.ts';
 import { addTo } from '../base/addTo.ts';
 import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
-import { type CheckFinding, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './checkShapes.ts';
+import {
+  type CheckFinding,
+  checkShapes,
+  type CheckTarget,
+  type GivenShape,
+  type NodeProblem,
+} from './internal/checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
 import { OPERATOR_ROWS } from './internal/operatorTable.ts';
+
+export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
+export { computeCapability } from './internal/gpuSupport.ts';
 
 /** The version that tables without one are for. */
 const NEWEST = '11.2';
