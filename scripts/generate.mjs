@@ -8,6 +8,7 @@ import { buildOptionFiles } from './generate/buildOptions.mjs';
 import { contractFiles } from './generate/contracts.mjs';
 import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
+import { manifestTexts } from './generate/manifestTexts.mjs';
 import { repairPage } from './generate/repairs.mjs';
 import { format, getFileInfo, resolveConfig } from 'prettier';
 
@@ -21,7 +22,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
  */
-const producers = [agentToolsManifest, buildOptionFiles, contractFiles, gateSchema, manifestPages, repairPage];
+const producers = [
+  agentToolsManifest,
+  buildOptionFiles,
+  contractFiles,
+  gateSchema,
+  manifestTexts,
+  manifestPages,
+  repairPage,
+];
 
 /** Runs producers one after the other. Resolves to the text that each file should have, by its path. */
 export async function generate(list = producers, folder = root) {

@@ -34,6 +34,10 @@ export function installPackages() {
   writeFileSync(STAMP, lock);
 }
 
+/** The Node of the test runners; on Windows, where npm puts a script in its place, the one that runs this. */
+export const localNode = () =>
+  process.platform !== 'win32' && existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+
 /**
  * Removes from the environment what an outer `npm` says of itself and of the Node that runs it: what is installed or
  * tested here runs under another one. What a user sets for npm (registry, cache, proxy) stays.

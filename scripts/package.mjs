@@ -1,8 +1,8 @@
 // `npm run package`: builds everything for shipping and packs the extension as dist/tensorrt-lens.vsix.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { installPackages } from './install.mjs';
+import { installPackages, localNode } from './install.mjs';
 
 const VSIX = 'dist/tensorrt-lens.vsix';
 /** In bytes: who installs it waits for the download. */
@@ -11,7 +11,7 @@ const LIMIT = 1_200_000;
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 installPackages();
 // vsce needs a newer Node than the one that may have started this.
-const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+const node = localNode();
 
 const { collectNotices, packedFiles } = await import('./notices.mjs');
 run('esbuild.mjs', '--minify', '--clean');

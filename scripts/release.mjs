@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readManifest } from './generate/manifestTexts.mjs';
 import { installPackages } from './install.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -31,7 +32,7 @@ const unknown = asked.filter((name) => !(name in artifacts));
 if (unknown.length > 0)
   fail(`unknown artifact ${unknown.join(', ')}; artifacts are ${Object.keys(artifacts).join(', ')}`);
 
-const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const manifest = readManifest((file) => readFileSync(file, 'utf8'));
 const out = resolve('out/release');
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });

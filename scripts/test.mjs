@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installPackages, leaveNpm, requireNode } from './install.mjs';
+import { installPackages, leaveNpm, localNode, requireNode } from './install.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 requireNode();
@@ -12,7 +12,7 @@ leaveNpm();
 const begun = Date.now();
 installPackages();
 
-const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+const node = localNode();
 const vitest = 'node_modules/vitest/vitest.mjs';
 const results = 'out/test';
 

@@ -1,8 +1,9 @@
 // docs/settings.md and docs/commands.md: what the extension contributes to VS Code, from package.json.
+import { readManifest } from './manifestTexts.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export function manifestPages(read) {
-  const { contributes } = JSON.parse(read('package.json'));
+  const { contributes } = readManifest(read);
   return [
     { file: 'docs/settings.md', content: settingsPage(contributes) },
     { file: 'docs/commands.md', content: commandsPage(contributes) },

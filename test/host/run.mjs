@@ -11,12 +11,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { localNode } from '../../scripts/install.mjs';
 import { installExtension } from './runtime/server.cjs';
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
@@ -27,7 +29,7 @@ if (!(kind in parts)) {
   process.exit(2);
 }
 // The test runners need Node 22 or later, which the development dependencies bring along.
-const node = existsSync('node_modules/.bin/node') ? 'node_modules/.bin/node' : process.execPath;
+const node = localNode();
 const started = Date.now();
 if (process.env.TRTLENS_PACKAGED !== '1') {
   run('bash', ['test/host/runtime/install-host.sh'], { quiet: true });
@@ -72,7 +74,10 @@ async function runHost() {
 }
 
 async function runUi() {
-  const files = chosen('test/host/ui', '.test.mjs').map((file) => `test/host/ui/${file}`);
+  // The longest first: begun last, it would run alone at the end.
+  const files = chosen('test/host/ui', '.test.mjs')
+    .map((file) => `test/host/ui/${file}`)
+    .toSorted((a, b) => statSync(b).size - statSync(a).size);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);

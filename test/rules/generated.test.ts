@@ -7,6 +7,8 @@ import * as script from '../../scripts/generate.mjs';
 import * as parts from '../../scripts/generate/replacePart.mjs';
 // @ts-expect-error -- as above
 import * as sources from '../../scripts/generate/loadSource.mjs';
+// @ts-expect-error -- as above
+import * as texts from '../../scripts/generate/manifestTexts.mjs';
 import { temporaryFolder } from '../support/rtx.ts';
 
 type Producer = (read: (file: string) => string | undefined) => { file: string; content: string }[];
@@ -14,6 +16,7 @@ const generate = script.generate as (
   list?: Producer[],
   folder?: string,
 ) => Promise<{ files: Map<string, string>; stale: string[] }>;
+const manifestTexts = texts.manifestTexts as Producer;
 const replacePart = parts.replacePart as (text: string, name: string, part: string) => string;
 
 const folder = temporaryFolder();
@@ -47,4 +50,34 @@ it('a TypeScript module of the sources is loaded with what it imports', async ()
     sources.loadSource as (path: string) => Promise<{ memoryPools: (options: object) => object[] }>
   )('src/core/build/buildOptions.ts');
   expect(loaded.memoryPools({ pools: { dlaSRAM: 1 } })).toMatchObject([{ bindingName: 'dla_managed_sram' }]);
+});
+
+it('the texts of the manifest are moved to package.nls.json, and stay there under the key of their place', () => {
+  const made = (contributes: object, known: object) =>
+    manifestTexts((file) => JSON.stringify(file === 'package.json' ? { contributes } : known)).map(
+      ({ content }) => JSON.parse(content) as unknown,
+    );
+  const command = { command: 'tensorrtLens.a', title: 'Do A', category: 'TensorRT', icon: '$(tools)' };
+  const commands = [{ ...command, title: '%commands.a.title%', category: '%category%' }];
+  const known = { 'commands.a.title': 'Do A', category: 'TensorRT' };
+  expect(made({ commands: [command] }, { gone: 'A text that nothing names' })).toEqual([
+    { contributes: { commands } },
+    known,
+  ]);
+  expect(made({ commands }, known)).toEqual([{ contributes: { commands } }, known]);
+  expect(() => made({ commands }, {})).toThrow("'%commands.a.title%' is not in package.nls.json");
+});
+
+it('no sentence is left in the manifest, but for patterns and what agents read', () => {
+  const { contributes } = JSON.parse(readFileSync('package.json', 'utf8')) as { contributes: object };
+  const left: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value === 'string') {
+      if (/[a-z] [a-z]+ [a-z]/i.test(value)) left.push(`${path}: ${value}`);
+    } else if (value !== null && typeof value === 'object')
+      for (const [name, item] of Object.entries(value))
+        if (!/^(?:when|enablement|regexp|modelDescription|inputSchema)$/.test(name)) visit(item, `${path}.${name}`);
+  };
+  visit(contributes, 'contributes');
+  expect(left).toEqual([]);
 });

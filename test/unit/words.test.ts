@@ -62,6 +62,7 @@ const files = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'package.json',
+  'package.nls.json',
 ];
 
 test('the files are there', () => {

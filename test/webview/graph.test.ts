@@ -127,13 +127,36 @@ describe('the pictures', () => {
     await view.close();
   });
 
-  it('say what TensorRT did in a sentence, and what is missing', async () => {
+  it('say what TensorRT did in figures that select what they count, and what is missing', async () => {
     const view = await open();
     await show(view, { ...(await data('vit_tiny')), hints: ['No profile.'] });
-    expect(await view.page.locator('.graph-sentence').textContent()).toMatch(
-      /Of 636 nodes, 379 are in the ForeignNode/,
-    );
-    expect(await view.page.locator('.graph-hints').textContent()).toBe('No profile.');
+    const figures = view.page.locator('.figure');
+    expect(await figures.allTextContents()).toEqual([
+      '3 layers',
+      '1 ForeignNode 95 %',
+      '1 single',
+      '256 folded',
+      '0 unknown',
+      'FP16 97 %',
+      '0.548 ms',
+    ]);
+    const folded = figures.filter({ hasText: 'folded' });
+    expect(await folded.getAttribute('title')).toBe('Folded: 256 of 636 nodes, 104 derived from the graph.');
+    await folded.click();
+    expect(await folded.getAttribute('aria-pressed')).toBe('true');
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'fate', fate: 'folded' });
+    expect(await view.page.locator('.inspector-body').textContent()).toContain('256 nodes selected');
+    await folded.click();
+    expect((await selections(view)).at(-1)).toEqual({ kind: 'none' });
+    // What to look at next, by what it is about.
+    const slowest = view.page.getByRole('button', { name: /^Slowest kernel: / });
+    await slowest.click();
+    expect(await slowest.getAttribute('aria-pressed')).toBe('true');
+    expect((await selections(view)).at(-1)?.kind).toBe('layers');
+    await view.page.getByText('1 note').click();
+    expect(await view.page.locator('.figure-notes li').allTextContents()).toEqual(['No profile.']);
+    expect(await view.axe()).toEqual([]);
+    expect(await view.faults()).toEqual([]);
     await view.close();
   });
 });
@@ -162,19 +185,19 @@ describe('little room', () => {
 });
 
 describe('the header and the legend', () => {
-  it('take two lines and one at 800 pixels, cover no graph, and lead to every group', async () => {
+  it('take three lines and one at 800 pixels, cover no graph, and lead to every group', async () => {
     const view = await open();
     await view.page.setViewportSize({ width: 800, height: 600 });
     await show(view, await data('vit_tiny'));
     const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
     const [line, header, floor, legend] = [
-      await box('.graph-words'),
+      await box('.figure-bar'),
       await box('.graph-header'),
       await box('.graph-floor'),
       await box('.graph-legend'),
     ];
-    expect(line.height).toBeLessThan(24);
-    expect(header.height).toBeLessThan(68);
+    expect(line.height).toBeLessThan(56);
+    expect(header.height).toBeLessThan(100);
     expect(floor.y).toBeGreaterThanOrEqual(header.y + header.height);
     expect(legend.y).toBeGreaterThanOrEqual(floor.y + floor.height);
     await view.page.getByRole('button', { name: 'Legend' }).click();
@@ -875,7 +898,7 @@ describe('what survives', () => {
     expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['cancel', []] });
     await view.post('building', null);
     expect(await running.isVisible()).toBe(false);
-    expect(await view.page.locator('.graph-hints').textContent()).toBe('A hint.');
+    expect(await view.page.locator('.figure-notes li').textContent()).toBe('A hint.');
     await view.close();
   });
 });
@@ -899,7 +922,9 @@ describe('without everything', () => {
     const view = await open();
     const shown = await data('resnet18');
     await show(view, { ...shown, report: null, build: null });
-    expect(await view.page.locator('.graph-sentence').textContent()).toMatch(/^49 nodes. No build is known/);
+    expect(await view.page.locator('.figure').allTextContents()).toEqual(['49 nodes', 'no build']);
+    await view.page.getByRole('button', { name: 'Check Model' }).click();
+    expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: ['check', []] });
     expect(await view.page.locator('.graph-legend select').inputValue()).toBe('none');
     await show(view, { ...shown, report: null, graph: { name: '', nodes: [], inputs: [], outputs: [], tensors: [] } });
     const evil = '<img src=x onerror=alert(1)>\u0000';

@@ -213,12 +213,12 @@ describe('opened and dropped files', () => {
     await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
     await page.waitForSelector('.flow .block');
     expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-    expect(await page.textContent('.sentence')).toMatch(/\d+ are in ForeignNodes/);
+    expect(await page.textContent('[data-figure="foreign"]')).toMatch(/^\d+ ForeignNodes/);
     expect(await page.textContent('.hints')).toContain('No layer info');
     await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
     await expect
-      .poll(() => page.textContent('.sentence'))
-      .toBe(await openData(zoo).then(({ page: other }) => other.textContent('.sentence')));
+      .poll(() => page.textContent('.fusion-view .figure-line'))
+      .toContain(await openData(zoo).then(({ page: other }) => other.textContent('[data-figure="foreign"]')));
     expect(await page.textContent('.hints')).not.toContain('No layer info');
   });
 
@@ -228,13 +228,12 @@ describe('opened and dropped files', () => {
     const input = page.locator('.tools input[type="file"]');
     await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
     await expect.poll(() => toast(opened)).toContain('The ONNX model is missing');
-    const sentence =
-      "24 engine layers: 3 ForeignNodes (20 kernels), 14 native layers, 7 reformats. Without the ONNX file, what happened to the model's nodes is unknown.";
-    expect(await page.textContent('.fusion-view .sentence')).toBe(sentence);
+    const layers = '24 engine layers: 3 ForeignNodes (20 kernels), 14 native layers, 7 reformats.';
+    expect(await page.locator('.fusion-view [data-figure="layers"]').getAttribute('title')).toBe(layers);
     expect(await page.textContent('.accounting')).not.toContain('node');
     expect(await page.textContent('.flow')).not.toMatch(/\d nodes?\b/);
     await page.click('.tabs button:text-is("Graph")');
-    expect(await page.textContent('.graph-sentence')).toBe(sentence);
+    expect(await page.locator('.graph-header [data-figure="layers"]').getAttribute('title')).toBe(layers);
     await page.locator('.groups .row').filter({ hasText: 'ForeignNode 0' }).click();
     await opened.still();
     expect(await page.textContent('.graph-inspector')).toContain('15 layers');
@@ -243,7 +242,7 @@ describe('opened and dropped files', () => {
 
     await input.setInputFiles(modelPath('fusion_zoo'));
     await expect.poll(() => page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-    await expect.poll(() => page.textContent('.graph-sentence')).toMatch(/Of \d+ nodes, \d+ are in ForeignNodes/);
+    await expect.poll(() => page.textContent('.graph-header .figure-bar')).toMatch(/\d+ ForeignNodes.*\d+ folded/);
   });
 
   test('another model does not keep the build of the one before', async () => {
@@ -327,7 +326,7 @@ describe('the report as one file', () => {
     const opened = await open(pathToFileURL(output).href);
     const { page } = opened;
     expect(await page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
-    expect(await page.textContent('.sentence')).toContain('24 engine layers: 3 ForeignNodes');
+    expect(await page.textContent('[data-figure="layers"]')).toBe('24 layers');
     await page.click('[data-id="group:foreign-1"]');
     expect(await row(opened, 'ForeignNode 1').getAttribute('aria-selected')).toBe('true');
     await page.click('[data-tab="both"]');

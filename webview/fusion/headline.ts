@@ -5,7 +5,7 @@ import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
 import { percentText, thousands } from '../../src/core/base/text.ts';
-import { fateOrder, fateTooltip, fateWordsOf, summarySentence } from '../../src/core/report/words.ts';
+import { fateOrder, fateTooltip, fateWordsOf } from '../../src/core/report/words.ts';
 
 interface Segment {
   fate: Fate;
@@ -15,9 +15,8 @@ interface Segment {
   share: number;
 }
 
-/** The sentence, the whole model as one bar by fate, and the funnel as steps. */
+/** The whole model as one bar by fate, and the funnel as steps. */
 export function headline(parent: HTMLElement, events: ChartEvents) {
-  const sentence = select(parent).append('h1').attr('class', 'sentence');
   const pair = select(parent).append('div').attr('class', 'pair');
   const accounting = pair.append('section').attr('class', 'accounting');
   const accountingTitle = accounting.append('h2');
@@ -29,7 +28,6 @@ export function headline(parent: HTMLElement, events: ChartEvents) {
   const funnelNote = funnel.append('p').attr('class', 'note');
 
   const draw = (report: FusionReport) => {
-    sentence.text(summarySentence(report));
     accountingTitle.text(accountingTitleOf(report));
     legend.attr('aria-label', accountingTitleOf(report));
     const segments = fateOrder

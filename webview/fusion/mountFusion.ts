@@ -5,9 +5,11 @@ import type { LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
 import { type FusionUnits, toFusionUnits, unitsInRange, type Weight } from '../../src/core/picture/page/layerRows.ts';
 import { nounOf } from '../../src/core/report/words.ts';
 import { modulePaths } from '../../src/core/picture/graph/hierarchy.ts';
+import { headlineOf } from '../../src/core/picture/page/headline.ts';
 import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { viewState } from '../shared/connect.ts';
+import { FigureBar } from '../shared/figureBar.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
 import { detailsPane } from './detailsPane.ts';
@@ -61,7 +63,16 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const blank = page.append('div').attr('class', 'blank').property('hidden', true);
   const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
   const main = body.append('div').attr('class', 'fusion-main');
-  let tableState = before?.table ?? initialTable;
+  // What takes the time is what a reader of the table looks for.
+  let tableState: TableState = before?.table ?? { ...initialTable, sort: { column: 'ms', descending: true } };
+  const figures = new FigureBar({
+    select: (next) => {
+      choose(next);
+      host.selected(selection);
+    },
+    run: (command, nodes) => host.run(command, nodes),
+  });
+  node(main).append(figures.root);
   const tabs = tabPanels<FusionTab>(node(main), {
     label: strings.fusion.tabs.label,
     names: ['charts', 'table'],
@@ -70,6 +81,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     changed: () => {
       remember();
       drawAll();
+      mark();
     },
   });
   const rangeBar = rangeLine(tabs.below, {
@@ -173,7 +185,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     range = next;
     if (shown !== null) {
       rangeBar.show(shown.report, range);
-      table.show(shown.report, range);
+      table.show(shown.report, range, shown.paths);
     }
     drawAll();
     node(charts).scrollTop += node(timelineBox).getBoundingClientRect().top - before;
@@ -244,11 +256,16 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     if (shown === null) return;
     const { report, units } = shown;
     const set = toSelectionSet(report, units.units, selection);
+    figures.mark(selection);
     top.mark(set);
     flow.mark(set);
     timeline.mark(set);
     icicle.mark(set);
     table.mark(set);
+    // Next to the table there is nothing to tell before something is selected.
+    const idle = tabs.current() === 'table' && selection.kind === 'none';
+    aside.property('hidden', idle);
+    body.classed('wide', idle);
     details.show(report, selection);
   }
 
@@ -277,8 +294,9 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       // Positions mean other layers in another build.
       if (previous?.data.build?.id !== data.build?.id || previous?.report.layers.length !== report.layers.length)
         range = null;
+      figures.show(headlineOf(data));
       rangeBar.show(report, range);
-      table.show(report, range);
+      table.show(report, range, shown.paths);
       drawAll();
       if (previous === null) node(charts).scrollTop = before?.scroll ?? 0;
     },

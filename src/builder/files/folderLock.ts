@@ -1,7 +1,8 @@
-import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { processStart } from './internal/processStart.ts';
+import { linkOrCopy, removeTree, renamePersistently } from './persist.ts';
 import { fileTrouble, stopIfCancelled } from '../userError.ts';
 
 /**
@@ -12,14 +13,18 @@ import { fileTrouble, stopIfCancelled } from '../userError.ts';
 export async function withFolderLock<T>(
   folder: string,
   work: () => Promise<T>,
-  { waiting, signal }: { waiting?: () => void; signal?: AbortSignal | undefined } = {},
+  {
+    waiting,
+    signal,
+    makeLink = link,
+  }: { waiting?: () => void; signal?: AbortSignal | undefined; makeLink?: MakeLink } = {},
 ): Promise<T> {
   const lock = `${folder}.lock`;
   await mkdir(dirname(lock), { recursive: true }).catch((error: unknown) => {
     throw fileTrouble(dirname(lock), error);
   });
   let told = false;
-  while (!(await take(lock))) {
+  while (!(await take(lock, makeLink))) {
     stopIfCancelled(signal);
     if (!told) waiting?.();
     told = true;
@@ -28,36 +33,38 @@ export async function withFolderLock<T>(
   try {
     return await work();
   } finally {
-    await rm(lock, { force: true });
+    await removeTree(lock);
   }
 }
 
+type MakeLink = (from: string, to: string) => Promise<void>;
+
 let taken = 0;
 
-async function take(lock: string): Promise<boolean> {
-  // A link appears with its content, so there is never a lock without an owner's name.
+async function take(lock: string, makeLink: MakeLink): Promise<boolean> {
+  // A link appears with its content, a copy, where there are no links, a moment before it.
   taken += 1;
   const own = `${lock}.${process.pid}.${taken}`;
   await writeFile(own, String(process.pid));
   try {
-    await link(own, lock);
+    await linkOrCopy(own, lock, [makeLink]);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await dropStale(lock, `${own}.old`);
+    await dropStale(lock, `${own}.old`, makeLink);
     return false;
   } finally {
-    await rm(own, { force: true });
+    await removeTree(own);
   }
 }
 
-async function dropStale(lock: string, aside: string): Promise<void> {
+async function dropStale(lock: string, aside: string, makeLink: MakeLink): Promise<void> {
   if (await hasLiveOwner(lock)) return;
   try {
-    await rename(lock, aside);
+    await renamePersistently(lock, aside);
     // Another process may have been quicker and hold the lock by now: then it was theirs that was moved.
-    if (await hasLiveOwner(aside)) await link(aside, lock);
-    await rm(aside, { force: true });
+    if (await hasLiveOwner(aside)) await linkOrCopy(aside, lock, [makeLink]);
+    await removeTree(aside);
   } catch {
     // Gone already: the next try decides.
   }
@@ -65,6 +72,8 @@ async function dropStale(lock: string, aside: string): Promise<void> {
 
 async function hasLiveOwner(lock: string): Promise<boolean> {
   const [text, written] = await Promise.all([readFile(lock, 'utf8'), stat(lock)]).catch(() => ['', undefined] as const);
+  // Someone is just writing it.
+  if (text === '' && written !== undefined && Date.now() - written.mtimeMs < 1000) return true;
   const owner = Number(text);
   return owner > 0 && written !== undefined && (await isStillAlive(owner, written.mtime));
 }

@@ -1,8 +1,9 @@
-import { copyFile, link, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { externalPath } from './externalFile.ts';
 import { type FileSource, isGzip } from './fileSource.ts';
+import { linkOrCopy } from './persist.ts';
 import { externalLocations } from './writeModel.ts';
 
 /**
@@ -25,12 +26,4 @@ export async function linkWeights(path: string, model: OnnxModel, source: FileSo
 export const unpackedName = (model: string): string => basename(model).replace(/\.gz$/i, '');
 
 /** A weights file that is missing stays missing: that may be the failure. */
-async function linkFile(from: string, to: string): Promise<void> {
-  for (const make of [link, symlink, copyFile]) {
-    const error: unknown = await make(from, to).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    if (error === null || ['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
-  }
-}
+const linkFile = (from: string, to: string): Promise<void> => linkOrCopy(from, to).catch(() => {});

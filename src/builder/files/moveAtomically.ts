@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileTrouble } from '../userError.ts';
-import { renamePersistently } from './persist.ts';
+import { removeTree, renamePersistently } from './persist.ts';
 
 /** Moves a file whole or not at all, across file systems too; nothing happens if it does not exist. */
 export async function moveAtomically(from: string, to: string): Promise<void> {
@@ -13,11 +13,11 @@ export async function moveAtomically(from: string, to: string): Promise<void> {
     await mkdir(dirname(to), { recursive: true });
     await renamePersistently(from, temporary).catch(async () => {
       await copyFile(from, temporary);
-      await rm(from, { force: true });
+      await removeTree(from);
     });
     await renamePersistently(temporary, to);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await removeTree(temporary);
     throw fileTrouble(to, error);
   }
 }

@@ -1,4 +1,5 @@
-import { mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { plainPath } from './pathKey.ts';
@@ -24,6 +25,23 @@ export async function renamePersistently(from: string, to: string, platform = pr
     }
   }
 }
+
+/**
+ * Gives a file a second name; an existing file stays. File systems such as exFAT have no links, and Windows
+ * wants a right for symbolic ones: there it is copied.
+ */
+export async function linkOrCopy(from: string, to: string, ways: readonly MakeLink[] = [link, symlink]): Promise<void> {
+  for (const make of ways) {
+    try {
+      await make(from, to);
+      return;
+    } catch (error) {
+      if (/^(EEXIST|ENOENT)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+}
+type MakeLink = (from: string, to: string) => Promise<void>;
 
 /** Makes a folder and those above it. Gives the outermost one that was made, as other functions spell it. */
 export async function makeFolder(path: string): Promise<string | undefined> {

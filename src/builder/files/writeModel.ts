@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, rm, rmdir, statfs } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import {
   type ConversionLoss,
@@ -16,7 +16,7 @@ import { type FileSource, withFile } from './fileSource.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { sizeText } from '../../core/base/text.ts';
 import { isSamePath } from './pathKey.ts';
-import { makeFolder, realFolder, renamePersistently } from './persist.ts';
+import { makeFolder, realFolder, removeTree, renamePersistently } from './persist.ts';
 
 /** Files that were written, the model first, and what the conversion of weights could not keep. */
 export interface WrittenModel {
@@ -231,7 +231,7 @@ class ModelWriter {
 
   async close(): Promise<void> {
     for (const source of this.opened.values()) await source.close();
-    for (const { temporary } of this.waiting) await rm(temporary, { force: true });
+    for (const { temporary } of this.waiting) await removeTree(temporary);
     if (this.made !== undefined) await removeEmpty(this.to, this.made);
   }
 }

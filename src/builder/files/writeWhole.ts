@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { fileTrouble } from '../userError.ts';
-import { renamePersistently } from './persist.ts';
+import { removeTree, renamePersistently } from './persist.ts';
 
 /** Writes a file whole or not at all. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
@@ -10,7 +10,7 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
     await writeFile(temporary, content);
     await renamePersistently(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
+    await removeTree(temporary).catch(() => {});
     throw fileTrouble(path, error);
   }
 }

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { Cancelled, fileTrouble } from '../userError.ts';
-import { renamePersistently } from './persist.ts';
+import { removeTree, renamePersistently } from './persist.ts';
 
 /** For every file: the same files give the same zip. */
 const date = new Date(1980, 0, 1);
@@ -31,6 +31,6 @@ export async function writeZip(folder: string, root: string, out: string, signal
   } catch (error) {
     throw signal?.aborted ? new Cancelled() : fileTrouble(out, error);
   } finally {
-    await rm(temporary, { force: true });
+    await removeTree(temporary);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import {
@@ -13,21 +13,21 @@ import {
   planRepair,
   preferred,
   type RankedRepair,
+  type Repair,
   type RepairTrial,
   trialOf,
 } from '../../core/repair/planRepair.ts';
 import {
   judgeProof,
   noisyWeights,
-  shiftedWeights,
   planProof,
   type Proof,
   type ProofVerdict,
+  type RepairResult,
   shapeSets,
-} from '../../core/repair/proof.ts';
+  shiftedWeights,
+} from '../../core/repair/repairResult.ts';
 import { readMap, writeMap } from '../../core/network/repairMap.ts';
-import type { Repair } from '../../core/repair/repair.ts';
-import type { RepairResult } from '../../core/repair/repairText.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { counted } from '../../core/base/text.ts';
@@ -45,6 +45,7 @@ import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { editState, type RepairState, wholeOf } from './repairState.ts';
 import type { RepairEvents, RepairRequest } from './repairRequest.ts';
 import { RuntimeSession } from './runtimeSession.ts';
+import { removeTree } from '../files/persist.ts';
 
 /**
  * Finds the smallest set of repairs with which a model builds, proves it and writes it. Nothing is written unless
@@ -69,7 +70,7 @@ export async function repairModel(
     );
   } finally {
     await runtime.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 
@@ -362,8 +363,8 @@ class Search {
       const { value: log } = await new ParsedFiles().log(join(built.folder, files.log ?? ''));
       return trialOf(diagnoseLog(log, state.model), state.model, error ?? result);
     } finally {
-      await rm(build, { recursive: true, force: true });
-      if (model !== this.#linked) await rm(model, { force: true });
+      await removeTree(build);
+      if (model !== this.#linked) await removeTree(model);
     }
   }
 

@@ -4,13 +4,15 @@ import { driverCommand, type Polygraphy, polygraphyCommand, trtexecCommand } fro
 import type { Backend, CommandLine, CommandNote, EngineOptions } from '../../core/build/buildOptions.ts';
 import { Answers } from '../tools/answers.ts';
 import { askPolygraphy, findPolygraphy } from '../tools/findPolygraphy.ts';
-import { findProgram } from '../tools/findProgram.ts';
-import { findPython, probePython, type Python } from '../tools/findPython.ts';
+import { findInstalled } from '../tools/findProgram.ts';
+import { findPython, type Python } from '../tools/findPython.ts';
 import { launchedQuestion } from './internal/launch.ts';
 import type { BuildFilePaths } from './internal/buildFilePaths.ts';
 import { helpOfTrtexec, printed, probeTrtexec } from '../tools/probeTool.ts';
 import { runProcess } from '../tools/runProcess.ts';
 import { ensurePackages } from '../tools/ensurePackages.ts';
+import { isFile } from '../files/exists.ts';
+import { UserError } from '../userError.ts';
 
 /** The programs of this machine that a build may use, as far as someone chose them. */
 export interface BuildTools {
@@ -107,12 +109,19 @@ export const refusals = (notes: CommandNote[]): string[] =>
 async function choose(tools: BuildTools): Promise<Backend> {
   if (tools.trtexec) return 'trtexec';
   if (!(await hasGpu())) return 'rtx';
-  if (await findProgram('trtexec')) return 'trtexec';
-  const python = await probePython(tools.python ?? 'python3');
-  return python?.modules.includes('tensorrt') ? 'python' : 'rtx';
+  if (await findInstalled('trtexec')) return 'trtexec';
+  return findTensorrt(tools).then(
+    () => 'python',
+    (error: unknown) => {
+      if (error instanceof UserError) return 'rtx';
+      throw error;
+    },
+  );
 }
 
 async function hasGpu(): Promise<boolean> {
+  // Jetson, which has no nvidia-smi before JetPack 6.
+  if (await isFile('/etc/nv_tegra_release')) return true;
   return runProcess({ program: 'nvidia-smi', args: ['-L'], signal: AbortSignal.timeout(20_000) }).then(
     ({ code }) => code === 0,
     () => false,

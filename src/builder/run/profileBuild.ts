@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Launcher } from '../../core/build/launcher.ts';
 import { flagsIn, nsysArguments, tracedRun } from '../../core/build/buildCommand.ts';
@@ -9,6 +8,7 @@ import { runProcess } from '../tools/runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { Launch, launchedQuestion } from './internal/launch.ts';
 import { isFile } from '../files/exists.ts';
+import { removeTree } from '../files/persist.ts';
 
 export interface ProfileRequest {
   build: Build;
@@ -64,7 +64,7 @@ async function record(request: ProfileRequest, engine: string): Promise<Build> {
     [nsys, 'export', '--type=sqlite', '--force-overwrite=true', `--output=${sqlite}`, report],
   ];
   // A trace of before would pass for this one's.
-  for (const file of files) await rm(file, { force: true });
+  for (const file of files) await removeTree(file);
   await launch?.begin(signal);
   try {
     for (const command of commands) await runCommand(launch?.buildCommand(command, {}) ?? command, request);

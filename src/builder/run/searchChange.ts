@@ -1,5 +1,5 @@
 import { similarText } from '../../core/base/text.ts';
-import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
@@ -24,7 +24,7 @@ import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
-import { removeTree } from '../files/persist.ts';
+import { linkOrCopy, removeTree } from '../files/persist.ts';
 
 export interface SearchRequest {
   /** How to build, and the model as it is. */
@@ -190,7 +190,7 @@ class Trials {
     const model = join(this.#folder, `trtlens-try-${place}.onnx`);
     try {
       if (change) await writeChanged(this.#options.model, change, model, this.#files, signal);
-      else await linkModel(this.#options.model, model);
+      else await linkOrCopy(this.#options.model, model);
       const overrides = `${model}.trtprec`;
       if (rules !== undefined) await writeFile(overrides, `${rules}\n`);
       this.builds += 1;
@@ -216,14 +216,11 @@ class Trials {
       if (error instanceof UserError) return { ...tried, reached: null, why: withoutFolder(error.message, model) };
       throw error;
     } finally {
-      await rm(model, { force: true });
+      await removeTree(model);
       await removeTree(join(this.#folder, `build-${place}`));
     }
   }
 }
-
-/** A link is the cheapest copy; on Windows symbolic links need rights. */
-const linkModel = (from: string, to: string): Promise<void> => link(from, to).catch(() => symlink(from, to));
 
 const withoutFolder = (message: string, model: string): string =>
   message.replaceAll(model, basename(model)).replace(/^trtlens-try-\d+\.onnx(?:\.trtprec)?[:\d]*: /, '');

@@ -71,7 +71,10 @@ async function isSameBuild(given: EngineFilesGiven, files: ParsedFiles): Promise
   }
 }
 
-/** The ONNX file of an engine's files: the one that the log names, else the only one next to them that fits; null: none. */
+/**
+ * The model of an engine's files, an ONNX file or a graph of Torch-TensorRT: the one that the log names, else the only one
+ * next to them that fits; null: none.
+ */
 export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedFiles()): Promise<string | null> {
   const path = given.log ?? given.layers;
   // A profile's names alone prove nothing.
@@ -89,17 +92,19 @@ export async function modelOfEngine(given: EngineFilesGiven, files = new ParsedF
   const places = named === null ? [] : [resolve(dirname(path), named), join(dirname(path), basename(named))];
   const [first] = await fitting(places);
   if (first !== undefined) return first;
-  const near = await fitting(await filesNear(path, (name) => name.toLowerCase().endsWith('.onnx')));
+  const near = await fitting(await filesNear(path, (name) => /\.(?:onnx|fx\.json)$/i.test(name)));
   return near.length === 1 ? near[0]! : null;
 }
 
 /**
  * Whether layers were placed in the model: a model without a common name fits by chance. A build that failed before there
- * were any has parsed the nodes of its model.
+ * were any has parsed the nodes of its model, and a log of ONNX Runtime lists them by provider.
  */
 const describesNodes = ({ report, log, model }: LoadedBuild): boolean => {
   if (!fitsInputs(report)) return false;
   if (report.layers.length > 0) return report.layers.some(({ nodes }) => nodes.length > 0);
+  if (report.placement !== undefined)
+    return report.nodes.some(({ placement }) => placement?.exact === true && placement.provider !== null);
   const names = new Set(model.nodes.map(({ name }) => name));
   return log?.outcome === 'failed' && log.parsedNodes.some(({ name }) => name !== '' && names.has(name));
 };

@@ -66,7 +66,8 @@ export async function loadBuild(
     removed: overrides?.removed,
     builtShapes: manifest.shapes && sizesOf(manifest.shapes),
   };
-  return { ...(await joined(given, own, files)), overrides, manifest };
+  const loaded = { ...(await joined(given, own, files)), overrides, manifest };
+  return { ...loaded, report: await placed(loaded, given) };
 }
 
 /**
@@ -75,14 +76,18 @@ export async function loadBuild(
  */
 export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
   const loaded = { ...(await joined(given, {}, files)), overrides: null, manifest: null };
-  return given.ortLog === undefined ? loaded : { ...loaded, report: await placed(loaded, given.ortLog) };
+  return { ...loaded, report: await placed(loaded, given) };
 }
 
-/** The report with where ONNX Runtime runs each node. */
-async function placed({ report, model }: Pick<LoadedBuild, 'report' | 'model'>, ortLog: string): Promise<FusionReport> {
-  const { value, problems } = readPlacement(decodeUtf8(await readTextBytes(ortLog, 'the verbose log of ONNX Runtime')));
-  const all = [...report.problems, ...problems.map((problem) => ({ ...problem, file: basename(ortLog) }))];
-  return { ...(value ? placeNodes(report, model, value) : report), problems: all };
+/** The report with where ONNX Runtime runs each node, by the log that is given for it, or by a build log of its own. */
+async function placed({ report, model, log }: LoadedBuild, given: BuildFilesGiven): Promise<FusionReport> {
+  const path = given.ortLog ?? (log?.writer === 'onnxruntime' ? given.log : undefined);
+  if (path === undefined) return report;
+  const { value, problems } = readPlacement(decodeUtf8(await readTextBytes(path, 'the verbose log of ONNX Runtime')));
+  if (value) return placeNodes(report, model, value);
+  // A log of its engine alone says nothing of the other nodes.
+  if (given.ortLog === undefined) return report;
+  return { ...report, problems: [...report.problems, ...problems.map((one) => ({ ...one, file: basename(path) }))] };
 }
 
 /** One report for the same files, however often it is requested. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { TraceExport } from '../files/parsedFiles.ts';
 import { UserError } from '../userError.ts';
-import { findProgram } from './findProgram.ts';
+import { findInstalled } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
 import { isFile } from '../files/exists.ts';
 import { removeTree } from '../files/persist.ts';
@@ -20,7 +20,7 @@ export const exportingWith =
  * @throws {UserError} if there is no such program, or it cannot export the report
  */
 export async function exportTrace<T>(path: string, nsys: string, read: (sqlite: string) => Promise<T>): Promise<T> {
-  const program = await findProgram(nsys);
+  const program = await findInstalled(nsys);
   if (program === undefined)
     throw new UserError(
       `${path}: only nsys of Nsight Systems can read this file, and ${nsys} was not found. Install Nsight Systems or name its nsys (--nsys, or the setting tensorrtLens.nsys.path), or run nsys export --type sqlite elsewhere and open the result.`,

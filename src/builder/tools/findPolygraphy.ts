@@ -27,7 +27,7 @@ export async function findPolygraphy(options: {
   const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
   const sibling = python && !polygraphy ? await siblingOf(python, 'polygraphy') : undefined;
   const program = sibling ?? (await findTool(polygraphy ?? 'polygraphy', advice));
-  const interpreter = async () => (await interpreterOf(program)) ?? python ?? 'python3';
+  const interpreter = async () => (await interpreterOf(program)) ?? python ?? (windows ? 'python' : 'python3');
   const tool = await askPolygraphy({
     name: program,
     advice: `. ${advice}`,
@@ -73,12 +73,16 @@ export async function askPolygraphy(asked: {
 async function interpreterOf(program: string): Promise<string | undefined> {
   const named = /^#!\s*(\S+)/.exec(await head(program))?.[1];
   if (named && isAbsolute(named) && basename(named).startsWith('python')) return named;
-  return (await siblingOf(program, 'python3')) ?? siblingOf(program, 'python');
+  const sibling = (await siblingOf(program, 'python3')) ?? (await siblingOf(program, 'python'));
+  // Windows' own layout: python.exe, and the scripts in a folder next to it.
+  return sibling ?? (windows ? siblingOf(program, join('..', 'python')) : undefined);
 }
+
+const windows = process.platform === 'win32';
 
 async function siblingOf(program: string, name: string): Promise<string | undefined> {
   const found = await findProgram(program);
-  return found && findProgram(join(dirname(found), process.platform === 'win32' ? `${name}.exe` : name));
+  return found && findProgram(join(dirname(found), windows ? `${name}.exe` : name));
 }
 
 async function head(path: string): Promise<string> {

@@ -33,7 +33,7 @@ print(json.dumps({
  * Asks one interpreter what it is; undefined if it does not run or is too old to answer.
  * @param args first arguments, such as `-3` for `py`
  */
-export async function probePython(
+async function probePython(
   program: string,
   args: string[] = [],
   environment: Record<string, string | undefined> = {},
@@ -69,10 +69,10 @@ export async function findPython(options: {
   advice: string;
 }): Promise<Python> {
   const tried: string[] = [];
-  for (const [program, ...args] of options.chosen ? [[options.chosen]] : pythonCandidates()) {
+  for (const [program, ...args] of options.chosen ? [chosenPython(options.chosen)] : pythonCandidates()) {
     const python = await probePython(program!, args);
     if (!python) {
-      if (options.chosen) tried.push(`${program} does not run as Python 3`);
+      if (options.chosen) tried.push(`${options.chosen} does not run as Python 3`);
       continue;
     }
     const reason = options.reject(python);
@@ -81,6 +81,12 @@ export async function findPython(options: {
   }
   const found = tried.length > 0 ? tried.join('; ') : 'no python3 on the PATH';
   throw new UserError(`No suitable Python: ${found}. ${options.advice}`);
+}
+
+/** The program and first arguments of the interpreter that a user names: a path, a name, or `py -3.12`. */
+export function chosenPython(chosen: string): string[] {
+  const launcher = /^(py(?:\.exe)?)\s+(-\S+)$/i.exec(chosen.trim());
+  return launcher ? [launcher[1]!, launcher[2]!] : [chosen];
 }
 
 /** What to try, the user's default first, then newer versions that most packages have wheels for. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { readTrtexecHelp, type TrtexecHelp } from '../../core/build/trtexecFlags.ts';
 import { Answers } from './answers.ts';
-import { findProgram } from './findProgram.ts';
+import { findInstalled } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 
@@ -54,7 +54,7 @@ export async function helpOfTrtexec(program: string, ask: (args: string[]) => Pr
 
 /** @throws {UserError} naming the program and what to do */
 export async function findTool(chosen: string, advice: string): Promise<string> {
-  const program = await findProgram(chosen);
+  const program = await findInstalled(chosen);
   if (program === undefined) throw new UserError(`${chosen}: program not found. ${advice}`.trim());
   return program;
 }

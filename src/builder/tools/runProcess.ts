@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { findProgram, windowsProgram } from './findProgram.ts';
+import { findProgram, isBatchFile, windowsProgram } from './findProgram.ts';
 import { LineSplitter } from '../files/lineSplitter.ts';
 import { supervisorProgram } from './internal/supervisor.ts';
 import { UserError } from '../userError.ts';
@@ -48,6 +48,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   // The system would also look where we stand, on Windows even first: a downloaded folder may contain a `py.exe`.
   const found = /[\\/]/.test(program) ? program : await findProgram(program, environment['PATH']);
   if (found === undefined) throw notStarted(program, { code: 'ENOENT', message: '' });
+  if (process.platform === 'win32' && isBatchFile(found)) throw notStarted(program, { message: onlyByShell(found) });
   const child = spawn(process.execPath, ['-e', supervisorProgram, 'tensorrt-lens-supervisor'], {
     // In VS Code this process is Electron, which is Node where it is asked to be.
     env: { ...withoutNodeOptions(), ELECTRON_RUN_AS_NODE: '1' },
@@ -107,6 +108,9 @@ function ended(child: ChildProcess, program: string): Promise<Answer> {
     });
   });
 }
+
+const onlyByShell = (found: string): string =>
+  `${found} is a batch file, which only a shell can run. Name the .exe that it starts`;
 
 function notStarted(program: string, { code, message }: { code?: string | undefined; message: string }): UserError {
   const why = code === 'ENOENT' ? 'program not found' : code === 'EACCES' ? 'permission denied' : message;

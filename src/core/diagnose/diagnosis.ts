@@ -45,6 +45,7 @@ export type BuildStep =
   | 'shapes'
   | 'buildAs'
   | 'build'
+  | 'check'
   | 'profile'
   | 'attach'
   | 'log'
@@ -60,6 +61,7 @@ export const stepWords: Record<BuildStep, string> = {
   shapes: 'Set Shapes…',
   buildAs: 'Change Build Options…',
   build: 'Build Again',
+  check: 'Check Model',
   profile: 'Build and Time Layers',
   attach: 'Open Profile…',
   log: 'Open Log',

@@ -4,10 +4,9 @@ import type { Problem } from '../base/problem.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
-import { contradictedShapes, type Contradiction } from '../network/inferTensors.ts';
+import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
 import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
-import { builtNetworkOf, networkOf } from '../network/network.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
 import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
 import type {
@@ -386,6 +385,14 @@ function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
 /** Execution providers that run parts of a graph as TensorRT engines. */
 const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
 
+/** In the place of advice to build: who has ONNX Runtime's log asked where nodes run. */
+const placementOnly: Problem = {
+  severity: 'info',
+  code: 'placement-only',
+  message:
+    'The log says where ONNX Runtime runs each node, not what TensorRT fused. For that, add the log or the layer info of a TensorRT build.',
+};
+
 /** A report with where ONNX Runtime runs each node. */
 export function placeNodes(report: FusionReport, model: OnnxModel, placement: Placement): FusionReport {
   const { nodes } = builtNetworkOf(model);
@@ -393,6 +400,10 @@ export function placeNodes(report: FusionReport, model: OnnxModel, placement: Pl
   const placed = report.nodes.map((node, at) => ({ ...node, placement: place(nodes[at]!) }));
   return {
     ...report,
+    problems: report.problems.flatMap((problem) => {
+      if (problem.code === 'no-build-log') return [];
+      return problem.code === 'no-layers' ? [placementOnly] : [problem];
+    }),
     nodes: placed,
     placement: placement.providers.map(({ name, count, nodes: listed, line }) => ({
       provider: name,

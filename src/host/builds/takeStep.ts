@@ -38,6 +38,8 @@ export function stepCommand(
       return manifest === null || manifest.origin !== 'built'
         ? [commands.build, uri]
         : [commands.rerunBuild, { context: 'build', build: { manifest } }];
+    case 'check':
+      return ['workbench.actions.view.problems'];
     case 'attach':
       return [commands.attach, uri];
     case 'cancel':

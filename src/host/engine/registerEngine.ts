@@ -125,7 +125,7 @@ async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles)
 async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
   const { engineFilesOf } = await import('../../builder/store/engineFiles.ts');
   const given = await engineFilesOf(uri.fsPath, files);
-  const model = await askForModel();
+  const model = await askForModel({ traced: true });
   if (model !== undefined) await attachPieces(parts, model, urisOf(given));
 }
 

@@ -211,7 +211,7 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     if (session.state.model !== 'ready') lines.push(messageOf(session));
     const panel = this.#panel;
     if (panel !== undefined) {
-      lines.push(panel.sentence);
+      lines.push(panel.figures);
       const { hits } = panel;
       if (hits !== null) {
         lines.push(`“${this.#search}”: ${hits.nodes} nodes, ${hits.layers} layers.`);

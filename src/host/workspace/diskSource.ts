@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { requestedPrecisions } from '../../builder/store/buildFactsOf.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { buildHints } from '../../core/build/buildManifest.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
-import { hintsOf } from '../../builder/store/viewData.ts';
 import { modelChanged } from '../../builder/store/modelChanged.ts';
 import { engineFilesOf } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
@@ -142,7 +142,7 @@ export class DiskSource implements SessionSource {
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
       const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
-      const hints = [...hintsOf(read, build.manifest), ...report.problems.map(describe)];
+      const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];
       const precision = realizedPrecision(read);
       return { ...withoutReport(build, later), report, hints, asked: requestedPrecisions(read), precision };
     } catch (error) {

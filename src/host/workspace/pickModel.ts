@@ -27,11 +27,14 @@ function activeModel(): vscode.Uri | undefined {
   return uri !== undefined && isModelFile(uri) ? uri : undefined;
 }
 
-/** The models of the workspace as a list, with the way to any other. */
-export function askForModel(): Promise<vscode.Uri | undefined> {
+/** The models of the workspace as a list, with the way to any other. `traced`: graphs of Torch-TensorRT, too. */
+export function askForModel({ traced = false } = {}): Promise<vscode.Uri | undefined> {
   return pickFile({
-    glob: '**/*.onnx',
-    placeHolder: 'Select a model',
-    dialog: { filters: { ONNX: ['onnx'] }, openLabel: 'Open Model' },
+    glob: traced ? '**/*.{onnx,fx.json}' : '**/*.onnx',
+    placeHolder: traced ? 'Select the ONNX file or the graph of Torch-TensorRT (.fx.json)' : 'Select a model',
+    dialog: {
+      filters: traced ? { 'ONNX or .fx.json': ['onnx', 'json'] } : { ONNX: ['onnx'] },
+      openLabel: 'Open Model',
+    },
   });
 }

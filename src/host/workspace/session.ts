@@ -120,6 +120,7 @@ export class Session {
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes;
+    const requested = newest?.precision?.requested ?? null;
     return {
       title: this.title,
       graph,
@@ -127,6 +128,7 @@ export class Session {
       build: newest?.build ?? null,
       hints: [...hints, ...(newest?.hints ?? [])],
       asked: newest?.asked ?? [],
+      ...(requested !== null && { requested }),
       ...(judged && { accuracy: judged }),
       ...(quantization && { quantization }),
       ...(newest && { state: newest.state }),

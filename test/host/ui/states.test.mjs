@@ -71,7 +71,7 @@ test('missing weights: one click builds with random ones', async () => {
   await w.shot('states-2-weights');
   recorded('vit_tiny.fp32');
   await button.click();
-  await w.view.getByText(/Of 636 nodes, \d+ are in the ForeignNode/).waitFor();
+  await w.view.getByTitle(/^In ForeignNodes: \d+ of 636 nodes/).waitFor();
   await state(w).waitFor({ state: 'hidden' });
 });
 

@@ -24,7 +24,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.terminal('Built in').waitFor({ timeout: DOWNLOAD });
   const group = w.group('ForeignNode 0');
   await group.waitFor();
-  await w.message.getByText(/Of \d+ nodes, \d+ are in the ForeignNode/).waitFor();
+  await w.message.getByText(/\d+ layers? · 1 ForeignNode /).waitFor();
   await w.shot('walk-3-built', { docs: 'build-log', toasts: true });
   await w.hidePanel();
 

@@ -15,7 +15,7 @@ test('each step opens, builds and shows the sample model', async () => {
   await button('Open Sample Model').click();
   await w.tab('fusion_zoo.onnx').waitFor();
   await w.view.locator('canvas').first().waitFor();
-  await w.view.getByText(/No build is known for this model yet/).waitFor();
+  await w.view.getByRole('button', { name: 'Build TensorRT Engine' }).waitFor();
 
   const step = async (title, text) => {
     await w.tab('Welcome').click();

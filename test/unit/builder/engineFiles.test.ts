@@ -1,8 +1,10 @@
-import { copyFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineFilesOf, modelOfEngine } from '../../../src/builder/store/engineFiles.ts';
+import { loadFiles } from '../../../src/builder/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 
 const capture = (build: string, file: string) => fixturePath(`captures/tensorrt-10.6.0/${build}/${file}`);
@@ -90,6 +92,36 @@ describe('the model of an engine', () => {
     expect(await modelOfEngine(given)).toBeNull();
     await model('unsupported_op');
     expect(basename((await modelOfEngine(given))!)).toBe('unsupported_op.onnx');
+  });
+
+  it('may be the graph of Torch-TensorRT', async () => {
+    const torch = (name: string) => fixturePath(`torch/tensorrt-10.6.0/${name}`);
+    await cp(torch('encoder.layers.json.gz'), join(folder, 'encoder.layers.json.gz'));
+    await cp(fixturePath('torch/convnet.fx.json'), join(folder, 'convnet.fx.json'));
+    const given = await engineFilesOf(join(folder, 'encoder.layers.json.gz'));
+    expect(await modelOfEngine(given)).toBeNull();
+    await cp(torch('encoder.fx.json'), join(folder, 'encoder.fx.json'));
+    expect(basename((await modelOfEngine(given))!)).toBe('encoder.fx.json');
+  });
+
+  it('is the one whose nodes a log of ONNX Runtime places, without advice to build', async () => {
+    await cp(fixturePath('ort/loop_if.cpu.log.gz'), join(folder, 'ort.log.gz'));
+    const given = await engineFilesOf(join(folder, 'ort.log.gz'));
+    await model('resnet18');
+    expect(await modelOfEngine(given)).toBeNull();
+    await model('loop_if');
+    // It says that all nodes are on the CPU, of any model.
+    expect(await modelOfEngine(given)).toBeNull();
+    const onnx = join(folder, 'loop_if.onnx');
+    const { report } = await loadFiles({ ...given, onnx });
+    expect(report.placement).toMatchObject([{ provider: 'CPUExecutionProvider', nodes: 18 }]);
+    expect(report.problems.map(({ code }) => code)).toEqual(['placement-only']);
+    const line = (text: string) => `2026-11-22 20:14:13.76 [V:onnxruntime:, session_state.cc:1581 Verify] ${text}\n`;
+    const first = report.nodes.find(({ op }) => op === 'MatMul')!;
+    const lines = ['Node placements', ' Node(s) placed on [CUDAExecutionProvider]. Number of nodes: 1'];
+    const cpu = gunzipSync(await readFile(given.log!)).toString();
+    await writeFile(join(folder, 'cuda.log'), cpu + [...lines, `   MatMul (${first.name})`].map(line).join(''));
+    expect(await modelOfEngine(await engineFilesOf(join(folder, 'cuda.log')))).toBe(onnx);
   });
 
   it('is not known of a profile alone', async () => {

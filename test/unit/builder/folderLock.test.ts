@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withFolderLock } from '../../../src/builder/files/folderLock.ts';
@@ -49,6 +49,8 @@ test('a lock whose owner is gone counts for nothing', async () => {
   const gone = spawnSync(process.execPath, ['-e', '0']).pid;
   for (const content of [String(gone), '', 'nonsense']) {
     writeFileSync(join(folder, 'c.lock'), content);
+    // An empty one may be about to be written for a second.
+    utimesSync(join(folder, 'c.lock'), 1, 1);
     await expect(withFolderLock(join(folder, 'c'), () => Promise.resolve(1))).resolves.toBe(1);
   }
 });

@@ -1,14 +1,14 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, posix, win32 } from 'node:path';
+import { basename, join, posix, win32 } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prefixOf } from '../../../src/builder/accuracy/runEngine.ts';
-import { isStillAlive } from '../../../src/builder/files/folderLock.ts';
+import { isStillAlive, withFolderLock } from '../../../src/builder/files/folderLock.ts';
 import { isSamePath, pathKey, plainPath } from '../../../src/builder/files/pathKey.ts';
-import { realFolder, renamePersistently } from '../../../src/builder/files/persist.ts';
+import { linkOrCopy, realFolder, renamePersistently } from '../../../src/builder/files/persist.ts';
 import { processStart, readStart } from '../../../src/builder/files/internal/processStart.ts';
-import { windowsProgram } from '../../../src/builder/tools/findProgram.ts';
-import { pythonCandidates } from '../../../src/builder/tools/findPython.ts';
+import { findProgram, usualFolders, windowsProgram } from '../../../src/builder/tools/findProgram.ts';
+import { chosenPython, pythonCandidates } from '../../../src/builder/tools/findPython.ts';
 import { howToGetPython, packageSets } from '../../../src/builder/tools/packageSets.ts';
 import { runProcess, withChanges } from '../../../src/builder/tools/runProcess.ts';
 import { modelLine } from '../../../src/cli/accuracy/accuracy.ts';
@@ -107,6 +107,36 @@ describe('programs', () => {
     expect(pythonCandidates('darwin')).toContainEqual(['/opt/homebrew/bin/python3']);
   });
 
+  test('Windows’ launcher of Python can be chosen with its version', () => {
+    expect(chosenPython('py -3.12')).toEqual(['py', '-3.12']);
+    expect(chosenPython('C:\\Program Files\\Python312\\python.exe')).toEqual([
+      'C:\\Program Files\\Python312\\python.exe',
+    ]);
+  });
+
+  test('on Windows a name is that of an .exe, and a batch file is found to be refused', async () => {
+    const path = join(folder, 'bin');
+    await mkdir(path);
+    for (const name of ['tool.bat', 'both.bat', 'both.exe'])
+      // oxlint-disable-next-line no-await-in-loop
+      await writeFile(join(path, name), '', { mode: 0o755 });
+    await expect(findProgram('tool', `.;${path}`, 'win32')).resolves.toBe(join(path, 'tool.bat'));
+    await expect(findProgram('both', path, 'win32')).resolves.toBe(join(path, 'both.exe'));
+    await expect(findProgram('both.exe', path, 'win32')).resolves.toBe(join(path, 'both.exe'));
+    await expect(findProgram('tool', path, 'linux')).resolves.toBeUndefined();
+  });
+
+  test('nsys and trtexec are found where their installers put them, the newest first', async () => {
+    const parent = join(folder, 'NVIDIA Corporation');
+    for (const version of ['Nsight Systems 2024.5.1', 'Nsight Systems 2024.11.1', 'Nsight Compute 2024.3.0'])
+      // oxlint-disable-next-line no-await-in-loop
+      await mkdir(join(parent, version), { recursive: true });
+    const at = (version: string) => join(parent, `Nsight Systems ${version}`, 'target-windows-x64');
+    await expect(usualFolders('nsys', 'win32', folder)).resolves.toBe(`${at('2024.11.1')};${at('2024.5.1')}`);
+    await expect(usualFolders('trtexec', 'linux', '/')).resolves.toBe('/usr/src/tensorrt/bin');
+    await expect(usualFolders('python', 'linux')).resolves.toBe('');
+  });
+
   test('advice is for the system at hand', () => {
     expect(howToGetPython('win32')).not.toContain('apt-get');
     expect(howToGetPython('darwin')).not.toContain('apt-get');
@@ -156,4 +186,52 @@ test('a rename that is refused for good fails with the system’s own error', as
   await writeFile(join(folder, 'one'), '1');
   await renamePersistently(join(folder, 'one'), join(folder, 'two'), 'win32');
   await expect(readFile(join(folder, 'two'), 'utf8')).resolves.toBe('1');
+});
+
+describe('a file system without links', () => {
+  const none = () => Promise.reject(Object.assign(new Error('no links'), { code: 'EPERM' }));
+
+  test('locks folders all the same', async () => {
+    const order: number[] = [];
+    const target = join(folder, 'locked');
+    const work = (index: number) =>
+      withFolderLock(
+        target,
+        async () => {
+          order.push(index);
+          await expect(readFile(`${target}.lock`, 'utf8')).resolves.toBe(String(process.pid));
+          order.push(index);
+        },
+        { makeLink: none },
+      );
+    await Promise.all([work(1), work(2), work(3)]);
+    expect(order.filter((one, at) => at % 2 === 0)).toEqual(order.filter((_, at) => at % 2 === 1));
+    expect((await readdir(folder)).filter((name) => name.startsWith('locked'))).toEqual([]);
+  });
+
+  test('copies what it cannot link, over nothing', async () => {
+    const [from, to] = [join(folder, 'weights'), join(folder, 'copy')];
+    await writeFile(from, 'w');
+    await linkOrCopy(from, to, [none]);
+    await expect(readFile(to, 'utf8')).resolves.toBe('w');
+    expect((await stat(to)).ino).not.toBe((await stat(from)).ino);
+    await expect(linkOrCopy(from, to, [none])).rejects.toThrow('EEXIST');
+  });
+});
+
+test('what Windows may refuse for a moment is removed and renamed with patience everywhere', async () => {
+  const files = await Promise.all(
+    ['builder', 'cli', 'host'].map(async (module) => {
+      const entries = await readdir(join('src', module), { recursive: true, withFileTypes: true });
+      return entries.filter(({ name }) => name.endsWith('.ts')).map(({ parentPath, name }) => join(parentPath, name));
+    }),
+  );
+  expect(files.flat().length).toBeGreaterThan(300);
+  for (const file of files.flat()) {
+    // oxlint-disable-next-line no-await-in-loop
+    const imported = [...(await readFile(file, 'utf8')).matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)];
+    const names = imported.flatMap(([, list]) => list!.split(',').map((name) => name.trim()));
+    const own = basename(file) === 'persist.ts';
+    expect(own ? [] : names.filter((name) => /^(?:rm|rename|unlink)(?:Sync)?$/.test(name)), file).toEqual([]);
+  }
 });

@@ -3,15 +3,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { buildOptions } from '../../../src/core/build/buildOptions.ts';
+// @ts-expect-error -- the script is plain JavaScript
+import * as script from '../../../scripts/generate/manifestTexts.mjs';
 import { graphCommands, graphKeys } from '../../../src/protocol/graphActions.ts';
 import {
   commands,
   contextKeys,
   fusionTreeId,
   historyTreeId,
+  accuracyViewType,
   cacheViewType,
+  comparisonViewType,
   engineViewType,
+  fusionPageViewType,
   graphViewType,
+  quantizationViewType,
   settingsSection,
   taskType,
 } from '../../../src/host/ids.ts';
@@ -19,7 +25,10 @@ import {
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
+const readManifest = script.readManifest as (read: typeof text) => Manifest;
+
 interface Manifest {
+  activationEvents: string[];
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
     commands: { command: string; category?: string }[];
@@ -34,7 +43,7 @@ interface Manifest {
   };
 }
 
-const manifest = JSON.parse(text('package.json')) as Manifest;
+const manifest = readManifest(text);
 const { contributes } = manifest;
 const hostSource = readdirSync(join(root, 'src/host'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
@@ -54,6 +63,14 @@ it('contributes exactly the commands, views, editors and task types that the cod
     cacheViewType,
   ]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('is started by each kind of page that comes back with its window', () => {
+  expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
+    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+      (type) => `onWebviewPanel:${type}`,
+    ),
+  );
 });
 
 it('contributes the keys that the help of the graph lists', () => {
@@ -78,7 +95,7 @@ it('offers only commands that exist', () => {
   const inMenus = Object.values(contributes.menus)
     .flat()
     .map(({ command }) => command);
-  const inTexts = [...text('package.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
+  const inTexts = [...text('package.nls.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
   const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
   expect(own.length).toBeGreaterThan(20);
   expect(own.filter((id) => !known.has(id))).toEqual([]);

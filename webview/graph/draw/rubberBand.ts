@@ -1,4 +1,4 @@
-import { element } from '../panels/element.ts';
+import { element } from '../../shared/element.ts';
 
 /** A rectangle in CSS pixels from the stage's corner. */
 export interface Area {

@@ -3,7 +3,7 @@ import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts
 import type { NodeAccuracy } from '../../../src/core/picture/graph/viewData.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { factList, detailSection } from './details.ts';
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 const words = graphStrings.facts;

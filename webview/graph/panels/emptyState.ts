@@ -1,5 +1,5 @@
 import type { ViewHost } from '../../../src/protocol/views.ts';
-import { button, element } from './element.ts';
+import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 /** What is shown instead of a graph: why there is none, or else the ways to one. A file that cannot be read builds no engine. */

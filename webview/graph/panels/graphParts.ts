@@ -2,7 +2,8 @@ import type { OverlayKind } from '../../../src/core/picture/graph/overlay.ts';
 import { graphKeys, keyText } from '../../../src/protocol/graphActions.ts';
 import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
 import { GraphTree } from '../view/graphTree.ts';
-import { button, element } from './element.ts';
+import { button, element } from '../../shared/element.ts';
+import { FigureBar } from '../../shared/figureBar.ts';
 import { graphStrings } from './graphStrings.ts';
 import { HoverCard } from './hoverCard.ts';
 import { Inspector, type InspectorActions } from './inspector.ts';
@@ -43,8 +44,8 @@ export interface GraphCommands {
   readonly selecting: InspectorActions & {
     goToHit(at: number): void;
     hitEntry(at: number): SearchEntry;
-    /** Shows a selection and brings it into sight, as if another view had selected. */
-    follow(selection: Selection): void;
+    /** Selects, brings it into sight, and tells the host. */
+    pick(selection: Selection): void;
   };
   readonly part: PlaceActions;
   readonly stage: { center(x: number, y: number): void };
@@ -67,8 +68,7 @@ export interface GraphParts {
   main: HTMLElement;
   empty: HTMLElement;
   header: HTMLElement;
-  sentence: HTMLElement;
-  hints: HTMLElement;
+  figures: FigureBar;
   state: StateBanner;
   flat: HTMLButtonElement;
   tree: GraphTree;
@@ -84,8 +84,6 @@ export interface GraphParts {
 /** Builds the page in `root`. */
 export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCommands): GraphParts {
   const canvas = element('canvas', { 'aria-hidden': 'true' });
-  const sentence = element('h1', { class: 'graph-sentence' });
-  const hints = element('p', { class: 'graph-hints muted' });
   const tree = new GraphTree();
   const help = new HelpDialog();
   const legend = new Legend(
@@ -102,10 +100,11 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
   const minimap = new Minimap((x, y) => commands.stage.center(x, y));
   const state = new StateBanner({
     run: (step) => host.run(step, []),
-    showNodes: (ids) => {
-      commands.selecting.follow({ kind: 'nodes', ids });
-      host.selected({ kind: 'nodes', ids });
-    },
+    showNodes: (ids) => commands.selecting.pick({ kind: 'nodes', ids }),
+  });
+  const figures = new FigureBar({
+    select: (selection) => commands.selecting.pick(selection),
+    run: (command, nodes) => host.run(command, nodes),
   });
   const inspector = new Inspector(host, commands.selecting, (module) => commands.toggle(module));
   const flat = iconButton(
@@ -131,12 +130,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     picture('png'),
     iconButton('help', graphStrings.help, () => help.open()),
   );
-  const header = element(
-    'header',
-    { class: 'graph-header' },
-    element('div', { class: 'graph-words' }, sentence, hints),
-    tools,
-  );
+  const header = element('header', { class: 'graph-header' }, figures.root, tools);
   const stage = element('div', { class: 'graph-stage' }, canvas, tree.root);
   const card = new HoverCard();
   const floor = element('div', { class: 'graph-floor' }, stage, minimap.root, card.root);
@@ -152,8 +146,7 @@ export function buildParts(root: HTMLElement, host: ViewHost, commands: GraphCom
     main,
     empty,
     header,
-    sentence,
-    hints,
+    figures,
     state,
     flat,
     tree,

@@ -7,10 +7,6 @@ export const graphStrings = {
   state: 'Build state',
   showNodes: (nodes: number) => (nodes === 1 ? 'Show Node' : `Show ${thousands(nodes)} Nodes`),
   dismiss: 'Dismiss',
-  noReport: (nodes: number, tried: boolean) =>
-    tried
-      ? `${counted(nodes, 'node')}. No build of this model has passed yet.`
-      : `${counted(nodes, 'node')}. No build is known for this model yet. Build an engine or open a log to see what TensorRT does with it.`,
   overlay: 'Color by',
   overlays: {
     fusion: 'Fusion groups',
@@ -114,6 +110,7 @@ export const graphStrings = {
     pair: (tensor: string, fate: string) => `Q/DQ pair of ${tensor}: ${fate}.`,
     rule: (line: number) => `override: line ${thousands(line)}`,
     metadata: 'Raw metadata',
+    source: 'Source',
     placement: 'Execution provider of ONNX Runtime',
     placementUnknown: 'Not known',
     notVisible: 'not known: fused, or not in the layer info',

@@ -1,6 +1,6 @@
 import type { GraphModel } from '../view/graphModel.ts';
 import { factList } from './details.ts';
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { hoverText } from './hoverText.ts';
 import type { HoverTarget } from './hoverText.ts';
 

@@ -1,5 +1,5 @@
 import { type Overlay, type OverlayKind, overlayKinds, paints } from '../../../src/core/picture/graph/overlay.ts';
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
 import { isDerived, type Palette } from '../draw/palette.ts';

@@ -1,6 +1,6 @@
 import { CanvasBrush, type Camera } from '../draw/brush.ts';
 import type { Frame } from '../draw/drawView.ts';
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 const widest = 150;

@@ -1,5 +1,5 @@
 import { counted, thousands } from '../../../src/core/base/text.ts';
-import { button, element } from './element.ts';
+import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 
 /** A place above what is selected. */

@@ -1,4 +1,4 @@
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
 

@@ -5,7 +5,7 @@ import { layerOf } from '../../../src/core/report/words.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { errorFacts } from './accuracyDetails.ts';
 import { type DetailLinks, factList, heading, detailSection } from './details.ts';
-import { element } from './element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { scaleFacts } from './internal/quantizationDetails.ts';
 

@@ -2,7 +2,7 @@ import { foreignTitle } from '../../../src/core/report/words.ts';
 import { itemTitle, shortTitle } from '../../../src/core/picture/graph/scene.ts';
 import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
-import { element } from '../panels/element.ts';
+import { element } from '../../shared/element.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { HoverCard } from '../panels/hoverCard.ts';
 import type { GraphModel } from './graphModel.ts';

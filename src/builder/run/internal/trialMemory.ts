@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Symptom } from '../../../core/surgery/reduceFailure.ts';
 import { fileTrouble } from '../../userError.ts';
+import { removeTree } from '../../files/persist.ts';
 
 /** What the build of the whole model said: what to keep, and the nodes that it names. */
 export interface FirstTrial {
@@ -80,7 +81,7 @@ export class TrialMemory {
   }
 
   forget(): Promise<void> {
-    return rm(this.#path, { force: true });
+    return removeTree(this.#path);
   }
 
   #write(writing: Promise<void>): Promise<void> {

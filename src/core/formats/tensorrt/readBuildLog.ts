@@ -232,7 +232,10 @@ export class BuildLogReader {
       problems.push({
         severity: 'warning',
         code: 'no-build-log',
-        message: 'Not a TensorRT build log. Build with --verbose and save the output.',
+        message:
+          log.writer === 'onnxruntime'
+            ? 'This log of ONNX Runtime has no lines of TensorRT. Create the session with log_severity_level=0 and TensorRT’s execution provider, and save the output.'
+            : 'Not a TensorRT build log. Build with --verbose and save the output.',
       });
     return problems;
   }

@@ -129,9 +129,11 @@ function noEngineProblem({ log, layerInfo }: ReportInput, reason: string): Probl
   const next =
     log?.outcome === 'failed'
       ? 'Fix the errors of the build first.'
-      : layerInfo?.detail === 'none'
-        ? 'Build with --profilingVerbosity=detailed, or add the verbose log.'
-        : 'Build with --verbose and --profilingVerbosity=detailed, then pass the log or the layer info of that build.';
+      : log?.writer === 'onnxruntime'
+        ? 'With the ONNX file, the log of ONNX Runtime says where each node runs; the layers take TensorRT’s lines, which log_severity_level=0 adds.'
+        : layerInfo?.detail === 'none'
+          ? 'Build with --profilingVerbosity=detailed, or add the verbose log.'
+          : 'Build with --verbose and --profilingVerbosity=detailed, then pass the log or the layer info of that build.';
   return { severity: 'error', code: 'no-layers', message: `${reason} ${next}` };
 }
 

@@ -20,7 +20,6 @@ import {
   phrase,
   sharedText,
   shareOf,
-  summarySentence,
   totalMs,
 } from '../../report/words.ts';
 import { fusionGroups, selectedGroup } from '../graph/fusionGroups.ts';
@@ -35,6 +34,7 @@ import {
   toModuleTree,
 } from '../graph/hierarchy.ts';
 import type { GraphData, PanelSelection } from '../graph/viewData.ts';
+import { figuresOf, figuresText } from './headline.ts';
 
 /** Time that may be avoidable: one line, and a line for each finding, which selects its layers; null: nowhere. */
 export function findingDrafts(report: FusionReport): { whole: PanelDraft; lines: PanelDraft[] } | null {
@@ -88,8 +88,8 @@ export interface PanelItem {
 }
 
 export interface FusionPanel {
-  /** What TensorRT did with the model, as everywhere (`core/report`). */
-  sentence: string;
+  /** What TensorRT did with the model, in figures, as above every view. */
+  figures: string;
   items: PanelItem[];
   /** Nodes and layers that match the search; null without one. */
   hits: { nodes: number; layers: number } | null;
@@ -137,7 +137,7 @@ export function toFusionPanel(
           nodes: report.nodes.filter((_, index) => context.keepsNode(index)).length,
           layers: report.layers.filter((layer) => context.keepsLayer(layer)).length,
         };
-  return { sentence: summarySentence(report), items, hits };
+  return { figures: figuresText(figuresOf(report, null)), items, hits };
 }
 
 function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSort, search: string): Context {

@@ -13,6 +13,8 @@ import { toGraphData, type ViewData } from '../../../../src/core/picture/graph/v
 import { flowDefaults, toFusionFlow } from '../../../../src/core/picture/page/fusionFlow.ts';
 import { toFusionUnits } from '../../../../src/core/picture/page/layerRows.ts';
 import { toFusionPanel } from '../../../../src/core/picture/page/fusionPanel.ts';
+import { figuresOf } from '../../../../src/core/picture/page/headline.ts';
+import { fateOrder } from '../../../../src/core/report/words.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
 import { runCommand } from '../../cli/runCommand.ts';
@@ -105,7 +107,10 @@ describe('every surface gives the same counts', () => {
     expect((JSON.parse(readFileSync(output, 'utf8')) as ViewData).report).toEqual(report);
 
     expect(countsOfSentence(summaryOf(text))).toEqual(expected);
-    expect(countsOfSentence(toFusionPanel(report).sentence)).toEqual(expected);
+    for (const { key, meaning } of figuresOf(report, null)) {
+      const said = number(/^[^:]+: ([\d,]+) of /.exec(meaning)?.[1] ?? '0');
+      if ((fateOrder as string[]).includes(key)) expect([key, said]).toEqual([key, report.accounting[key as Fate]]);
+    }
     expect(countsOfPanel(report)).toEqual(expected);
 
     const computed = (['foreign', 'fused', 'single'] as Fate[]).reduce((sum, fate) => sum + report.accounting[fate], 0);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { locate, type PanelItem, toFusionPanel } from '../../../../src/core/picture/page/fusionPanel.ts';
+import { summarySentence } from '../../../../src/core/report/words.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 
 const lines = (items: PanelItem[]): string[] => items.map(({ label, description }) => `${label} | ${description}`);
@@ -98,16 +99,16 @@ describe('the tree of the side bar', () => {
     expect(item?.tooltip).toContain('Derived');
   });
 
-  test('an empty report gives the line of the unknown and a sentence', () => {
+  test('an empty report gives the line of the unknown and its figures', () => {
     const panel = toFusionPanel(handReport([], []));
     expect(lines(panel.items)).toEqual(['Unknown | 0 nodes']);
-    expect(panel.sentence).toBe('No engine layers are known. The model has no nodes.');
+    expect(panel.figures).toBe('0 layers · 0 unknown');
   });
 });
 
 describe('the sentence', () => {
   test('counts a ForeignNode as one layer, and adds up', () => {
-    expect(toFusionPanel(blocksReport()).sentence).toBe(
+    expect(summarySentence(blocksReport())).toBe(
       '3 engine layers: 1 ForeignNode (8 kernels), 1 single-node layer, 1 reformat. ' +
         'Of 16 nodes, 12 are in the ForeignNode (80 % of the time), 1 is in a single-node layer, 1 was folded, 1 was removed, 1 is unknown.',
     );
@@ -122,14 +123,14 @@ describe('the sentence', () => {
       ],
       [handLayer(0, 'fused', ['0', '1']), handLayer(1, 'single', ['2'])],
     );
-    expect(toFusionPanel(report).sentence).toBe(
+    expect(summarySentence(report)).toBe(
       '2 engine layers: 1 fused layer, 1 single-node layer. Of 3 nodes, 2 are in fused layers, 1 is in a single-node layer, 0 are unknown.',
     );
   });
 
   test('a net that is one ForeignNode', () => {
     const report = handReport([['/a', 'Add', 'foreign']], [handLayer(0, 'foreign', ['0'], { foreignNode: 0 })]);
-    expect(toFusionPanel(report).sentence).toBe('1 engine layer: 1 ForeignNode. The only node is in the ForeignNode.');
+    expect(summarySentence(report)).toBe('1 engine layer: 1 ForeignNode. The only node is in the ForeignNode.');
   });
 });
 

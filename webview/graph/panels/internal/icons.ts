@@ -10,7 +10,7 @@ import png from '../../icons/file-media.svg';
 import svg from '../../icons/file-code.svg';
 import zoomIn from '../../icons/zoom-in.svg';
 import zoomOut from '../../icons/zoom-out.svg';
-import { element } from '../element.ts';
+import { element } from '../../../shared/element.ts';
 
 const icons = { arrowDown, arrowUp, chevronDown, close, collapse, fit, flat, help, png, svg, zoomIn, zoomOut };
 export type Icon = keyof typeof icons;

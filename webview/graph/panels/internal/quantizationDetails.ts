@@ -8,7 +8,7 @@ import {
 import { percentText } from '../../../../src/core/base/text.ts';
 import type { GraphModel } from '../../view/graphModel.ts';
 import { detailSection } from '../details.ts';
-import { element } from '../element.ts';
+import { element } from '../../../shared/element.ts';
 import { graphStrings } from '../graphStrings.ts';
 
 const words = graphStrings.facts;

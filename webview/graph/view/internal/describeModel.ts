@@ -1,28 +1,15 @@
-import { summarySentence } from '../../../../src/core/report/words.ts';
+import { headlineOf } from '../../../../src/core/picture/page/headline.ts';
 import { legendGroups } from '../../draw/groupLabels.ts';
 import type { Palette } from '../../draw/palette.ts';
 import type { GraphParts } from '../../panels/graphParts.ts';
-import { graphStrings } from '../../panels/graphStrings.ts';
 import type { Legend } from '../../panels/legend.ts';
 import type { GraphModel } from '../graphModel.ts';
 
 /** Says above the graph what TensorRT did with a model, and offers the overlays that it has. */
-export function describeModel(
-  { sentence, hints, state, legend }: GraphParts,
-  model: GraphModel,
-  palette: Palette,
-): void {
+export function describeModel({ figures, state, legend }: GraphParts, model: GraphModel, palette: Palette): void {
   const { report } = model.data;
-  hints.textContent = model.data.hints.join(' ');
-  hints.hidden = model.data.hints.length === 0;
   state.show(model);
-  sentence.textContent =
-    report === null
-      ? graphStrings.noReport(model.graph.nodes, model.data.build !== null)
-      : // A number and its unit stay in one line.
-        summarySentence(report).replaceAll(' %', '\u00a0%');
-  // The header shows as much of both as two lines have room for.
-  sentence.title = hints.title = `${sentence.textContent} ${hints.textContent}`.trim();
+  figures.show(headlineOf(model.data));
   legend.offer('overrides', model.asked.size > 0);
   legend.offer('evidence', report?.subject !== 'engine');
   for (const kind of ['accuracy', 'range'] as const) legend.offer(kind, model.judged.size > 0);

@@ -103,6 +103,13 @@ export class GraphSelection {
     });
   }
 
+  /** The same for what is selected here, but not on the picture. */
+  pick(selection: Selection): void {
+    if (selection.kind === 'none') return this.close();
+    this.follow(selection);
+    this.#host.selected(selection);
+  }
+
   /** Shows a selection here, without a word to the host. */
   show(selection: Selection, subject: Subject | null): void {
     const model = this.#view.model!;

@@ -187,6 +187,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   }
 
   showPlace(subject: Subject | null): void {
+    this.#parts.figures.mark(this.#marks.selection);
     this.place.showCrumbs(this.#model === null ? [] : crumbsOf(this.#model, subject, this.selecting));
   }
 
