@@ -156,6 +156,7 @@ describe('the table of the fusion page', () => {
     await inOrder(opened);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.focus('[role=grid]');
+    await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'layers', ids: [1, 2] });

@@ -171,7 +171,7 @@ function layOut(flow: FusionFlow, { x }: Frame, height: number): { nodes: Node[]
 /** Gaps that are larger would tear a column of few blocks apart. */
 const largestGap = 4 * padding;
 
-/** Gives each column the same middle, and the room that its blocks leave to the gaps between them. */
+/** Gives each column the same middle, and what its blocks leave of the height to the gaps between them. */
 function balance({ nodes }: SankeyGraph<FlowItem, FlowLink>, top: number, bottom: number): void {
   for (const column of columnOrder) {
     const own = nodes.filter((node) => node.column === column).sort((a, b) => (a.y0 ?? 0) - (b.y0 ?? 0));

@@ -538,7 +538,7 @@ export const programFailure = (code: ProgramFailure, message: string): BuildFail
   lines: [],
 });
 
-/** The precision that a build was requested, as text: `FP16`; '' where only its log says, which nobody asked. */
+/** The precision that a build was requested, as text: `FP16`; '' where only its log may say it. */
 function precisionOf({ options, origin, tensorrt: { product, version } }: BuildManifest): string {
   const { precision, stronglyTyped, overrides } = options;
   if (typeof precision === 'string') return precision === 'best' ? precision : precision.toUpperCase();

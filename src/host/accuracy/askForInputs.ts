@@ -22,7 +22,7 @@ export async function askForInputs(
   memory: vscode.Memento,
   { random, search }: InputQuestion,
 ): Promise<string[] | undefined> {
-  const { files: beside, outputs } = await inputFilesBeside(model.fsPath);
+  const { files: nearby, outputs } = await inputFilesBeside(model.fsPath);
   for (;;) {
     const last = memory.get<string[]>(inputsKey(model)) ?? [];
     const shown = (path: string) => {
@@ -50,7 +50,7 @@ export async function askForInputs(
       ...(last.length > 0
         ? [{ label: '$(history) The Same Input Files Again', description: last.map(shown).join(', '), paths: last }]
         : []),
-      ...beside
+      ...nearby
         .filter(({ paths }) => isNew(paths))
         .map(({ paths, what }) => ({
           label: `$(file) ${what.includes('image') || paths.length > 1 ? what : shown(paths[0]!)}`,
