@@ -1,39 +1,62 @@
 // `npm run package`: builds everything for shipping and packs the extension as dist/tensorrt-lens.vsix.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages, localNode } from './install.mjs';
 
 const VSIX = 'dist/tensorrt-lens.vsix';
 /** In bytes: who installs it waits for the download. */
-const LIMIT = 1_200_000;
+const LIMIT = 1_600_000;
+const VSCE = resolve(import.meta.dirname, '../node_modules/@vscode/vsce/vsce');
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 installPackages();
 // vsce needs a newer Node than the one that may have started this.
-const node = localNode();
+const node = resolve(localNode());
 
 const { collectNotices, packedFiles } = await import('./notices.mjs');
-run('esbuild.mjs', '--minify', '--clean');
+run(['esbuild.mjs', '--minify', '--clean']);
 mkdirSync('dist', { recursive: true });
 writeFileSync('dist/THIRD_PARTY_NOTICES.txt', await collectNotices(packedFiles()));
-// What the bundles need is in them: no dependencies to install or to ship.
-run(
-  'node_modules/@vscode/vsce/vsce',
-  'package',
-  '--no-dependencies',
-  '--out',
-  VSIX,
-  ...process.argv.slice(2).filter((flag) => flag === '--pre-release'),
-);
+const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
+try {
+  stage(folder);
+  const flags = process.argv.slice(2).filter((flag) => flag === '--pre-release');
+  const said = run([VSCE, 'package', '--out', resolve(VSIX), ...flags], folder);
+  process.stdout.write(said);
+  if (/\bWARNING\b/.test(said)) fail('vsce warns about the package.');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
 const { size } = statSync(VSIX);
 console.log(`${VSIX}: ${size.toLocaleString('en')} bytes`);
-if (size > LIMIT) {
-  console.error(`The package must not exceed ${LIMIT.toLocaleString('en')} bytes.`);
-  process.exit(1);
+if (size > LIMIT) fail(`The package must not exceed ${LIMIT.toLocaleString('en')} bytes.`);
+
+/**
+ * Lays out what .vscodeignore names as vsce packs it: with the README of the Marketplace, and a manifest without what
+ * only developers need. What the bundles need is in them: no dependencies to install or to ship.
+ */
+function stage(to) {
+  const listed = run([VSCE, 'ls', '--no-dependencies']).trim();
+  for (const path of [...listed.split(/\r?\n/), '.vscodeignore']) cpSync(path, join(to, path));
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const own = { ...manifest, scripts: undefined, devDependencies: undefined, optionalDependencies: undefined };
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  // vsce makes links relative to the root absolute, by the manifest's repository.
+  const readme = readFileSync('packaging/vsix/README.md', 'utf8').replaceAll('](../../', '](');
+  writeFileSync(join(to, 'README.md'), readme);
 }
 
-function run(...args) {
-  const { status } = spawnSync(node, args, { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+/** Gives what the program printed; ends this one where it failed. */
+function run(args, cwd = '.') {
+  const { status, stdout, stderr } = spawnSync(node, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 });
+  if (status !== 0) fail(`${stdout ?? ''}${stderr ?? ''}${args[0]} exited with ${status}.`);
+  return `${stdout}${stderr}`;
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
 }
