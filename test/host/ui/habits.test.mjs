@@ -112,7 +112,7 @@ test('the graph has search, isolation and a way back', async () => {
   const expanded = w.view.getByRole('treeitem', { expanded: true });
   await expanded.first().waitFor({ state: 'hidden' });
   await w.view.getByRole('button', { name: 'Fit', exact: true }).click();
-  await w.pickInGraph(sppf, 'Expand All in Graph');
+  await w.pickInGraph(sppf, 'Expand All Modules');
   await expanded.first().waitFor();
   assert.deepEqual(w.violations, []);
 
@@ -120,13 +120,8 @@ test('the graph has search, isolation and a way back', async () => {
   await w.page.locator('.activitybar .action-label[aria-label^="Manage"]').click();
   await w.pickMenuItem('Keyboard Shortcuts');
   const shortcuts = w.page.locator('.keybindings-editor');
-  await shortcuts.locator('.keybindings-header input').first().fill('in Graph');
-  for (const command of [
-    'Find in Graph',
-    'Find Next in Graph',
-    'Isolate Selection and Neighbors in Graph',
-    'Expand All in Graph',
-  ])
+  await shortcuts.locator('.keybindings-header input').first().fill('tensorrtLens.graph');
+  for (const command of ['Find in Graph', 'Find Next Match', 'Isolate Selection and Neighbors', 'Expand All Modules'])
     // oxlint-disable-next-line no-await-in-loop -- one row after the other
     await shortcuts
       .locator('.monaco-list-row', { hasText: command })
