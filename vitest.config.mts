@@ -1,4 +1,20 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take minutes. Begun last, one of them would run alone at the end, with a core idle. */
+const longest = ['repair', 'hardModels', 'precisionOnnx', 'accuracyOracle', 'reduce', 'matrix', 'diagnoseLog'];
+
+/** The longest files first, then as vitest has them: the largest first. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = longest.indexOf(basename(moduleId).replace(/\..*/, ''));
+      return at < 0 ? longest.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 const project = (name: string, options: object = {}) => ({
   extends: true as const,
@@ -11,6 +27,7 @@ const setupFiles = ['test/support/randomCases.ts'];
 export default defineConfig({
   test: {
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
     // How long a machine takes is no matter of a test that only waits; its own time limit remains.
     expect: { poll: { timeout: 60_000 } },
     // Nor of a hook, which prepares what a file's tests need.

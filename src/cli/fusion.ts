@@ -1,10 +1,15 @@
+import { join } from 'node:path';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
 import { readBuildSide } from '../builder/store/buildSide.ts';
+import { requireBuild } from '../builder/store/buildFolder.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
-import type { FusionReport, ReportForeignNode, ReportNode } from '../core/fusion/fusionReport.ts';
+import type { BuildLog } from '../core/formats/tensorrt/buildOutput.ts';
+import { renderText } from '../core/document/render.ts';
+import { explainTactics } from '../core/tactics/readChoices.ts';
+import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../core/fusion/fusionReport.ts';
 import { similarText } from '../core/base/text.ts';
 import { findNodes, formatMembers, formatNode, formatReport, nodeFacts } from '../core/report/reportText.ts';
 import { UserError } from '../builder/userError.ts';
@@ -61,13 +66,14 @@ const options = {
   json: { type: 'boolean' },
   node: { type: 'string' },
   members: { type: 'string' },
+  tactics: { type: 'string' },
 } as const;
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
-               [--json] [--node NAME | --members N]
+               [--json] [--node NAME | --members N | --tactics NAME]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N | --tactics NAME]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -85,6 +91,7 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
+  --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --json           the report, or what --node or --members selects, as one JSON document
 
 Exit status 1: the files say nothing about the build, because they are something else or damaged.
@@ -92,11 +99,17 @@ Exit status 1: the files say nothing about the build, because they are something
   options,
   run: async (args, terminal) => {
     const { values } = readArguments(args, options);
-    if (values.node !== undefined && values.members !== undefined)
-      throw new Usage('pass --node or --members, not both');
-    const report = await reportOf(values);
+    if ([values.node, values.members, values.tactics].filter((part) => part !== undefined).length > 1)
+      throw new Usage('pass only one of --node, --members and --tactics');
+    const files = filesWith(values);
+    const report = await reportOf(values, files);
     const members = wholeNumber('--members', values.members);
-    if (values.node !== undefined) {
+    if (values.tactics !== undefined) {
+      const log = await logOf(values, report, files);
+      const documents = layersNamed(report, values.tactics).map((layer) => explainTactics(report, layer, log));
+      if (values.json) await printJson(terminal, { tactics: documents });
+      else await terminal.out(documents.map((one) => renderText(one)).join('\n'));
+    } else if (values.node !== undefined) {
       const nodes = nodesOf(report, values.node);
       if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });
       else await terminal.out(nodes.map((node) => formatNode(report, node)).join('\n'));
@@ -120,15 +133,15 @@ const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionRepo
 /** The report on a build, or without `--onnx` on its engine alone. */
 async function reportOf(
   values: BuildFileValues & { node?: string | undefined; build?: string | undefined },
+  files: ParsedFiles,
 ): Promise<FusionReport> {
-  if (values.build !== undefined) return reportOfBuild(values.build, values);
+  if (values.build !== undefined) return reportOfBuild(values.build, values, files);
   const given = {
     ...values,
     ortLog: values['ort-log'],
     buildNumber: buildNumberOf(values['build-number']),
     optimizationProfile: wholeNumber('--optimization-profile', values['optimization-profile']),
   };
-  const files = filesWith(values);
   if (values.onnx !== undefined)
     return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
   requireEngineFiles(values);
@@ -138,11 +151,45 @@ async function reportOf(
   return (await loadEngine(given, files)).report;
 }
 
-async function reportOfBuild(folder: string, values: BuildFileValues): Promise<FusionReport> {
+async function reportOfBuild(folder: string, values: BuildFileValues, files: ParsedFiles): Promise<FusionReport> {
   const other = buildFileNames.find((name) => name !== 'onnx' && name !== 'nsys' && values[name] !== undefined);
   if (other !== undefined) throw new Usage(`--build cannot be combined with --${other}`);
-  const { report, figures } = await readBuildSide(folder, values.onnx, filesWith(values));
+  const { report, figures } = await readBuildSide(folder, values.onnx, files);
   return { ...report, ...(figures && { figures }) };
+}
+
+/** The log that the report was made from; null: none was given. */
+async function logOf(
+  { log, build }: BuildFileValues & { build?: string | undefined },
+  report: FusionReport,
+  files: ParsedFiles,
+): Promise<BuildLog | null> {
+  const own = build === undefined ? undefined : await requireBuild(build);
+  const path = own?.manifest.files.log ? join(own.folder, own.manifest.files.log) : log;
+  if (path === undefined) return null;
+  const { value } = await files.log(path);
+  const part = report.build === undefined ? undefined : value.builds?.[report.build.number - 1];
+  return part === undefined ? value : (await files.log(path, { only: part })).value;
+}
+
+/**
+ * The layers of a name, or those that compute the node of a name or id; of a ForeignNode without kernels its layer.
+ * @throws {UserError} where there is none
+ */
+function layersNamed(report: FusionReport, name: string): ReportLayer[] {
+  const layers = report.layers.filter((layer) => layer.name === name);
+  if (layers.length > 0) return layers;
+  const nodes = findNodes(report, name);
+  if (nodes.length === 0) {
+    const names = [...report.layers, ...report.nodes].map((one) => one.name).filter((one) => one !== '');
+    throw new UserError(
+      `The build has no layer, and the model no node, with the name ${JSON.stringify(name)}${similarText(name, [...new Set(names)])}.`,
+    );
+  }
+  const ids = new Set(nodes.flatMap((node) => node.layers));
+  const found = report.layers.filter(({ id }) => ids.has(id));
+  if (found.length > 0) return found;
+  throw new UserError(`No layer of the engine is known to compute ${JSON.stringify(name)}: ${nodes[0]!.reason}`);
 }
 
 /** @throws {UserError} where the model has no such node, with the nearest names */

@@ -11,7 +11,8 @@ const options = { python: { type: 'string' }, yes: { type: 'boolean', short: 'y'
 export const setup: Command = {
   help: `trtlens setup [${names.join('|')}] [--python PROGRAM] [--yes]
 
-Downloads TensorRT-RTX, or ONNX Runtime, into a private environment in your cache, after asking.
+Downloads TensorRT-RTX, ONNX Runtime, or ONNX Runtime with its quantizer (calibration), into a private environment in
+your cache, after asking.
 An existing installation is checked and repaired if it is damaged. Prints where it is.
 
   --python PROGRAM  the Python interpreter to use

@@ -60,11 +60,11 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const diagnostics = new BuildDiagnostics(files);
   const checks = new CheckDiagnostics(sessions, files, (error) => log.error(String(error)));
   const connections = new ViewConnections(sessions, log, builds);
-  const pages = new FusionPages(context.extensionUri, sessions, connections);
-  const comparisons = new ComparisonPages(context.extensionUri, files);
+  const pages = new FusionPages(context.extensionUri, sessions, connections, context.workspaceState);
+  const comparisons = new ComparisonPages(context.extensionUri, files, context.workspaceState);
   const tree = new FusionTree(sessions, builds, context.workspaceState);
   const tasks = new BuildTaskProvider(builds);
-  const history = new HistoryTree(sessions, builds, (model, pieces) =>
+  const history = new HistoryTree(sessions, builds, files, (model, pieces) =>
     attachPieces({ sessions, diagnostics }, model, pieces),
   );
   const features = new LanguageFeatures({ extensionUri: context.extensionUri, log, sessions, files });
@@ -76,6 +76,8 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     log,
     sessions,
     builds,
+    pages,
+    comparisons,
     tree,
     features,
     history,
@@ -89,7 +91,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       diagnostics.recall(uri).catch((error: unknown) => log.error(String(error)));
     }),
     registerSessions(sessions),
-    registerGraph(context.extensionUri, sessions, connections),
+    registerGraph(context.extensionUri, sessions, connections, files),
     registerEngine({ sessions, diagnostics, context, log }, files, builds),
     registerFusion(tree, pages, sessions),
     registerTasks(building),

@@ -81,6 +81,8 @@ export const commands = {
   copyMarkdown: 'tensorrtLens.copyMarkdown',
   revealInLog: 'tensorrtLens.revealInLog',
   revealInText: 'tensorrtLens.revealInText',
+  goToSource: 'tensorrtLens.goToSource',
+  showTactics: 'tensorrtLens.showTactics',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 
@@ -89,6 +91,8 @@ export const engineViewType = 'tensorrtLens.engine';
 export const cacheViewType = 'tensorrtLens.cache';
 export const fusionPageViewType = 'tensorrtLens.fusionPage';
 export const comparisonViewType = 'tensorrtLens.comparison';
+export const accuracyViewType = 'tensorrtLens.accuracyPage';
+export const quantizationViewType = 'tensorrtLens.quantizationPage';
 export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';
 /** Scheme of the texts in which two builds are compared. */

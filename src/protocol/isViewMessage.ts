@@ -37,6 +37,7 @@ const viewCommands: Record<ViewCommand, true> = {
   openFusion: true,
   openGraph: true,
   keepFp32: true,
+  goToSource: true,
   randomWeights: true,
   shapes: true,
   buildAs: true,

@@ -6,7 +6,7 @@ import type { ViewData, PanelSelection } from '../core/picture/graph/viewData.ts
 export type Selection = PanelSelection;
 
 /** What a view may ask of the extension, in addition to selecting and opening texts. */
-export type ViewCommand = 'openFusion' | 'openGraph' | 'keepFp32' | BuildStep;
+export type ViewCommand = 'openFusion' | 'openGraph' | 'keepFp32' | 'goToSource' | BuildStep;
 
 /** View → host. */
 export interface ViewHost {

@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -73,7 +74,10 @@ async function runHost() {
 }
 
 async function runUi() {
-  const files = chosen('test/host/ui', '.test.mjs').map((file) => `test/host/ui/${file}`);
+  // The longest first: begun last, it would run alone at the end.
+  const files = chosen('test/host/ui', '.test.mjs')
+    .map((file) => `test/host/ui/${file}`)
+    .toSorted((a, b) => statSync(b).size - statSync(a).size);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);

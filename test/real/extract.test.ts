@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { splitFile } from '../../src/builder/surgery/splitFile.ts';
-import { inferTensors } from '../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../src/core/network/network.ts';
 import { createModelGraph, type ModelGraph } from '../../src/core/network/modelGraph.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import { closed, subgraphOfNodes } from '../../src/core/surgery/extractModel.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { askOnnxParser } from '../../src/builder/run/askOnnxParser.ts';
-import { checkModel } from '../../src/core/check/checkModel.ts';
+import { checkModel } from '../../src/core/diagnose/checkModel.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
 import { type Graph, type Node, type Value, writeModel } from '../support/hardModels/onnxWriter.ts';

@@ -6,7 +6,7 @@ import type { RepairRequest } from '../../src/builder/repair/repairRequest.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import { catalogue } from '../../src/core/repair/planRepair.ts';
 import { readMap } from '../../src/core/network/repairMap.ts';
-import type { RepairResult } from '../../src/core/repair/repairText.ts';
+import type { RepairResult } from '../../src/core/repair/repairResult.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
 import { pythonForTests, type RepairCase } from '../support/python.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';

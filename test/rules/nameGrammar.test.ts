@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 /** Readers of whole lines of a log, in which such names occur. */
 const readsLogs =
-  /^src\/core\/(?:formats\/tensorrt\/(?:readBuildLog|internal\/(?:logFrame|logMessages))|diagnose\/internal\/rules\/\w+Rules|inspect\/inspectText)\.ts$/;
+  /^src\/core\/(?:formats\/tensorrt\/(?:readBuildLog|internal\/(?:logFrame|logMessages))|diagnose\/internal\/rules\/\w+Rules|inspect\/inspection)\.ts$/;
 
 /** Lines of code that take TensorRT's names apart by themselves. */
 function grammarIn(file: string, text: string): string[] {

@@ -37,14 +37,15 @@ const columnOf = ({ page }: OpenPage, title: string): Promise<string[]> =>
 
 const headed = (title: string) => `.table-head .table-sort:text-is("${title}")`;
 
+/** The rows in the order of execution. */
+const inOrder = ({ page }: OpenPage) => page.click(headed('Order')).then(() => page.click(headed('Order')));
+
 describe('the table of the fusion page', () => {
-  test('lists every layer in execution order, and sorts by a click on the header', async () => {
+  test('lists every layer, the slowest first, and sorts by a click on the header', async () => {
     const opened = await openTable(vit, 'vscode-light', 1200, 3000);
     const { page } = opened;
     const { layers } = vit.report!;
     expect(await page.getAttribute('[role=grid]', 'aria-rowcount')).toBe(String(layers.length + 1));
-    expect(await columnOf(opened, 'Order')).toEqual(layers.map((_, index) => String(index)));
-    await page.click(headed('Time'));
     expect(await page.locator('[aria-sort="descending"]').textContent()).toBe('Time');
     const byTime = layers.toSorted((a, b) => b.averageMs! - a.averageMs!).map(({ id }) => String(id));
     expect(await columnOf(opened, 'Order')).toEqual(byTime);
@@ -52,8 +53,49 @@ describe('the table of the fusion page', () => {
     expect(await page.locator('[aria-sort="ascending"]').count()).toBe(1);
     expect((await columnOf(opened, 'Order'))[0]).toBe(byTime.at(-1));
     await page.click(headed('Time'));
-    expect(await page.locator('[aria-sort="none"]').count()).toBe(11);
-    expect((await columnOf(opened, 'Order'))[0]).toBe('0');
+    expect(await page.locator('[aria-sort="none"]').count()).toBe(12);
+    expect(await columnOf(opened, 'Order')).toEqual(layers.map((_, index) => String(index)));
+  });
+
+  test('says what each layer computes, in the words of the model, and gives the room to the table', async () => {
+    const opened = await openTable(vit);
+    const { page } = opened;
+    const computes = await columnOf(opened, 'Computes');
+    expect(
+      computes.some((text) => /blocks\.\d+\/attn: .*MatMul.*Softmax/.test(text)),
+      computes.join('; '),
+    ).toBe(true);
+    // Nothing is selected: there is nothing to tell next to the table.
+    expect(await page.locator('aside.details').isVisible()).toBe(false);
+    await page.locator('.table-row').first().click();
+    expect(await page.locator('aside.details').isVisible()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.locator('aside.details').waitFor({ state: 'hidden' });
+  });
+
+  test('columns are made wider and narrower by mouse and keyboard, and stay so', async () => {
+    const opened = await openTable(vit);
+    const { page } = opened;
+    const cell = page.locator('.table-head .table-cell', { has: page.locator('.table-sort:text-is("Type")') });
+    const before = (await cell.boundingBox())!;
+    const grip = (await cell.locator('.table-grip').boundingBox())!;
+    await page.mouse.move(grip.x + 3, grip.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(grip.x + 63, grip.y + 8, { steps: 4 });
+    await page.mouse.up();
+    const wider = (await cell.boundingBox())!.width;
+    expect(wider).toBeCloseTo(before.width + 60, 0);
+    await page.focus(headed('Type'));
+    await page.keyboard.press('Alt+ArrowLeft');
+    expect((await cell.boundingBox())!.width).toBeCloseTo(wider - 16, 0);
+    // Rows follow, and other data keep the widths.
+    await opened.post('show', vit, '');
+    await opened.still();
+    const at = await page.locator('.table-head .table-sort').allTextContents();
+    const first = page.locator('.table-row').first().locator('.table-cell').nth(at.indexOf('Type'));
+    expect((await first.boundingBox())!.width).toBeCloseTo(wider - 16, 0);
+    await cell.locator('.table-grip').dblclick();
+    expect((await cell.boundingBox())!.width).toBeCloseTo(before.width, 0);
   });
 
   test('a name that does not fit keeps its end, where names differ', async () => {
@@ -88,6 +130,7 @@ describe('the table of the fusion page', () => {
   test('selects the same as the charts, both ways', async () => {
     const opened = await openTable(vit);
     const { page } = opened;
+    await inOrder(opened);
     await page.locator('.table-row[data-index="3"]').click();
     expect(await selections(opened)).toEqual([{ kind: 'layers', ids: [3] }]);
     await page.locator('.table-row[data-index="6"]').click({ modifiers: ['Shift'] });
@@ -110,8 +153,10 @@ describe('the table of the fusion page', () => {
   test('the keyboard alone: move, extend, add, all, copy', async () => {
     const opened = await openTable(vit);
     const { page } = opened;
+    await inOrder(opened);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.focus('[role=grid]');
+    await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Shift+ArrowDown');
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'layers', ids: [1, 2] });
@@ -128,7 +173,9 @@ describe('the table of the fusion page', () => {
     await page.waitForFunction(() => document.querySelector('.table-count')?.textContent === '2 layers copied');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const [head, ...lines] = copied.trimEnd().split(/\r?\n/);
-    expect(head).toBe('Order,Name,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor');
+    expect(head).toBe(
+      'Order,Name,Computes,Time (ms),Share (%),Nodes,Type,Precision,Tactic,Formats,Bytes,Largest Tensor',
+    );
     expect(lines.map((line) => line.split(',')[0])).toEqual(['0', '1']);
     await page.keyboard.press('Control+a');
     expect(((await selections(opened)).at(-1) as { ids: number[] }).ids).toHaveLength(90);
@@ -139,7 +186,7 @@ describe('the table of the fusion page', () => {
       .trimEnd()
       .split(/\r?\n/)
       .slice(1)
-      .map((line) => Number(line.split(',')[2]));
+      .map((line) => Number(line.split(',')[3]));
     expect(times.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(engineMs(vit.report!)!, 6);
     await page.keyboard.press('Escape');
     expect((await selections(opened)).at(-1)).toEqual({ kind: 'none' });
@@ -150,10 +197,10 @@ describe('the table of the fusion page', () => {
     const { page } = opened;
     await page.click('.table-columns > summary');
     await page.uncheck('.table-columns input[value="tactic"]');
-    expect(await page.locator('.table-head .table-cell').count()).toBe(10);
+    expect(await page.locator('.table-head .table-cell').count()).toBe(11);
     expect(await page.isDisabled('.table-columns input[value="name"]')).toBe(true);
     // What only a trace has is no choice without one.
-    expect(await page.locator('.table-columns label:visible').count()).toBe(11);
+    expect(await page.locator('.table-columns label:visible').count()).toBe(12);
     await page.keyboard.press('Escape');
     expect(await page.locator('.table-columns[open]').count()).toBe(0);
     await page.click(headed('Bytes'));
@@ -177,6 +224,7 @@ describe('the table of the fusion page', () => {
     await page.keyboard.press('End');
     await page.waitForSelector('.table-row[data-index="24999"]');
     expect(await drawn()).toBeLessThan(60);
+    await page.click(headed('Order'));
     await page.click(headed('Time'));
     const times = (await columnOf(opened, 'Time')).map(Number.parseFloat);
     expect(times).toEqual(times.toSorted((a, b) => b - a));

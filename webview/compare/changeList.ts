@@ -35,6 +35,8 @@ export function changeList(
   let reports: { before: FusionReport; after: FusionReport } | null = null;
   let selected: ReadonlySet<Change> = new Set();
   let room = page;
+  /** Members of the selected group that are named. */
+  let named = mostNamed;
 
   function draw(): void {
     title.textContent = texts.list.titled(
@@ -46,6 +48,8 @@ export function changeList(
     more.textContent = texts.list.more(groups.length - room);
     if (groups.length === 0) list.replaceChildren(make('li', 'muted', texts.list.none));
   }
+
+  const isOn = ({ changes }: ChangeGroup): boolean => changes.some((change) => selected.has(change));
 
   function entry(group: ChangeGroup): HTMLLIElement {
     const item = make('li', '');
@@ -65,7 +69,7 @@ export function changeList(
     sentence.append(make('b', ''), ...breakable(group.sentence.slice(subject.length)));
     sentence.firstElementChild!.append(...breakable(`${times}${subject}`));
     button.append(mark, delta, sentence);
-    const on = group.changes.some((change) => selected.has(change));
+    const on = isOn(group);
     button.setAttribute('aria-pressed', String(on));
     button.addEventListener('click', () => events.select(on ? [] : group.changes));
     item.append(button);
@@ -94,7 +98,7 @@ export function changeList(
     box.append(lines);
     if (changes.length > 1) {
       const members = make('ul', 'members');
-      for (const change of changes.slice(0, mostNamed)) {
+      for (const change of changes.slice(0, named)) {
         const time = change.deltaMs === null ? '' : ` ${deltaText(change.deltaMs)}`;
         const button = make('button', 'link', `${subjectOf(change)}${time}`);
         button.type = 'button';
@@ -103,8 +107,17 @@ export function changeList(
         item.append(button);
         members.append(item);
       }
-      if (changes.length > mostNamed)
-        members.append(make('li', 'muted', texts.list.moreMembers(changes.length - mostNamed)));
+      if (changes.length > named) {
+        const rest = make('button', 'link', texts.list.moreMembers(changes.length - named));
+        rest.type = 'button';
+        rest.addEventListener('click', () => {
+          named += page;
+          draw();
+        });
+        const item = make('li', '');
+        item.append(rest);
+        members.append(item);
+      }
       box.append(members);
     }
     return box;
@@ -134,7 +147,9 @@ export function changeList(
     },
     /** Marks the changes that are selected, and shows the first of them. */
     mark(changes: ReadonlySet<Change>): void {
+      const before = groups.find(isOn);
       selected = changes;
+      if (groups.find(isOn) !== before) named = mostNamed;
       const first = groups.findIndex((group) => group.changes.some((change) => changes.has(change)));
       if (first >= room) room = first + 1;
       const index = [...list.querySelectorAll('.change')].findIndex((button) => button === document.activeElement);

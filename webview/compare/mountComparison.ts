@@ -89,7 +89,7 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
     filterHint: strings.compare.table.filterHint,
     select: (rows) =>
       choose(
-        rows.map(({ change }) => change),
+        rows.flatMap(({ changes }) => changes),
         'table',
       ),
     paint: ({ state }) => statePaint(state === 'unknown' ? null : state),
@@ -125,7 +125,7 @@ export function mountComparison(root: HTMLElement, host: ViewHost): View {
       a: new Set(changes.flatMap(({ layersA }) => layersA)),
       b: new Set(changes.flatMap(({ layersB }) => layersB)),
     });
-    table.mark(({ change }) => selected.has(change));
+    table.mark(({ changes }) => changes.some((change) => selected.has(change)));
     if (from === 'graph') return;
     const ids = [...new Set(changes.flatMap(idsInGraph))];
     const show = () => graph.select(ids.length === 0 ? { kind: 'none' } : { kind: 'nodes', ids });
@@ -174,7 +174,9 @@ function filterChanges(rows: readonly ChangeRow[], text: string): { rows: Change
   const tests = wordsOf(text).map((word) => ({ word, match: matcher(word, false) }));
   const bad = tests.find(({ match }) => match === null);
   if (bad !== undefined) return { rows: [...rows], problem: `${bad.word} is not a regular expression` };
-  const fits = ({ change: { message, kind, a, b } }: ChangeRow) =>
-    tests.every(({ match }) => [message, kind, a, b].some((part) => match?.(part)));
+  const fits = ({ changes }: ChangeRow) =>
+    changes.some(({ message, kind, a, b }) =>
+      tests.every(({ match }) => [message, kind, a, b].some((part) => match?.(part))),
+    );
   return { rows: rows.filter(fits), problem: '' };
 }

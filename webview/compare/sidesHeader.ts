@@ -1,6 +1,11 @@
 import { select } from 'd3-selection';
 import type { BuildComparison, DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
-import { type ComparedFigure, comparedFigures, markedSentences } from '../../src/core/diff/diffReports.ts';
+import {
+  type ComparedFigure,
+  comparedFigures,
+  markedSentences,
+  verdictSentence,
+} from '../../src/core/diff/diffReports.ts';
 import { otherMethods } from '../../src/core/diff/matchNodes.ts';
 import type { PrecisionShare } from '../../src/core/report/words.ts';
 import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';
@@ -8,11 +13,13 @@ import { strings } from '../shared/strings.ts';
 
 const texts = strings.compare;
 
-/** Both sides by name, the change of time in a sentence, and the figures in which they differ. */
+/** What differs in the request, the verdict, both sides by name, and the figures of both. */
 export function sidesHeader(parent: HTMLElement) {
   const head = select(parent);
   const title = head.append('h1');
+  const verdict = head.append('p').attr('class', 'compare-verdict');
   const sides = head.append('div').attr('class', 'compare-sides');
+  const main = head.append('dl').attr('class', 'compare-main-figures');
   const sentence = head.append('p').attr('class', 'compare-sentence');
   const details = head.append('details').attr('class', 'compare-figures');
   const summary = details.append('summary');
@@ -22,12 +29,17 @@ export function sidesHeader(parent: HTMLElement) {
   const rows = table.append('tbody');
 
   const show = ({ diff, names, facts }: BuildComparison) => {
-    title.text(texts.title(diff.a.model, diff.b.model));
+    const models = texts.title(diff.a.model, diff.b.model);
+    title.text(
+      diff.request === '' ? models : diff.a.model === diff.b.model ? `${models}: ${diff.request}` : diff.request,
+    );
+    verdict.text(`${verdictSentence(diff)}.`);
+    verdict.classed('failed', diff.a.failed !== undefined || diff.b.failed !== undefined);
     sides
       .selectAll('span')
       .data([
-        ['A', names.a, sideText(diff.a)],
-        ['B', names.b, sideText(diff.b)],
+        ['A', names.a, sideText(diff.a, diff.b)],
+        ['B', names.b, sideText(diff.b, diff.a)],
       ])
       .join((enter) => {
         const side = enter.append('span');
@@ -43,17 +55,38 @@ export function sidesHeader(parent: HTMLElement) {
         side.select('small').text(about!);
       });
     const { aMs, bMs } = diff.time;
-    const times =
+    const all = comparedFigures(diff.totals);
+    const time: ComparedFigure[] =
       aMs === null || bMs === null
-        ? texts.noTimes(diff.changes.length)
-        : texts.times(timeText(aMs), timeText(bMs), deltaText(bMs - aMs), diff.changes.length);
+        ? []
+        : [{ label: texts.time, a: timeText(aMs), b: timeText(bMs), delta: aMs === bMs ? '' : deltaText(bMs - aMs) }];
+    main
+      .selectAll<HTMLDivElement, ComparedFigure>('div')
+      .data([...time, ...all.filter(({ label }) => mainFigures.has(label))])
+      .join((enter) => {
+        const figure = enter.append('div');
+        figure.append('dt');
+        figure.append('dd');
+        return figure;
+      })
+      .each(function ({ label, a, b, delta }) {
+        const figure = select(this);
+        figure.select('dt').text(label);
+        figure.select('dd').text(a === b ? a : `${a} → ${b}${delta === '' ? '' : ` (${delta})`}`);
+      });
     const inputs = diff.shapes.map(({ input }) => input);
     const shapes = inputs.length === 0 ? [] : [texts.otherShapes(inputs)];
-    const methods =
-      aMs !== null && bMs !== null && diff.a.traced !== diff.b.traced ? [otherMethods(diff.a.traced)] : [];
-    sentence.text([times, ...methods, ...shapes, ...(diff.marked ? markedSentences(diff.marked) : [])].join(' '));
+    const timed = aMs !== null && bMs !== null;
+    const methods = timed && diff.a.traced !== diff.b.traced ? [otherMethods(diff.a.traced)] : [];
+    const notes = [
+      ...(timed ? [] : [texts.noTimes]),
+      ...methods,
+      ...shapes,
+      ...(diff.marked ? markedSentences(diff.marked) : []),
+    ];
+    sentence.text(notes.join(' ')).property('hidden', notes.length === 0);
     const figures = [
-      ...comparedFigures(diff.totals).filter(({ a, b }) => a !== b),
+      ...all.filter(({ label, a, b }) => a !== b && !mainFigures.has(label)),
       ...requestedPrecision(diff.totals),
       ...diff.shapes.map(({ input, a, b }): ComparedFigure => ({ label: texts.totals.shape(input), a, b, delta: '' })),
       ...facts.map(({ field, values: [a, b] }): ComparedFigure => ({
@@ -88,10 +121,24 @@ export function sidesHeader(parent: HTMLElement) {
   return { show };
 }
 
-const sideText = ({ model, product, version, gpu, planned }: DiffSide): string =>
-  [model, version === null ? '' : releaseName({ product, version }), gpu ?? '', planned ? texts.plan : '']
+/** What everybody asks for, also where it is the same. */
+const mainFigures: ReadonlySet<string> = new Set<ComparedFigure['label']>([
+  'Kernels',
+  'ForeignNodes',
+  'Reformats',
+  'Activation memory',
+  'Weights memory',
+  'Engine size',
+]);
+
+/** What tells a side from the other one; what both have in common is said with neither. */
+function sideText(side: DiffSide, other: DiffSide): string {
+  const { model, product, version, gpu, planned } = side;
+  const release = version === null ? '' : releaseName({ product, version });
+  return [model === other.model ? '' : model, release, gpu ?? '', planned ? texts.plan : '']
     .filter((part) => part !== '')
     .join(' · ');
+}
 
 /** How much of the requested precision both sides have. */
 function requestedPrecision({ precision: { a, b } }: DiffTotals): ComparedFigure[] {

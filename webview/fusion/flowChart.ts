@@ -1,4 +1,4 @@
-import { sankey, type SankeyLink, sankeyLinkHorizontal, type SankeyNode } from 'd3-sankey';
+import { sankey, type SankeyGraph, type SankeyLink, type SankeyNode } from 'd3-sankey';
 import { select, type Selection as D3Selection } from 'd3-selection';
 import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/core/picture/page/fusionFlow.ts';
 import { type FusionUnit, type Weight, weightOf } from '../../src/core/picture/page/layerRows.ts';
@@ -58,9 +58,8 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .selectAll<SVGPathElement, Link>('path')
       .data(links.filter((link) => (parts.get(link) ?? 0) > 0))
       .join('path')
-      .attr('d', sankeyLinkHorizontal())
-      .style('stroke', (link) => ribbonColor(link))
-      .attr('stroke-width', (link) => Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0)));
+      .attr('d', (link) => ribbonPath(link, Math.max(1.5, (link.width ?? 0) * (parts.get(link) ?? 0))))
+      .style('fill', (link) => ribbonColor(link));
     const isOn = (item: Node) => !set.none && (flow.units.get(item.id) ?? []).some(set.unit);
     blocks
       .selectAll<SVGGElement, Node>('.block')
@@ -81,10 +80,10 @@ export function flowChart(parent: HTMLElement, events: ChartEvents) {
       .selectAll<SVGPathElement, Link>('path')
       .data(links, (link) => `${idOf(link.source)}>${idOf(link.target)}`)
       .join((enter) => enter.append('path').call((path) => path.append('title')))
-      .attr('d', sankeyLinkHorizontal())
+      .attr('d', (link) => ribbonPath(link, Math.max(1, link.width ?? 0)))
       .attr('class', (link) => (isDerived(link) ? 'derived' : null))
-      .style('stroke', (link) => ribbonColor(link))
-      .attr('stroke-width', (link) => Math.max(1, link.width ?? 0))
+      .style('fill', (link) => ribbonColor(link))
+      .style('stroke', (link) => (isDerived(link) ? ribbonColor(link) : null))
       .on('click', (_, link) => events.select(nodesOf(link, flow)))
       .select('title')
       .text((link) => ribbonTitle(link, weight));
@@ -151,7 +150,7 @@ function layOut(flow: FusionFlow, { x }: Frame, height: number): { nodes: Node[]
   const nodes = columnOrder.flatMap((column) => flow.columns[column].map((item): Node => ({ ...item })));
   if (nodes.length === 0 || flow.links.length === 0) return { nodes: [], links: [] };
   const links = flow.links.map((link) => ({ ...link, source: link.from, target: link.to, value: link.weight }));
-  const graph = sankey<FlowItem, FlowLink>()
+  const layout = sankey<FlowItem, FlowLink>()
     .nodeId(({ id }) => id)
     .nodeAlign(({ column }) => columnOrder.indexOf(column))
     .nodeWidth(barWidth)
@@ -161,9 +160,52 @@ function layOut(flow: FusionFlow, { x }: Frame, height: number): { nodes: Node[]
     .extent([
       [0, heading + 6],
       [1, height - 10],
-    ])({ nodes, links });
+    ]);
+  const graph = layout({ nodes, links });
+  balance(graph, heading + 6, height - 10);
   for (const node of graph.nodes) [node.x0, node.x1] = x[node.column];
+  layout.update(graph);
   return graph;
+}
+
+/** Gaps that are larger would tear a column of few blocks apart. */
+const largestGap = 4 * padding;
+
+/** Gives each column the same middle, and what its blocks leave of the height to the gaps between them. */
+function balance({ nodes }: SankeyGraph<FlowItem, FlowLink>, top: number, bottom: number): void {
+  for (const column of columnOrder) {
+    const own = nodes.filter((node) => node.column === column).sort((a, b) => (a.y0 ?? 0) - (b.y0 ?? 0));
+    const heights = own.map(({ y0 = 0, y1 = 0 }) => y1 - y0);
+    const free = bottom - top - heights.reduce((sum, height) => sum + height, 0);
+    const gap = own.length < 2 ? 0 : Math.min(largestGap, free / (own.length - 1));
+    let at = top + (free - gap * (own.length - 1)) / 2;
+    for (const [i, node] of own.entries()) {
+      node.y0 = at;
+      node.y1 = at + heights[i]!;
+      at = node.y1 + gap;
+    }
+  }
+  // Ribbons leave and arrive in the order of the blocks at their other ends.
+  const edge = (end: Link['source']): number => itemOf(end)?.y0 ?? 0;
+  for (const { sourceLinks, targetLinks } of nodes) {
+    sourceLinks?.sort((a, b) => edge(a.target) - edge(b.target));
+    targetLinks?.sort((a, b) => edge(a.source) - edge(b.source));
+  }
+}
+
+/** A ribbon as a shape: a thick line would bulge where it is steep, and stick out at its ends. */
+function ribbonPath({ source, target, y0 = 0, y1 = 0 }: Link, width: number): string {
+  const [from, to] = [itemOf(source)?.x1 ?? 0, itemOf(target)?.x0 ?? 0];
+  const middle = (from + to) / 2;
+  const half = width / 2;
+  const side = (a: number, end: number, b: number) => `C${middle},${a} ${middle},${b} ${end},${b}`;
+  return [
+    `M${from},${y0 - half}`,
+    side(y0 - half, to, y1 - half),
+    `V${y1 + half}`,
+    side(y1 + half, from, y0 + half),
+    'Z',
+  ].join('');
 }
 
 const idOf = (end: Link['source']): string => (typeof end === 'object' ? end.id : String(end));

@@ -30,9 +30,9 @@ export function layerTable(
     paint: ({ layer }) => paintOf({ kind: layer.kind, foreignNode: layer.foreignNode, exact: true }),
   });
   return {
-    show(shown: FusionReport, range: LayerRange | null): void {
+    show(shown: FusionReport, range: LayerRange | null, paths: readonly string[][]): void {
       report = shown;
-      const rows = toLayerRows(shown);
+      const rows = toLayerRows(shown, paths);
       table.show(range === null ? rows : rows.slice(range.first, range.last + 1));
     },
     mark: ({ layers }: SelectionSet) => table.mark(({ layer }) => layers.has(layer.id)),

@@ -63,7 +63,8 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
   const blank = page.append('div').attr('class', 'blank').property('hidden', true);
   const body = page.append('div').attr('class', 'fusion-body').property('hidden', true);
   const main = body.append('div').attr('class', 'fusion-main');
-  let tableState = before?.table ?? initialTable;
+  // What takes the time is what a reader of the table looks for.
+  let tableState: TableState = before?.table ?? { ...initialTable, sort: { column: 'ms', descending: true } };
   const figures = new FigureBar({
     select: (next) => {
       choose(next);
@@ -80,6 +81,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     changed: () => {
       remember();
       drawAll();
+      mark();
     },
   });
   const rangeBar = rangeLine(tabs.below, {
@@ -183,7 +185,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     range = next;
     if (shown !== null) {
       rangeBar.show(shown.report, range);
-      table.show(shown.report, range);
+      table.show(shown.report, range, shown.paths);
     }
     drawAll();
     node(charts).scrollTop += node(timelineBox).getBoundingClientRect().top - before;
@@ -260,6 +262,10 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
     timeline.mark(set);
     icicle.mark(set);
     table.mark(set);
+    // Next to the table there is nothing to tell before something is selected.
+    const idle = tabs.current() === 'table' && selection.kind === 'none';
+    aside.property('hidden', idle);
+    body.classed('wide', idle);
     details.show(report, selection);
   }
 
@@ -290,7 +296,7 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
         range = null;
       figures.show(headlineOf(data));
       rangeBar.show(report, range);
-      table.show(report, range);
+      table.show(report, range, shown.paths);
       drawAll();
       if (previous === null) node(charts).scrollTop = before?.scroll ?? 0;
     },

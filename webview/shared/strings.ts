@@ -132,24 +132,22 @@ export const strings = {
     whole: 'Whole Axis',
   },
   compare: {
-    title: (a: string, b: string) => (a === b ? `Two builds of ${b}` : `Builds of ${a} and ${b}`),
+    title: (a: string, b: string) => (a === b ? b : `${a} ↔ ${b}`),
     delta: 'Delta',
     unknown: 'unknown',
-    times: (a: string, b: string, delta: string, changes: number) =>
-      `${a} → ${b} (${delta}), ${counted(changes, 'change')}.`,
+    time: 'Time',
     otherShapes: (inputs: readonly string[]) =>
       `The engines are built for other shapes of ${inputs.slice(0, 3).join(', ')}, so the times are not of the same work.`,
-    noTimes: (changes: number) =>
-      `${counted(changes, 'change')}. At least one build has no profile, so times are unknown.`,
+    noTimes: 'At least one build has no profile, so times are unknown.',
     figures: (figures: number, byName: number, byStructure: number, onlyA: number, onlyB: number) =>
-      `${counted(figures, 'figure')} ${figures === 1 ? 'differs' : 'differ'} · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
+      `${counted(figures, 'more figure')} ${figures === 1 ? 'differs' : 'differ'} · ${counted(byName, 'node')} matched by name, ${thousands(byStructure)} by structure, ${thousands(onlyA)} only in A, ${thousands(onlyB)} only in B`,
     totals: {
       requested: 'Requested precision',
       shape: (input: string) => `Shape of ${input}`,
     },
     plan: 'a plan of TensorRT, without a list of engine layers',
     tabs: { label: 'Views of the comparison', graph: 'Graph', table: 'Table' },
-    table: { title: 'All changes with both sides', filterHint: 'Filter: name, kind or kernel' },
+    table: { title: 'All kinds of change with both sides', filterHint: 'Filter: name, kind or kernel' },
     list: {
       title: 'Changes',
       titled: (kinds: number, timed: boolean) =>
@@ -160,7 +158,7 @@ export const strings = {
       line: (line: number) => `Line ${thousands(line)}`,
       more: (kinds: number) => `Show ${thousands(Math.min(100, kinds))} of ${thousands(kinds)} more`,
       moreLayers: (layers: number) => `and ${counted(layers, 'layer')} more: see the table`,
-      moreMembers: (changes: number) => `and ${thousands(changes)} more alike: see the table`,
+      moreMembers: (changes: number) => `Show ${thousands(Math.min(100, changes))} of ${thousands(changes)} more alike`,
     },
     timeline: {
       title: 'Kernels of both builds',
@@ -174,6 +172,7 @@ export const strings = {
     filter: (rows: string) => `Filter ${rows}`,
     shown: (rows: number, all: string) => `${thousands(rows)} of ${all}`,
     columns: 'Columns',
+    resizeHint: 'drag its border, or Alt+← and Alt+→, for its width',
     unknown: 'not known',
     copy: (rows: number) => (rows === 0 ? 'Copy All as CSV' : `Copy ${counted(rows, 'Row')} as CSV`),
     copied: (rows: string) => `${rows} copied`,
@@ -223,6 +222,7 @@ export const strings = {
       build: 'To build an engine: trtlens build MODEL.onnx',
       attach: 'To show another build: trtlens report --onnx MODEL.onnx --log BUILD.log',
       keepFp32: 'To keep nodes in FP32, use precision overrides in the editor.',
+      goToSource: 'Open the model in the editor to go to this line of your program.',
     } as Record<string, string>,
     inEditor: 'This works in the editor, where models can be built.',
   },

@@ -13,6 +13,8 @@ export interface TableState {
   /** Ids of the columns that are not shown. */
   hidden: string[];
   filter: string;
+  /** Pixels of the columns that the user made wider or narrower. */
+  widths?: Record<string, number>;
 }
 
 export const initialTable: TableState = { sort: null, hidden: [], filter: '' };
@@ -113,9 +115,7 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
     const columns = visible();
     shownColumns = columns;
     grid.setAttribute('aria-colcount', String(columns.length));
-    grid.style.setProperty('--columns', columns.map((column) => `minmax(${widthOf(column)})`).join(' '));
-    const least = columns.reduce((sum, column) => sum + parseInt(widthOf(column), 10), 0);
-    grid.style.setProperty('--least', `${least}px`);
+    layOut();
     const focused = head.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset['id'] : '';
     head.replaceChildren();
     columns.forEach((column, index) => {
@@ -126,12 +126,35 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
       const button = make('button', 'table-sort', cell) as HTMLButtonElement;
       button.type = 'button';
       button.dataset['id'] = column.id;
-      button.title = column.meaning;
+      button.title = `${column.meaning} (${texts.resizeHint})`;
       button.textContent = column.title;
       button.addEventListener('click', () => sortBy(column));
+      button.addEventListener('keydown', (event) => {
+        const step = event.key === 'ArrowRight' ? 16 : event.key === 'ArrowLeft' ? -16 : 0;
+        if (!event.altKey || step === 0) return;
+        event.preventDefault();
+        resize(column, cell.offsetWidth + step);
+      });
+      columnGrip(cell, (width) => resize(column, width));
       if (focused === column.id) button.focus();
     });
     drawing += 1;
+  }
+
+  function layOut(): void {
+    const widths = shownColumns.map((column) => {
+      const own = state.widths?.[column.id];
+      return own === undefined ? widthOf(column) : `${own}px, ${own}px`;
+    });
+    grid.style.setProperty('--columns', widths.map((width) => `minmax(${width})`).join(' '));
+    grid.style.setProperty('--least', `${widths.reduce((sum, width) => sum + parseInt(width, 10), 0)}px`);
+  }
+
+  /** @param width null: as wide as it is by itself */
+  function resize({ id }: TableColumn<Row>, width: number | null): void {
+    const { [id]: _, ...others } = state.widths ?? {};
+    change({ widths: width === null ? others : { ...others, [id]: Math.max(narrowest, Math.round(width)) } });
+    layOut();
   }
 
   /** First click: what matters most at the top; second: the other way round; third: as the rows came. */
@@ -327,6 +350,26 @@ export function virtualTable<Row>(parent: HTMLElement, options: TableOptions<Row
   };
 }
 
+/** Pixels of a column that can still be found. */
+const narrowest = 48;
+
+/** The border of a header that is dragged to make its column wider or narrower; a double click takes that back. */
+function columnGrip(cell: HTMLElement, resize: (width: number | null) => void): void {
+  const grip = document.createElement('span');
+  grip.className = 'table-grip';
+  grip.setAttribute('aria-hidden', 'true');
+  grip.addEventListener('pointerdown', ({ pointerId, clientX }) => {
+    const from = cell.offsetWidth - clientX;
+    grip.setPointerCapture(pointerId);
+    grip.onpointermove = (event) => resize(from + event.clientX);
+  });
+  grip.addEventListener('lostpointercapture', () => {
+    grip.onpointermove = null;
+  });
+  grip.addEventListener('dblclick', () => resize(null));
+  cell.append(grip);
+}
+
 /** Columns of short texts, which get little of the remaining room. */
 const shortTexts = new Set(['precision', 'state', 'kind', 'known']);
 
@@ -334,7 +377,13 @@ const shortTexts = new Set(['precision', 'state', 'kind', 'known']);
 function widthOf({ kind, id, title }: Pick<TableColumn<unknown>, 'kind' | 'id' | 'title'>): string {
   const number = `${Math.max(84, 8 * title.length + 20)}px`;
   if (kind !== 'text') return `${number}, ${number}`;
-  return id === 'name' ? '240px, 3fr' : shortTexts.has(id) ? '110px, 0.3fr' : '110px, 1fr';
+  return id === 'name'
+    ? '240px, 3fr'
+    : id === 'computes'
+      ? '200px, 3fr'
+      : shortTexts.has(id)
+        ? '110px, 0.3fr'
+        : '110px, 1fr';
 }
 
 /** An empty cell of the column at a position, with a mark before the text of names. */

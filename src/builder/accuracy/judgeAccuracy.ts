@@ -6,6 +6,7 @@ import {
   type ComparedOutput,
   finiteOrNull,
   isJudged,
+  hasRandomInputs,
   type JudgedNode,
   type JudgedOutputs,
   measureErrors,
@@ -15,15 +16,17 @@ import {
   sensitivityGroups,
   trialError,
 } from '../../core/accuracy/accuracyReport.ts';
-import { judgeChunks, type ModelFile, switchedChunks } from '../../core/accuracy/chunkPlan.ts';
-import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import {
   findLowNodes,
   findQuantizedNodes,
-  unmaterializedTensors,
+  judgeChunks,
+  type ModelFile,
   type ReducedPrecisionModel,
+  switchedChunks,
+  unmaterializedTensors,
   withUnmaterialized,
-} from '../../core/accuracy/reducedPrecisionModel.ts';
+} from '../../core/accuracy/chunkPlan.ts';
+import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
@@ -225,7 +228,8 @@ class Judge {
     const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
-    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine });
+    const random = hasRandomInputs({ inputs: sources });
+    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
     const sensitivity = await this.sensitivity(nodes);
     const report: AccuracyReport = {
       low: base,

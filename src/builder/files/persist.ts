@@ -27,7 +27,7 @@ export async function renamePersistently(from: string, to: string, platform = pr
 }
 
 /**
- * Gives a file a second name; a file that is there already stays. File systems such as exFAT have no links, and Windows
+ * Gives a file a second name; an existing file stays. File systems such as exFAT have no links, and Windows
  * wants a right for symbolic ones: there it is copied.
  */
 export async function linkOrCopy(from: string, to: string, ways: readonly MakeLink[] = [link, symlink]): Promise<void> {

@@ -7,6 +7,7 @@ import { moveAtomically } from '../files/moveAtomically.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { refuseOldOpset } from './migrateCalibration.ts';
+import { findPackages } from '../tools/ensurePackages.ts';
 import { findPython, type Python } from '../tools/findPython.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 import { fileTrouble, UserError } from '../userError.ts';
@@ -28,10 +29,21 @@ const needed: Readonly<Record<CalibrationTool, readonly string[]>> = {
 };
 
 /**
- * The first interpreter that has a tool: the chosen one, otherwise one on the PATH. Of both tools, ModelOpt.
+ * The first interpreter that has a tool: the chosen one, one on the PATH, or the private one of `trtlens setup
+ * calibration`. Of both tools, ModelOpt.
  * @throws {UserError} if there is none, with what to install
  */
 export async function findCalibrator(chosen?: string, wanted?: CalibrationTool): Promise<Calibrator> {
+  try {
+    return await installedCalibrator(chosen, wanted);
+  } catch (error) {
+    const own = wanted === 'modelopt' ? undefined : await findPackages('calibration').catch(() => undefined);
+    if (own === undefined) throw error;
+    return { tool: 'onnxruntime', python: own.python, environment: own.environment };
+  }
+}
+
+async function installedCalibrator(chosen?: string, wanted?: CalibrationTool): Promise<Calibrator> {
   const tools = wanted === undefined ? calibrationTools : [wanted];
   const toolOf = ({ modules }: Python): CalibrationTool | undefined =>
     tools.find((tool) => needed[tool].every((name) => modules.includes(name)));
@@ -42,7 +54,7 @@ export async function findCalibrator(chosen?: string, wanted?: CalibrationTool):
         ? `it has none of ${tools.map((tool) => needed[tool].join(' and ')).join(', ')}`
         : undefined,
     advice:
-      'Install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.python.path).',
+      'Run trtlens setup calibration, or install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.python.path).',
   });
   // A wrapper that sets an environment up is to be run itself.
   return { tool: toolOf(python)!, python: python.args.length === 0 ? python.program : python.path };

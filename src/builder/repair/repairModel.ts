@@ -13,21 +13,21 @@ import {
   planRepair,
   preferred,
   type RankedRepair,
+  type Repair,
   type RepairTrial,
   trialOf,
 } from '../../core/repair/planRepair.ts';
 import {
   judgeProof,
   noisyWeights,
-  shiftedWeights,
   planProof,
   type Proof,
   type ProofVerdict,
+  type RepairResult,
   shapeSets,
-} from '../../core/repair/proof.ts';
+  shiftedWeights,
+} from '../../core/repair/repairResult.ts';
 import { readMap, writeMap } from '../../core/network/repairMap.ts';
-import type { Repair } from '../../core/repair/repair.ts';
-import type { RepairResult } from '../../core/repair/repairText.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { counted } from '../../core/base/text.ts';

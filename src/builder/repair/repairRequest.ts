@@ -1,5 +1,5 @@
-import type { ProofVerdict } from '../../core/repair/proof.ts';
-import type { Repair } from '../../core/repair/repair.ts';
+import type { ProofVerdict } from '../../core/repair/repairResult.ts';
+import type { Repair } from '../../core/repair/planRepair.ts';
 import type { BuildOptions } from '../run/runBuild.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inferTensors } from '../../core/network/inferTensors.ts';
-import { createModelGraph } from '../../core/network/modelGraph.ts';
+import { networkOf } from '../../core/network/network.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
-import type { Proof, ProofPlan } from '../../core/repair/proof.ts';
+import type { Proof, ProofPlan } from '../../core/repair/repairResult.ts';
 import type { ComputedTensor } from '../../core/repair/subject.ts';
 import { extractModel, subgraphBetween } from '../../core/surgery/extractModel.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
@@ -63,8 +62,8 @@ export class RuntimeSession {
     names: readonly string[],
     linked: string,
   ): Promise<ReadonlyMap<string, ComputedTensor>> {
-    const graph = createModelGraph(model);
-    const inferred = inferTensors(graph);
+    const graph = networkOf(model);
+    const { inferred } = graph;
     const wanted = names.filter((name) => (inferred.types[graph.byName.get(name) ?? -1] ?? null) !== null);
     const piece = wanted.length === 0 ? null : subgraphBetween(graph, [], wanted);
     if (!piece || 'reason' in piece || piece.inputs.length > 0) return new Map();

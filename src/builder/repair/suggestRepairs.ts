@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { ShapeRange } from '../../core/build/buildManifest.ts';
 import { catalogue, planRepair } from '../../core/repair/planRepair.ts';
-import { shapeSets } from '../../core/repair/proof.ts';
+import { shapeSets } from '../../core/repair/repairResult.ts';
 import type { RepairStep } from '../../core/network/repairMap.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import { openExternal } from '../files/externalFile.ts';

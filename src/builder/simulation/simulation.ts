@@ -1,4 +1,4 @@
-import type { Chunk, JudgeChunk, SwitchedChunk } from '../../core/accuracy/chunkPlan.ts';
+import { type Chunk, type JudgeChunk, modelNames, type SwitchedChunk } from '../../core/accuracy/chunkPlan.ts';
 import type {
   ComparedOutput,
   InputSource,
@@ -6,7 +6,6 @@ import type {
   MeasuredNode,
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
-import { modelNames } from '../../core/accuracy/reducedPrecisionModel.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';

@@ -51,10 +51,10 @@ async function engineOf({ folder, manifest }: Build, bytes: number): Promise<(()
 /** Why an engine is not up to date with what it was built from, in a sentence; null: it is, or nothing says. */
 export async function whyStale({ manifest }: Build, files: ParsedFiles): Promise<string | null> {
   const { model, options, rulesSha256 } = manifest;
-  if (await modelChanged(model.file, manifest, files)) return `${model.file} was changed after this engine was built.`;
+  if (await modelChanged(model.file, manifest, files)) return `${model.file} was changed after this build.`;
   const rules = options['overrides'];
   if (rulesSha256 === undefined || typeof rules !== 'string') return null;
   const now = await readRules(rules).catch(() => null);
   const same = now === null || createHash('sha256').update(now).digest('hex') === rulesSha256;
-  return same ? null : `${rules} was changed after this engine was built.`;
+  return same ? null : `${rules} was changed after this build.`;
 }

@@ -23,7 +23,7 @@ import { readRules } from '../files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from '../precision/rewriteModel.ts';
 import { knownScales } from '../quantization/namedScales.ts';
 import { UserError } from '../userError.ts';
-import { createModelGraph } from '../../core/network/modelGraph.ts';
+import { networkOf } from '../../core/network/network.ts';
 import { linesOfRemoved } from '../../core/precision/planRewrite.ts';
 import { counted, typeName } from '../../core/base/text.ts';
 
@@ -101,7 +101,7 @@ export async function applyOverrides(
     for (const id of made.quantized) types.set(id, 'int8');
     record.added = made.added;
     const lines = new Map(plan.nodes.map(({ id, line }) => [id, line]));
-    record.removed = linesOfRemoved(createModelGraph(read.model), made.rewrite.remove, lines);
+    record.removed = linesOfRemoved(networkOf(read.model), made.rewrite.remove, lines);
     record.changed = Object.fromEntries(
       made.rewrite.nodes.flatMap(({ id, asked }) => (asked && lines.has(id) ? [[id, lines.get(id)!]] : [])),
     );

@@ -1,7 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { InferredTensors } from '../../core/network/inferTensors.ts';
-import { networkOf } from '../../core/network/network.ts';
+import { type InferredTensors, networkOf } from '../../core/network/network.ts';
 import { type ModelGraph } from '../../core/network/modelGraph.ts';
 import {
   convertElements,
@@ -23,17 +22,10 @@ import {
   planPlugin,
   pluginModel,
   type PluginPlan,
+  pluginSources,
   replacedModel,
   replacedSubgraph,
   withNamedSizes,
-} from '../../core/surgery/pluginPlan.ts';
-import {
-  cmakeLists,
-  kernelHeader,
-  kernelSource,
-  pluginPython,
-  pluginSource,
-  pluginTest,
 } from '../../core/surgery/pluginSource.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { decodeUtf8 } from '../../core/base/text.ts';
@@ -114,7 +106,7 @@ export async function writePlugin({
       string,
       string,
     ];
-    const texts = sourcesOf(plan);
+    const texts = pluginSources(plan);
     const paths = [...models, ...Object.keys(texts).map((file) => join(out, file))];
     for (const file of paths) await checkOutput(file, [path, ...weightFiles(path, used)]);
     if (!force) await checkExisting(out, models, texts);
@@ -185,20 +177,6 @@ async function givenTypes(
     if (typeof border === 'string' && (await isLike?.(border, like))) given.set(border, like);
   }
   return given;
-}
-
-function sourcesOf(plan: PluginPlan): Record<string, string> {
-  const { name, chain } = plan;
-  return {
-    [`${name}_plugin.cpp`]: pluginSource(plan),
-    ...(Array.isArray(chain) && {
-      [`${name}_kernel.cu`]: kernelSource(plan, chain),
-      [`${name}_kernel.h`]: kernelHeader(plan),
-    }),
-    'CMakeLists.txt': cmakeLists(plan),
-    [`${name}_plugin.py`]: pluginPython(plan),
-    [`test_${name}.py`]: pluginTest(plan),
-  };
 }
 
 /** Constants of a subgraph that are one floating-point number inside the model. */

@@ -65,6 +65,27 @@ export const packageSets = {
     reject: whyNotOnnxruntime,
     advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${howToGetPython()}`,
   },
+  calibration: {
+    title: 'the quantizer of ONNX Runtime',
+    version: onnxruntimeVersion,
+    wheels: [
+      `onnxruntime==${onnxruntimeVersion}`,
+      'numpy==2.4.6',
+      'onnx==1.23.2',
+      'protobuf==7.36.2',
+      'ml_dtypes==0.6.0',
+      'typing_extensions==4.16.0',
+      'packaging==26.3',
+    ],
+    consent: [
+      `ONNX Runtime ${onnxruntimeVersion} with its quantizer and the package onnx are needed to calibrate models in INT8.`,
+      `They are open source (MIT, Apache 2.0 and BSD licenses) and are downloaded as Python wheels`,
+      `(onnxruntime, onnx, numpy and what they need, about 65 MB, 200 MB on disk) from your Python package index to`,
+    ],
+    check: 'import onnx, onnxruntime.quantization; print(onnxruntime.__version__)',
+    reject: whyNotOnnxruntime,
+    advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${howToGetPython()}`,
+  },
 } as const satisfies Record<string, PackageSet>;
 
 export type PackageSetName = keyof typeof packageSets;

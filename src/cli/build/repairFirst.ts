@@ -3,7 +3,7 @@ import { repairModel } from '../../builder/repair/repairModel.ts';
 import { type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
-import { repairText } from '../../core/repair/repairText.ts';
+import { repairText } from '../../core/repair/repairResult.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { driverScript } from '../driverScript.ts';
 import type { Terminal } from '../terminal.ts';

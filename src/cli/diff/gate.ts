@@ -32,6 +32,7 @@ import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { exists } from '../../builder/files/exists.ts';
+import { findSources } from '../../builder/files/findSources.ts';
 import { driverScript } from '../driverScript.ts';
 
 const options = {
@@ -104,7 +105,12 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
       result: evaluateGate(path, file, side, baseline),
       paths: pathsOf(path, side),
     }));
-    await writeOutputs(judged, unbuilt, values, [path, ...sources]);
+    const files = values.sarif === undefined ? undefined : await programFiles(judged, terminal);
+    const placed = judged.map(({ result, paths }) => ({
+      result,
+      paths: { ...paths, ...(files && { sources: files }) },
+    }));
+    await writeOutputs(placed, unbuilt, values, [path, ...sources]);
     const results = judged.map(({ result }) => result);
     const [only] = values.matrix === undefined ? results : [];
     if (values.json) await printJson(terminal, only ?? { results, unbuilt });
@@ -266,6 +272,18 @@ function pathsOf(gatePath: string, { logPath }: BuildSide): SarifPaths {
     return found.startsWith('../') || isAbsolute(found) ? null : found;
   };
   return { gate: inside(gatePath) ?? basename(gatePath), log: logPath === null ? null : inside(logPath) };
+}
+
+/** The files of the repository that the lines of Python of the failed checks are in, and a note of what was matched. */
+async function programFiles(
+  judged: readonly { result: GateResult }[],
+  terminal: Terminal,
+): Promise<ReadonlyMap<string, string>> {
+  const failed = judged.flatMap(({ result }) => result.checks.filter(({ verdict }) => verdict !== 'passed'));
+  const sources = failed.flatMap((check) => check.sources?.filter((source) => source !== null) ?? []);
+  const files = await findSources(process.cwd(), sources);
+  for (const [path, file] of files) if (path !== file) terminal.note(`${path} is taken to be ${file}`);
+  return files;
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

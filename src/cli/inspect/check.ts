@@ -2,10 +2,14 @@ import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { askOnnxParser, type ParserAnswer } from '../../builder/run/askOnnxParser.ts';
 import { findPackages } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
-import { checkModel, tableBasis } from '../../core/check/checkModel.ts';
-import { type CheckFinding, type CheckTarget } from '../../core/check/checkShapes.ts';
-import type { GivenShape } from '../../core/check/checkShapes.ts';
-import { computeCapability } from '../../core/diagnose/gpuSupport.ts';
+import {
+  type CheckFinding,
+  checkModel,
+  type CheckTarget,
+  computeCapability,
+  type GivenShape,
+  tableBasis,
+} from '../../core/diagnose/checkModel.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { namedShapes, readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';

@@ -1,7 +1,7 @@
 import { suggestRepairs } from '../../builder/repair/suggestRepairs.ts';
 import { repairModel } from '../../builder/repair/repairModel.ts';
 import { catalogue } from '../../core/repair/planRepair.ts';
-import { repairText, suggestionText } from '../../core/repair/repairText.ts';
+import { repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';

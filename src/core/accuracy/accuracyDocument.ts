@@ -35,24 +35,34 @@ import { type PrecisionSweep, ladderBlocks } from './precisionSweep.ts';
 export interface AccuracyContext {
   /** The model's name. */
   title: string;
+  /** Name of the file of rules that it was judged with; absent: none. */
+  rules?: string | undefined;
   actions?: readonly Action[];
   /** The precisions compared; undefined: they were not. */
   sweep?: PrecisionSweep | undefined;
+  /** What has changed since the result, one sentence each. */
+  changes?: readonly string[];
 }
 
 /** What a low precision does to the outputs, which nodes cause it, and the smallest set to keep in FP32. */
-export function accuracyDocument(given: AccuracyReport, { title, actions = [], sweep }: AccuracyContext): Document {
+export function accuracyDocument(
+  given: AccuracyReport,
+  { title, rules, actions = [], sweep, changes = [] }: AccuracyContext,
+): Document {
   const report = nodeLevel(given);
   const { low, outputs, nodes, fix, inputs, samples, tolerance } = report;
   const type = typeName(low);
   const warning = randomWarning(inputs);
   const causes = nodes.filter(({ role, alone }) => role === 'root' || alone !== undefined);
   return {
-    title: `${title} in ${type}`,
+    title: `${title} in ${type}${rules === undefined ? '' : ` with ${rules}`}`,
     blocks: [
+      ...(changes.length === 0 ? [] : [{ kind: 'warning', text: `Out of date. ${changes.join(' ')}` } as const]),
       { kind: 'verdict', state: passesTolerance(report) ? 'good' : 'bad', text: accuracyVerdict(report) },
       { kind: 'actions', actions },
-      ...(warning === null ? [] : [{ kind: 'warning', text: `${warning}.` } as const]),
+      ...(warning === null
+        ? []
+        : [{ kind: 'warning', text: `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.` } as const]),
       ...(given.refused === undefined
         ? []
         : [

@@ -4,9 +4,13 @@ import { type DataType, isFloatType, type OnnxModel, type OnnxValue } from '../f
 import type { NewNode } from '../formats/onnx/writeModel.ts';
 import type { ModelGraph } from '../network/modelGraph.ts';
 import { lowMakers } from './internal/lowMakers.ts';
-import type { LowNode, ReducedPrecisionModel, RunWriter, UnmaterializedTensor } from './reducedPrecisionModel.ts';
-import { counted, thousands } from '../base/text.ts';
-import { typeName } from '../base/text.ts';
+import type {
+  LowNode,
+  ReducedPrecisionModel,
+  RunWriter,
+  UnmaterializedTensor,
+} from './internal/reducedPrecisionModel.ts';
+import { counted, thousands, typeName } from '../base/text.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */
@@ -142,12 +146,19 @@ function vocabulary(name: string, { graph }: OnnxModel): number | null {
   return graph.initializers.find((tensor) => tensor.name === lookup?.inputs[0])?.shape[0] ?? null;
 }
 
-/** What to say of random inputs; null: there are none. */
+/** Whether some input was of random values. */
+export const hasRandomInputs = ({ inputs }: { inputs: readonly { source: 'file' | 'random' }[] }): boolean =>
+  inputs.some(({ source }) => source === 'random');
+
+/** What every result of random inputs says. */
+export const randomCaution = 'Random inputs: may invent or miss faults.';
+
+/** What to say of random inputs, and what to do; null: there are none. */
 export function randomWarning(inputs: readonly { name: string; source: 'file' | 'random' }[]): string | null {
   const random = inputs.filter(({ source }) => source === 'random').map(({ name }) => name);
   if (random.length === 0) return null;
   const names = random.slice(0, 4).join(', ') + (random.length > 4 ? ', …' : '');
-  return `random values for ${names}: real inputs reach other values than random ones, so errors can be missed. Pass real inputs with --inputs`;
+  return `random inputs may invent or miss faults (${names}): real ones reach other values. Pass real inputs with --inputs`;
 }
 
 /** What is known of one low-precision node. Errors are max|difference| / max|reference|; null: not finite, or unknown. */
@@ -563,21 +574,35 @@ export interface RuleHint {
   label: string;
 }
 
-/**
- * For each rule of a text that is also a rule of a fix: the error that it removes, and to what. Rules whose comment
- * already gives the error have none.
- */
-export function ruleHints(text: string, { fix }: Pick<AccuracyReport, 'fix'>): RuleHint[] {
+/** Each rule of a text that is also a rule of a fix: where its selector ends, and the error without it. */
+function rulesOfFix(text: string, { fix }: Pick<AccuracyReport, 'fix'>) {
   if (!fix || fix.without.length === 0) return [];
-  const errors = new Map(fix.without.map(({ selector, error }) => [selector, errorFigure(error)]));
+  const errors = new Map(fix.without.map(({ selector, error }) => [selector, error]));
   return readOverrides(text).lines.flatMap(({ text: written, statement, comment }, line) => {
     if (statement?.kind !== 'rule' || !statement.usable || statement.type?.type !== 'fp32') return [];
     const [selector, ...others] = statement.selectors;
     if (!selector || others.length > 0) return [];
-    const error = errors.get(written.slice(selector.range.column - 1, selector.range.endColumn - 1));
-    if (error === undefined || comment?.text.includes(`without: ${error}`)) return [];
-    return [
-      { line, column: statement.range.endColumn - 1, label: `error ${errorFigure(fix.error)}, without: ${error}` },
-    ];
+    const name = written.slice(selector.range.column - 1, selector.range.endColumn - 1);
+    const error = errors.get(name);
+    return error === undefined ? [] : [{ line, name, column: statement.range.endColumn - 1, error, comment }];
+  });
+}
+
+/** The lines of a text, from 0, that have the rules of a fix: one of each. */
+export function ruleLines(text: string, report: Pick<AccuracyReport, 'fix'>): number[] {
+  const lines = new Map<string, number>();
+  for (const { name, line } of rulesOfFix(text, report)) if (!lines.has(name)) lines.set(name, line);
+  return [...lines.values()];
+}
+
+/**
+ * For each rule of a text that is also a rule of a fix: the error that it removes, and to what. Rules whose comment
+ * already gives the error have none.
+ */
+export function ruleHints(text: string, report: Pick<AccuracyReport, 'fix'>): RuleHint[] {
+  return rulesOfFix(text, report).flatMap(({ line, column, error, comment }) => {
+    const without = errorFigure(error);
+    if (comment?.text.includes(`without: ${without}`)) return [];
+    return [{ line, column, label: `error ${errorFigure(report.fix!.error)}, without: ${without}` }];
   });
 }

@@ -6,7 +6,23 @@ import { standardOpset } from '../network/modelGraph.ts';
 import { isContainer } from '../network/outputTypes.ts';
 import { type Measures, writeMeasures } from './accuracyReport.ts';
 import { canJudgeBodies, type JudgePlace, writeJudgedBodies } from './internal/judgedBodies.ts';
-import { int64, isQuantized, type ReducedPrecisionModel, Names, RunWriter, Values } from './reducedPrecisionModel.ts';
+import {
+  int64,
+  isQuantized,
+  type ReducedPrecisionModel,
+  Names,
+  RunWriter,
+  Values,
+} from './internal/reducedPrecisionModel.ts';
+
+export {
+  findLowNodes,
+  findQuantizedNodes,
+  modelNames,
+  type ReducedPrecisionModel,
+  unmaterializedTensors,
+  withUnmaterialized,
+} from './internal/reducedPrecisionModel.ts';
 
 /**
  * Some of a model's nodes as a model of their own. Chunk after chunk they are the whole model: the time to make a

@@ -6,8 +6,15 @@ import { readOverrides } from '../precision/readOverrides.ts';
 import { planRewrite } from '../precision/planRewrite.ts';
 import { isRealType, planPrecision } from '../precision/precisionPlan.ts';
 import { type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
-import { type AccuracyFix, type AccuracyOutput, errorFigure, finiteOrNull, worstError } from './accuracyReport.ts';
-import type { ReducedPrecisionModel } from './reducedPrecisionModel.ts';
+import {
+  type AccuracyFix,
+  type AccuracyOutput,
+  errorFigure,
+  finiteOrNull,
+  randomCaution,
+  worstError,
+} from './accuracyReport.ts';
+import type { ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
 
 /** One rule of a fix, and the nodes that it selects (positions in the index). */
 export interface FixRule {
@@ -284,6 +291,8 @@ export interface FoundFix {
   given: string | undefined;
   /** The model as a `model` line names it. */
   modelLine: string;
+  /** Some input was of random values. */
+  random: boolean;
 }
 
 /** How many Casts the typed copy of the model under these rules has more than the model. */
@@ -313,6 +322,7 @@ export function describeFix(search: FoundFix): AccuracyFix {
   const comments = [
     `Found by simulation: error ${errorFigure(error)} instead of ${errorFigure(before)} (tolerance ${tolerance})`,
   ];
+  if (search.random) comments.push(randomCaution);
   const isQdq = base === 'int8' || base === 'fp8';
   if (isQdq && rules.length > 0)
     comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantize the model');

@@ -4,7 +4,7 @@ import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
-import { phaseReached } from './describePhase.ts';
+import { phaseReached } from './internal/describePhase.ts';
 import { causeText } from './internal/causeText.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
@@ -17,6 +17,8 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { strayBlocks } from './internal/strayBlocks.ts';
+
+export { diagnosisMarkdown, phaseReached } from './internal/describePhase.ts';
 
 /** What one event of the log came to. */
 interface Judged {

@@ -16,6 +16,10 @@ export interface BuildDiff {
   a: DiffSide;
   /** The second build. */
   b: DiffSide;
+  /** What differs in what was requested, and with what it was built: `FP32 → FP16 by model.trtprec`. '': not known. */
+  request: string;
+  /** What the change costs and why, in one line: `36 % faster: 12 attentions fused`. */
+  verdict: string;
   /** Which nodes of A are which nodes of B. */
   matched: MatchedNodes;
   /** What changed, the largest change of time first, then by kind and position. Empty: nothing that both sides know differs. */
@@ -153,6 +157,8 @@ export interface Change {
   exact: boolean;
   /** One sentence. */
   message: string;
+  /** Where the code of its nodes is: `blocks.py:14–43`; absent where the exporter did not record it. */
+  code?: string;
 }
 
 export interface DiffTime {
@@ -239,6 +245,8 @@ export interface DiffInput {
   /** Nodes with their edges, in the order of `report.nodes`; absent where only the report is there. */
   network?: NetworkNode[] | undefined;
   figures?: BuildFigures | undefined;
+  /** How it was built; absent or null: not known. */
+  manifest?: BuildManifest | null | undefined;
   /** The precision that the build was requested: `fp16`. Absent or null: none, any, or not known. */
   requested?: string | null | undefined;
   /** Absent: not known. */

@@ -35,8 +35,10 @@ import {
   type NetworkNode,
   type NodeStates,
 } from './buildDiff.ts';
+import { sourceRanges } from '../network/sourceLines.ts';
 import { type BuildFacts, buildFacts } from '../precision/buildFacts.ts';
 import { computeType } from '../precision/verifyPrecision.ts';
+import { requestOfDiff, diffVerdict } from './internal/verdict.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './internal/aspects.ts';
 import {
   type Cluster,
@@ -175,10 +177,14 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
   const matchedB = new Set(match.toB);
   const marked = compareMarked(a, b, match, { aMs, bMs });
   const onlyB = b.report.nodes.filter((_, index) => !matchedB.has(index));
+  const isNoiseOnly = engines[0] && engines[1] && isNoise(engines[0], engines[1]);
+  const sorted = withCode(changes, a.report, b.report).toSorted(byWeight);
   return {
     schema: 1,
     a: sideOf(a),
     b: sideOf(b),
+    request: requestOfDiff(a, b),
+    verdict: diffVerdict([a, b], { aMs, bMs, isNoise: isNoiseOnly }, sorted),
     matched: {
       byName: match.byName,
       byStructure: match.byStructure.length,
@@ -187,14 +193,14 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
       onlyB: onlyB.map(({ id }) => id),
       conversions: { a: onlyA.filter(isConversion).length, b: onlyB.filter(isConversion).length },
     },
-    changes: changes.toSorted(byWeight),
+    changes: sorted,
     shapes: otherShapes(a.report, b.report),
     time: {
       aMs,
       bMs,
       attributedMs,
       noiseMs: attributedMs === null ? null : bMs! - aMs! - attributedMs,
-      isNoise: engines[0] && engines[1] && isNoise(engines[0], engines[1]),
+      isNoise: isNoiseOnly,
     },
     totals: {
       states: { ...comparison.states, onlyA: onlyA.length, onlyB: onlyB.length },
@@ -203,6 +209,19 @@ export function diffReports(a: DiffInput, b: DiffInput, match = matchInputs(a, b
     },
     ...(marked && { marked }),
   };
+}
+
+/** Changes with the places of their code, of B where it has the nodes. */
+function withCode(changes: Change[], a: FusionReport, b: FusionReport): Change[] {
+  const [ofA, ofB] = [a, b].map(
+    ({ nodes }) => new Map(nodes.flatMap(({ id, source }) => (source === undefined ? [] : [[id, source] as const]))),
+  ) as [Map<string, string>, Map<string, string>];
+  if (ofA.size + ofB.size === 0) return changes;
+  return changes.map((change) => {
+    const code =
+      sourceRanges(change.nodesB.map((id) => ofB.get(id))) || sourceRanges(change.nodesA.map((id) => ofA.get(id)));
+    return code === '' ? change : { ...change, code };
+  });
 }
 
 /** Which node of A is which of B; by name alone where the models are not there. */
@@ -662,24 +681,9 @@ function caveats({ a, b, time, shapes, totals, marked }: BuildDiff): string[] {
   ];
 }
 
-/** What a reader wants to know first: what changed, and what it costs. */
-function verdictText(diff: BuildDiff): string {
-  const { changes, time } = diff;
-  const count = changes.length === 0 ? 'no differences' : counted(changes.length, 'change');
-  if (unusable(diff).length > 0) return `${count} in what both sides know`;
-  if (time.aMs === null || time.bMs === null) return count;
-  const delta = time.bMs - time.aMs;
-  if (time.isNoise || isSameTime(delta)) return `B takes the same time, ${count}`;
-  const share = time.aMs === 0 ? '' : ` (${delta < 0 ? '−' : '+'}${Math.abs((delta / time.aMs) * 100).toFixed(1)} %)`;
-  return `B is ${timeText(Math.abs(delta))} ${delta < 0 ? 'faster' : 'slower'}${share}, ${count}`;
-}
-
-/** The sides that are no engine, one sentence each. */
-const unusable = ({ a, b }: BuildDiff): string[] =>
-  (['A', 'B'] as const).flatMap((name) => {
-    const { failed } = name === 'A' ? a : b;
-    return failed === undefined ? [] : [`${name} has no engine: ${failed.replace(/\.$/, '')}.`];
-  });
+/** The verdict as a sentence without its period. */
+export const verdictSentence = ({ verdict }: Pick<BuildDiff, 'verdict'>): string =>
+  verdict.slice(0, 1).toUpperCase() + verdict.slice(1);
 
 /** Kernels by a name that tells them apart for a reader: without most of a hash, and without the middle of a long name. */
 function withShortKernels(text: string): string {
@@ -699,7 +703,8 @@ export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
   const timed = time.aMs !== null && time.bMs !== null;
   const changes = alikeChanges(diff.changes).map(({ changes: alike, deltaMs }) => {
     const [first] = alike;
-    const others = alike.length > 1 ? ` (and ${counted(alike.length - 1, 'other')} alike).` : '.';
+    const code = first!.code === undefined ? '' : `, ${first!.code}`;
+    const others = `${code}${alike.length > 1 ? ` (and ${counted(alike.length - 1, 'other')} alike).` : '.'}`;
     return {
       cells: [
         deltaMs === null || isSameTime(deltaMs) ? '' : deltaText(deltaMs),
@@ -709,9 +714,11 @@ export function diffDocument(diff: BuildDiff, { full = false } = {}): Document {
     };
   });
   return {
-    title: `${diff.a.model}: ${verdictText(diff)}`,
+    title: `${diff.b.model}: ${diff.request || 'two builds'}`,
     blocks: [
-      ...unusable(diff).map((text) => ({ kind: 'verdict', state: 'bad', text }) as const),
+      diff.a.failed === undefined && diff.b.failed === undefined
+        ? { kind: 'text', text: `${verdictSentence(diff)}.` }
+        : { kind: 'verdict', state: 'bad', text: `${verdictSentence(diff)}.` },
       ...facts([
         ['A', sideText(diff.a)],
         ['B', sideText(diff.b)],

@@ -4,10 +4,9 @@ import type { Problem } from '../base/problem.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
-import { contradictedShapes, type Contradiction } from '../network/inferTensors.ts';
+import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
 import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
-import { builtNetworkOf, networkOf } from '../network/network.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
 import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
 import type {

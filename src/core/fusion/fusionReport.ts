@@ -318,7 +318,7 @@ export interface ReportNode {
   exact: boolean;
   /** One sentence: how the fate is known, or why it is not. */
   reason: string;
-  /** The line of the program that it comes from, as `model.py:12`; only of a graph that the hook for Torch-TensorRT wrote. */
+  /** The line of the program that it comes from, as `model.py:12`; where the exporter or the hook for Torch-TensorRT recorded it. */
   source?: string;
   /** Where ONNX Runtime runs it; omitted without its log. */
   placement?: NodePlacement;

@@ -197,10 +197,18 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
     failsOnBaseline: before === null ? null : !before,
     nodes: (details.nodes ?? []).map(({ id }) => id),
     names: (details.nodes ?? []).map(({ id, name }) => name || `node ${id}`),
+    ...sourcesOf(details.nodes ?? [], build.report),
     logLine: details.logLine ?? null,
     place: check.place,
     permission: verdict === 'allowed' && permission ? { until: permission.until, why: permission.why } : null,
   };
+}
+
+/** The lines of the program that nodes come from, where any is recorded. */
+function sourcesOf(nodes: readonly { id: string }[], report: FusionReport): Pick<CheckResult, 'sources'> {
+  const ids = new Set(nodes.map(({ id }) => id));
+  const known = new Map(report.nodes.flatMap(({ id, source }) => (ids.has(id) && source ? [[id, source]] : [])));
+  return known.size === 0 ? {} : { sources: nodes.map(({ id }) => known.get(id) ?? null) };
 }
 
 function find(check: Check, build: GateSide, baseline: GateSide | null): GateFinding {

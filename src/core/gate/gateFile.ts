@@ -3,6 +3,7 @@ import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { PrecisionType } from '../precision/overrideFile.ts';
 import { type Document, section, type State, table } from '../document/document.ts';
 import { counted, exactRelease, oneLine } from '../base/text.ts';
+import { readSource } from '../network/sourceLines.ts';
 
 /**
  * The verdict of a gate on one build: `trtlens gate FILE --build FOLDER --json`; of a matrix, `{ "results": [ … ] }`.
@@ -67,6 +68,8 @@ export interface CheckResult {
   nodes: string[];
   /** Their names, in the same order. */
   names: string[];
+  /** The lines of the program that they come from, in the same order; null: not recorded. Absent: of none. */
+  sources?: (string | null)[];
   /** Line of the build log that shows it; null: none. */
   logLine: number | null;
   /** Where the check is in the gate file. */
@@ -297,6 +300,8 @@ export interface SarifPaths {
   gate: string;
   /** Log of the build; null: not inside the repository, or not there. */
   log: string | null;
+  /** Files of the repository by the paths that the exporter wrote. */
+  sources?: ReadonlyMap<string, string>;
 }
 
 /** What GitHub takes: 25,000 results of a run, 1,000 locations of a result, of which it shows 100. */
@@ -381,34 +386,38 @@ export function gateSarif(
 function sarifResult({ check, result, paths, fingerprint }: Shown): object {
   const { line, column, endColumn } = check.place;
   const name = `${result.model}, ${builtWith(result)}`;
+  const rule = {
+    physicalLocation: {
+      artifactLocation: { uri: uriOf(paths.gate) },
+      region: { startLine: line, startColumn: column, endColumn: Math.max(endColumn, column + 1) },
+    },
+  };
+  const code = codePlaces(check, paths);
+  const logicalLocations = check.names.slice(0, mostNodes).map((node, index) => ({
+    name: node,
+    fullyQualifiedName: `${result.model}/${check.nodes[index]}`,
+    kind: 'element',
+  }));
+  const related = [
+    ...(code.length > 0 ? [{ message: { text: 'The rule of the gate' }, ...rule }] : []),
+    ...code.slice(1).map((place) => ({ message: { text: 'Another line that it concerns' }, ...place })),
+    ...(check.logLine !== null && paths.log !== null
+      ? [
+          {
+            message: { text: 'The line of the build log that shows it' },
+            physicalLocation: { artifactLocation: { uri: uriOf(paths.log) }, region: { startLine: check.logLine } },
+          },
+        ]
+      : []),
+  ];
   return {
     ruleId: check.rule,
     ruleIndex: Object.keys(gateRules).indexOf(check.rule as RuleName),
     level: check.verdict === 'failed' ? 'error' : 'note',
     message: { text: `${check.check} (${name}): ${check.message}` },
-    locations: [
-      {
-        physicalLocation: {
-          artifactLocation: { uri: uriOf(paths.gate) },
-          region: { startLine: line, startColumn: column, endColumn: Math.max(endColumn, column + 1) },
-        },
-        logicalLocations: check.names.slice(0, mostNodes).map((node, index) => ({
-          name: node,
-          fullyQualifiedName: `${result.model}/${check.nodes[index]}`,
-          kind: 'element',
-        })),
-      },
-    ],
-    ...(check.logLine !== null &&
-      paths.log !== null && {
-        relatedLocations: [
-          {
-            id: 1,
-            message: { text: 'The line of the build log that shows it' },
-            physicalLocation: { artifactLocation: { uri: uriOf(paths.log) }, region: { startLine: check.logLine } },
-          },
-        ],
-      }),
+    // Code hosts annotate the first location: the line of Python is where a pull request changes it.
+    locations: [{ ...(code[0] ?? rule), logicalLocations }],
+    ...(related.length > 0 && { relatedLocations: related.map((place, index) => ({ id: index + 1, ...place })) }),
     // GitHub looks at the first only, and would compute it from the line's text.
     partialFingerprints: { primaryLocationLineHash: fingerprint, 'trtlensCheck/v1': fingerprint },
     ...(check.failsOnBaseline !== null && { baselineState: check.failsOnBaseline ? 'unchanged' : 'new' }),
@@ -418,6 +427,19 @@ function sarifResult({ check, result, paths, fingerprint }: Shown): object {
       ],
     }),
   };
+}
+
+/** The lines of the program that a check's nodes come from, each once, as far as the repository has the files. */
+function codePlaces({ sources = [] }: CheckResult, { sources: files }: SarifPaths): { physicalLocation: object }[] {
+  const places = new Map<string, { physicalLocation: object }>();
+  for (const source of sources.slice(0, mostNodes)) {
+    const read = source === null ? null : readSource(source);
+    const file = read === null ? undefined : files?.get(read.path);
+    if (read === null || file === undefined) continue;
+    const physicalLocation = { artifactLocation: { uri: uriOf(file) }, region: { startLine: read.line } };
+    places.set(`${file}:${read.line}`, { physicalLocation });
+  }
+  return [...places.values()];
 }
 
 /** A path as a relative URI reference. */

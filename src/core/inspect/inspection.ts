@@ -1,7 +1,8 @@
-// What is known of a file or an engine.
+// What is known of a file, a log or an engine.
 import type { Problem } from '../base/problem.ts';
-import { productName, shapeRange, sizeText } from '../base/text.ts';
+import { counted, productName, releaseName, shapeRange, sizeText } from '../base/text.ts';
 import type { BuildManifest } from '../build/buildManifest.ts';
+import type { BuildLog, LogEvidence } from '../formats/tensorrt/buildOutput.ts';
 import type { TimingSummary } from '../formats/tensorrt/readLayerInfo.ts';
 
 /** How an engine was built, as far as its build in the history says. */
@@ -293,4 +294,65 @@ export function readCachedEngineName(name: string): CachedEngineName | null {
     precisions: precisions.split('_').filter((one) => one !== ''),
     computeCapability: `${major}.${minor}`,
   };
+}
+
+/** What a text that was read as a build log is; null if nothing in it comes from TensorRT's tools. */
+export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | null {
+  const evidence = log.evidence ?? { library: 0, phrases: 0, prefixed: 0, tools: 0 };
+  if (
+    evidence.library + evidence.tools === 0 &&
+    evidence.phrases === 0 &&
+    log.engineLayers.length === 0 &&
+    log.messages.length === 0
+  )
+    return null;
+  // Errors of any program look alike: without a warning of TensorRT they are no evidence.
+  if (
+    evidence.library + evidence.tools + evidence.phrases + log.engineLayers.length === 0 &&
+    !log.messages.some(({ text }) => TENSORRT_WORDS.test(text))
+  )
+    return null;
+  if (isHelp(log, evidence)) return null;
+  const last = log.phases.at(-1);
+  const counts: Record<string, number> = {
+    lines: log.lines,
+    parsedNodes: log.parsedNodes.length,
+    builds: log.phases.length,
+    engineLayers: log.engineLayers.length,
+    foreignNodes: last?.foreignNodes.length ?? 0,
+    timedLayers: log.phases.reduce((sum, phase) => sum + phase.tactics.filter((layer) => !layer.reformat).length, 0),
+    profileRows: log.profile.length,
+    warnings: log.messages.filter((message) => message.severity === 'warning').length,
+    errors: log.messages.filter((message) => message.severity === 'error').length,
+  };
+  for (const [key, value] of Object.entries(counts))
+    if (value === 0 && key !== 'warnings' && key !== 'errors') delete counts[key];
+  return inspection('build-log', summaryOf(log), {
+    tensorrt: { product: log.product, version: log.version },
+    counts,
+    problems,
+  });
+}
+
+/** A program's answer to --help is framed as a run, but nothing in it is logged. */
+function isHelp(log: BuildLog, evidence: LogEvidence): boolean {
+  const logged =
+    evidence.library + evidence.prefixed + log.messages.length + log.engineLayers.length + log.phases.length;
+  return (log.runs ?? []).length > 0 && logged === 0;
+}
+
+const TENSORRT_WORDS = /TensorRT|trtexec|Myelin|tactic|\{ForeignNode\[|onnx2trt|ModelImporter|tensorrt|polygraphy/;
+
+const WRITERS = {
+  trtexec: 'trtexec',
+  polygraphy: 'Polygraphy',
+  python: 'the Python API',
+  onnxruntime: 'ONNX Runtime',
+  driver: 'the TensorRT library',
+};
+const OUTCOMES = { passed: 'passed', failed: 'failed', 'cut-off': 'cut off', unknown: 'no complete build' };
+
+function summaryOf(log: BuildLog): string {
+  const writer = log.writer === null ? '' : ` by ${WRITERS[log.writer]}`;
+  return `Log of ${releaseName(log)}${writer}: ${OUTCOMES[log.outcome]}, ${counted(log.lines, 'line')}`;
 }

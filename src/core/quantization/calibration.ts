@@ -1,7 +1,7 @@
 // Calibration caches and how to migrate them; autotune states.
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { isFloatType } from '../formats/onnx/onnxModel.ts';
-import type { InferredTensors } from '../network/inferTensors.ts';
+import type { InferredTensors } from '../network/network.ts';
 import { type ModelGraph, pools, products, quantizable } from '../network/modelGraph.ts';
 import { floatBytes } from './internal/floatBytes.ts';
 import {

@@ -1,7 +1,7 @@
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { RepairDraft } from './internal/draft.ts';
 import type { RepairClass, RepairPlace, RepairStep } from '../network/repairMap.ts';
-import type { Repair } from './repair.ts';
+import type { Repair } from './internal/repair.ts';
 import type { RepairSubject } from './subject.ts';
 import { knownBranch } from './internal/repairs/branches.ts';
 import { castMixedTypes, denseInitializers, renameDimensions } from './internal/repairs/declarations.ts';
@@ -52,6 +52,8 @@ import {
 } from './internal/repairs/unused.ts';
 import type { Diagnosis } from '../diagnose/diagnosis.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+
+export type { Repair } from './internal/repair.ts';
 
 /** A repair as it would be made on a model. */
 export interface PlannedRepair {

@@ -1,11 +1,5 @@
-import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
-import {
-  createModelGraph,
-  graphPathOf,
-  isStandardDomain,
-  type ModelGraph,
-  standardOpset,
-} from '../network/modelGraph.ts';
+import { type Network, networkOf } from '../network/network.ts';
+import { graphPathOf, isStandardDomain, standardOpset } from '../network/modelGraph.ts';
 import type { Shape } from '../network/outputTypes.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from '../formats/onnx/onnxModel.ts';
 import {
@@ -43,14 +37,13 @@ export interface SubjectOptions {
 export class RepairSubject {
   readonly model: OnnxModel;
   readonly source: ByteSource;
-  readonly graph: ModelGraph;
+  readonly graph: Network;
   readonly opset: number;
   readonly options: SubjectOptions;
   /** Names of all tensors and nodes: new ones must differ. */
   readonly names: Set<string>;
   readonly #initializers = new Map<string, OnnxTensor>();
-  #inferred: { graph: ModelGraph; found: InferredTensors }[] | undefined;
-  #declared: InferredTensors | undefined;
+  #inferred: Network[] | undefined;
   readonly #constants = new Map<string, Promise<Constant | null>>();
 
   /** `model` was read from `source` with spans. */
@@ -58,7 +51,7 @@ export class RepairSubject {
     this.model = model;
     this.source = source;
     this.options = options;
-    this.graph = createModelGraph(model);
+    this.graph = networkOf(model);
     this.opset = standardOpset(model);
     this.names = new Set([...this.graph.tensors.map(({ name }) => name), ...model.nodes.map(({ name }) => name)]);
     for (const tensor of model.graph.initializers) this.#initializers.set(tensor.name, tensor);
@@ -97,14 +90,12 @@ export class RepairSubject {
 
   type(node: OnnxNode, name: string): string | null {
     const [first] = this.#sets();
-    const index = first!.graph.tensorAt(graphPathOf(node.id), name);
-    this.#declared ??= inferTensors(this.graph);
-    return first!.found.types[index] ?? this.#declared.types[this.tensor(node, name)] ?? null;
+    return first!.typeOf(graphPathOf(node.id), name) ?? this.graph.inferred.types[this.tensor(node, name)] ?? null;
   }
 
   /** The shape of a tensor in each of the sets of input shapes; what the model declares of inner tensors does not count. */
   shapes(node: OnnxNode, name: string): Shape[] {
-    return this.#sets().map(({ graph, found }) => found.shapes[graph.tensorAt(graphPathOf(node.id), name)] ?? null);
+    return this.#sets().map((network) => network.inferred.shapes[network.tensorAt(graphPathOf(node.id), name)] ?? null);
   }
 
   /** The shape with the dimensions that are the same in all sets; the others are null. */
@@ -125,8 +116,8 @@ export class RepairSubject {
 
   /** The one integer or boolean of a tensor that follows from the shapes, if it is the same in all sets; null: not known. */
   value(node: OnnxNode, name: string): number | null {
-    const values = this.#sets().map(({ graph, found }) =>
-      found.values?.get(graph.tensorAt(graphPathOf(node.id), name)),
+    const values = this.#sets().map((network) =>
+      network.inferred.values?.get(network.tensorAt(graphPathOf(node.id), name)),
     );
     const [first] = values;
     const number = first?.length === 1 ? first[0] : null;
@@ -228,11 +219,10 @@ export class RepairSubject {
     return attribute ? this.#lists(attribute) : null;
   }
 
-  #sets(): { graph: ModelGraph; found: InferredTensors }[] {
-    return (this.#inferred ??= (this.options.shapes.length > 0 ? this.options.shapes : [new Map()]).map((shapes) => {
-      const graph = createModelGraph(withShapes(this.model, shapes));
-      return { graph, found: inferTensors(graph) };
-    }));
+  #sets(): Network[] {
+    return (this.#inferred ??= (this.options.shapes.length > 0 ? this.options.shapes : [new Map()]).map((shapes) =>
+      networkOf(withShapes(this.model, shapes)),
+    ));
   }
 }
 

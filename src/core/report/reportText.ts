@@ -22,6 +22,7 @@ import type {
   ReportNode,
   ReportTensor,
 } from '../fusion/fusionReport.ts';
+import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
 import { width, wrap } from './internal/textLines.ts';
 import {
@@ -164,6 +165,8 @@ interface Row {
   ms: number | null;
   what: string;
   name: string;
+  /** Where the code of its nodes is; '' where that is not recorded. */
+  code: string;
 }
 
 /** The report as text for a terminal: summary, funnel, groups by time or size, what is not computed, unknowns, remarks. */
@@ -215,14 +218,15 @@ function groupLines(report: FusionReport): string[] {
   const shown = sorted.slice(0, mostGroups);
   const nodesWidth = Math.max(...shown.map(({ nodes }) => thousands(nodes).length));
   const whatWidth = Math.min(34, Math.max(...shown.map(({ what }) => what.length)));
-  const lines = shown.map(({ nodes, ms, what, name }) => {
+  const lines = shown.flatMap(({ nodes, ms, what, name, code }) => {
     const share = shareOf(report, ms);
     const time = timed
       ? `${(share === null ? '' : percentText(share * 100)).padStart(7)}  ${(ms === null ? '' : timeText(ms)).padStart(8)}  `
       : '';
     const count = engine ? '' : `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
     const head = `  ${time}${count}${engine ? '' : '  '}${shorten(what, whatWidth).padEnd(whatWidth)}`;
-    return `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
+    const row = `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
+    return code === '' ? [row] : [row, shorten(`${' '.repeat(head.length + 2)}${code}`, width)];
   });
   if (sorted.length > shown.length) {
     const rest = sorted.slice(shown.length);
@@ -237,6 +241,8 @@ function groupLines(report: FusionReport): string[] {
 function rowsOf(report: FusionReport): Row[] {
   const rows: Row[] = [];
   const rest = new Map<LayerKind, EngineGroup[]>();
+  const sources = new Map(report.nodes.map(({ id, source }) => [id, source]));
+  const codeOf = (nodes: readonly string[]): string => sourceRanges(nodes.map((id) => sources.get(id)));
   for (const group of engineGroups(report)) {
     const { foreign, layers, counted: nodes, shared } = group;
     const notes = shared.length === 0 ? [] : [`${counted(shared.length, 'node')} shared`];
@@ -245,7 +251,13 @@ function rowsOf(report: FusionReport): Row[] {
       if (kernels > 0) notes.unshift(counted(kernels, 'kernel'));
       if (!foreign.exact && report.subject !== 'engine') notes.push('derived');
       const what = [`ForeignNode ${foreign.id}`, ...notes].join(', ');
-      rows.push({ nodes: nodes.length, ms: foreign.averageMs, what, name: foreign.title ?? foreign.name });
+      rows.push({
+        nodes: nodes.length,
+        ms: foreign.averageMs,
+        what,
+        name: foreign.title ?? foreign.name,
+        code: codeOf(nodes),
+      });
       continue;
     }
     const [layer] = layers;
@@ -254,12 +266,12 @@ function rowsOf(report: FusionReport): Row[] {
       continue;
     }
     const what = [layer.type !== '' ? layer.type : layer.kind === 'other' ? 'layer' : layer.kind, ...notes].join(', ');
-    rows.push({ nodes: nodes.length, ms: layer.averageMs, what, name: layer.name });
+    rows.push({ nodes: nodes.length, ms: layer.averageMs, what, name: layer.name, code: codeOf(nodes) });
   }
   for (const [kind, groups] of rest) {
     const layers = groups.flatMap((group) => group.layers);
     const name = layers.length === 1 ? layers[0]!.name : '';
-    rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind, report), name });
+    rows.push({ nodes: 0, ms: totalMs(layers), what: countedLayers(layers.length, kind, report), name, code: '' });
   }
   return rows;
 }
@@ -583,7 +595,7 @@ const namedNodes = ({ metadata }: ReportLayer): string[] =>
 
 const memberLine = ({ id, op, name, exact, source }: ReportNode, note = ''): string =>
   shorten(
-    `  ${op} ${oneLine(name) || `(node ${id})`}${source === undefined ? '' : ` @ ${oneLine(source)}`}${exact ? '' : ', derived'}${note}`,
+    `  ${op} ${oneLine(name) || `(node ${id})`}${source === undefined ? '' : ` @ ${shortSource(source)}`}${exact ? '' : ', derived'}${note}`,
     width,
   );
 

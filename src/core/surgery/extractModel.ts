@@ -10,7 +10,7 @@ import {
   segmentsSize,
 } from '../formats/onnx/onnxModel.ts';
 import { composeModel, ExternalData, type NewTensor, type NewValue } from '../formats/onnx/writeModel.ts';
-import type { InferredTensors } from '../network/inferTensors.ts';
+import type { InferredTensors } from '../network/network.ts';
 import { bodyOf, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 
 /** A part of a network that can be a model of its own: nodes of the main graph, with what crosses the border. */

@@ -1,13 +1,37 @@
-// Its source code.
+// What a plugin for some nodes computes, and its source code.
 import { stringLiteral } from './internal/generated.ts';
-import { type ChainStep, literal, outputDims, type PluginAttribute, type PluginPlan } from './pluginPlan.ts';
+import { type ChainStep, literal, outputDims, type PluginAttribute, type PluginPlan } from './internal/pluginPlan.ts';
+
+export {
+  planPlugin,
+  pluginModel,
+  type PluginPlan,
+  replacedModel,
+  replacedSubgraph,
+  withNamedSizes,
+} from './internal/pluginPlan.ts';
+
+/** The sources of a plugin, by file. */
+export function pluginSources(plan: PluginPlan): Record<string, string> {
+  const { name, chain } = plan;
+  return {
+    [`${name}_plugin.cpp`]: pluginSource(plan),
+    ...(Array.isArray(chain) && {
+      [`${name}_kernel.cu`]: kernelSource(plan, chain),
+      [`${name}_kernel.h`]: kernelHeader(plan),
+    }),
+    'CMakeLists.txt': cmakeLists(plan),
+    [`${name}_plugin.py`]: pluginPython(plan),
+    [`test_${name}.py`]: pluginTest(plan),
+  };
+}
 
 /** Names of the single numbers that the kernel gets. */
-export const kernelFloats = ({ attributes }: PluginPlan): string[] =>
+const kernelFloats = ({ attributes }: PluginPlan): string[] =>
   attributes.flatMap(({ name, value }) => ('float' in value ? [name] : []));
 
 /** The declaration that the plugin and the kernel share. */
-export function kernelHeader(plan: PluginPlan): string {
+function kernelHeader(plan: PluginPlan): string {
   return `#pragma once
 
 #include <cstdint>
@@ -42,7 +66,7 @@ const functions = {
 };
 
 /** A kernel that computes one element at a time, in FP32 inside. nvcc and NVRTC compile it. */
-export function kernelSource(plan: PluginPlan, chain: readonly ChainStep[]): string {
+function kernelSource(plan: PluginPlan, chain: readonly ChainStep[]): string {
   const { name, inputs, outputs } = plan;
   const floats = kernelFloats(plan);
   const body = chain.map(({ expression }) => expression).join('\n');
@@ -145,7 +169,7 @@ const integer = (value: number): string =>
 const character = (letter: string): string => `'\\x${letter.charCodeAt(0).toString(16).padStart(2, '0')}'`;
 
 /** The plugin in C++: an IPluginV3 and its creator, for TensorRT 10 and 11. */
-export function pluginSource(plan: PluginPlan): string {
+function pluginSource(plan: PluginPlan): string {
   const { name, domain, version, inputs, outputs, attributes, chain } = plan;
   const elementwise = Array.isArray(chain);
   const kinds = attributes.map(({ name: own, value, from }) => ({ own, from, ...kindOf(value) }));
@@ -417,7 +441,7 @@ ${list(inputs, 'inputs')}        // and return 0. Until then the plugin refuses 
 }
 
 /** Builds the plugin's library. */
-export function cmakeLists({ name, chain }: PluginPlan): string {
+function cmakeLists({ name, chain }: PluginPlan): string {
   const elementwise = Array.isArray(chain);
   return `# cmake -B build -DTENSORRT_ROOT=/path/to/TensorRT && cmake --build build
 cmake_minimum_required(VERSION 3.18)
@@ -455,7 +479,7 @@ const annotation = (value: PluginAttribute['value']): string => {
 };
 
 /** The plugin in Python, for TensorRT 10.6 and later (`tensorrt.plugin`). */
-export function pluginPython(plan: PluginPlan): string {
+function pluginPython(plan: PluginPlan): string {
   const { name, domain, inputs, outputs, attributes, chain } = plan;
   const elementwise = Array.isArray(chain);
   const described = inputs.map((_, place) => `in${place}: trtp.TensorDesc`);
@@ -545,7 +569,7 @@ ${list(inputs, (place) => `in${place}`)}    raise NotImplementedError("${name}: 
 }
 
 /** A program that compares the plugin with the nodes that it replaces, which ONNX Runtime runs. */
-export function pluginTest({ name, inputs }: PluginPlan): string {
+function pluginTest({ name, inputs }: PluginPlan): string {
   const rows = inputs.map(({ name: tensor, type, shape }) => {
     const dims = shape?.map((dim) =>
       typeof dim === 'number' ? String(dim) : dim === null ? 'None' : stringLiteral(dim),

@@ -9,7 +9,7 @@ import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { type DataType, dataTypeNumber } from '../formats/onnx/onnxModel.ts';
 import type { NewNode, NewValue } from '../formats/onnx/writeModel.ts';
 import type { Fate, FusionReport } from '../fusion/fusionReport.ts';
-import type { InferredTensors } from '../network/inferTensors.ts';
+import type { InferredTensors } from '../network/network.ts';
 import { attentions, inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { parserName } from '../network/nodeNames.ts';
 import type { Shape } from '../network/outputTypes.ts';

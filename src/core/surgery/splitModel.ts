@@ -2,7 +2,7 @@
 import type { ShapeRange } from '../build/buildManifest.ts';
 import { shapeArgument } from '../base/text.ts';
 import { byteLength, type OnnxValue } from '../formats/onnx/onnxModel.ts';
-import type { InferredTensors } from '../network/inferTensors.ts';
+import type { InferredTensors } from '../network/network.ts';
 import { inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { type BorderTensor, missingTensor, type Subgraph, subgraphOf, type Unfit, withSizes } from './extractModel.ts';
 

@@ -14,12 +14,12 @@ import {
   type Choices,
   choiceTitle,
   isMyelin,
-  logTypes,
   type Offer,
   offerFor,
   offersFor,
   titlesOf,
 } from './readChoices.ts';
+import { logTypes } from './internal/tensorFormats.ts';
 import { type ReplayMismatch, replayProblem, type ReplayRead } from './readReplay.ts';
 import {
   type ReplayEntry,

@@ -1,4 +1,4 @@
-// Reads what TensorRT could choose from, and describes a choice.
+// Reads what TensorRT could choose from, describes a choice, and explains it.
 import { isRecord, plainValue, readLosslessJson } from '../base/json.ts';
 import type { Problem, Read } from '../base/problem.ts';
 import { timeText, typeName } from '../base/text.ts';
@@ -17,6 +17,9 @@ import {
   type TensorFormat,
   typeSignature,
 } from './replayFile.ts';
+import { layoutWord, readFormats } from './internal/tensorFormats.ts';
+
+export { explainTactics } from './internal/explainTactics.ts';
 
 /** What TensorRT offered for each layer, and what it chose where that was recorded. */
 export interface Choices {
@@ -120,21 +123,6 @@ function sortOffers(choices: Choices): void {
   for (const list of choices.offered.values()) list.sort(compareChoices);
 }
 
-/** Data types by the words of logs and layer info, in lower case. */
-export const logTypes: Readonly<Record<string, string>> = {
-  float: 'FLOAT',
-  half: 'HALF',
-  int8: 'INT8',
-  int32: 'INT32',
-  int64: 'INT64',
-  bool: 'BOOL',
-  uint8: 'UINT8',
-  bfloat16: 'BF16',
-  bf16: 'BF16',
-  fp8: 'FP8',
-  int4: 'INT4',
-};
-
 /** What a verbose log timed: the same tactics that a replay can name, for the layers that the log tells in full. */
 export function choicesOfLog(log: BuildLog): Choices {
   const lines = new Map<string, number>();
@@ -163,36 +151,6 @@ export function choicesOfLog(log: BuildLog): Choices {
   }
   sortOffers(choices);
   return choices;
-}
-
-/** `Half(50176,1:4,224,1) -> Float(1000,1)` as formats; null for a text of another form. */
-export function readFormats(text: string): { inputs: TensorFormat[]; outputs: TensorFormat[] } | null {
-  const sides = text.split(/(?:^| )->(?: |$)/);
-  if (sides.length !== 2) return null;
-  const [inputs, outputs] = sides.map(readSide);
-  return inputs && outputs ? { inputs, outputs } : null;
-}
-
-function readSide(text: string): TensorFormat[] | null {
-  if (text.trim() === '') return [];
-  const found = [...text.matchAll(/(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g)];
-  const rest = text.replace(/(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g, '').replace(/[, ]/g, '');
-  if (found.length === 0 || rest !== '') return null;
-  const formats: TensorFormat[] = [];
-  for (const [, type = '', dims = ''] of found) {
-    const dtype = logTypes[type.toLowerCase()];
-    const parts = dims === '' ? [] : dims.split(',').map((part) => /^(\d+)(?::(\d+))?$/.exec(part));
-    if (!dtype || parts.includes(null)) return null;
-    const vector = parts.findIndex((part) => part?.[2] !== undefined);
-    formats.push({
-      dtype,
-      format: null,
-      strides: parts.map((part) => Number(part?.[1])),
-      vectorizedDim: vector,
-      components: vector < 0 ? 1 : Number(parts[vector]?.[2]),
-    });
-  }
-  return formats;
 }
 
 /** The choices for one layer, and whether they are complete. */
@@ -358,21 +316,6 @@ export function implementationName(text: string): string {
   const hex = `0x${id.toString(16).padStart(8, '0')}`;
   const name = (text.startsWith('-') ? signedRunners : runners)[id];
   return name ? `${name} (${hex})` : `implementation ${hex}`;
-}
-
-/** A memory layout as text: `linear`, `channels last`, `vectors of 8 along dimension 1, channels last`. */
-export function layoutWord(format: TensorFormat): string {
-  const { strides, vectorizedDim, components } = format;
-  if (format.format !== null && (strides === null || vectorizedDim === null)) return format.format;
-  if (strides === null) return 'layout not recorded';
-  const packed = vectorizedDim !== null && vectorizedDim >= 0 && (components ?? 1) > 1;
-  const last = strides.length > 2 && strides[1] === 1 && (strides.at(-1) ?? 1) >= 1 && !descending(strides);
-  const order = last ? 'channels last' : descending(strides) ? 'linear' : `strides ${strides.join(', ')}`;
-  return packed ? `vectors of ${components} along dimension ${vectorizedDim}, ${order}` : order;
-}
-
-function descending(strides: readonly number[]): boolean {
-  return strides.every((stride, i) => i === 0 || stride <= (strides[i - 1] ?? stride));
 }
 
 /** One input or output as text: `FP16, vectors of 8 along dimension 1, channels last`. */

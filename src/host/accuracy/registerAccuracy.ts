@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { ruleHints } from '../../core/accuracy/accuracyReport.ts';
+import { hasRandomInputs, ruleHints } from '../../core/accuracy/accuracyReport.ts';
 import { counted } from '../../core/base/text.ts';
 import type { GraphMenuContext } from '../../protocol/graphMenu.ts';
 import type { HistoryItem } from '../history/historyItem.ts';
@@ -15,10 +15,13 @@ import { registerCommands } from '../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
+import type { Session } from '../workspace/session.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { AccuracySubject, FoundAccuracy } from './findSensitiveNodes.ts';
 import { AccuracyPages } from './internal/accuracyPages.ts';
-import { stampOf } from './internal/stampOf.ts';
+import { changesSince, hashOf } from './internal/circumstances.ts';
+import { keepAccuracy, keptAccuracy } from './internal/keptAccuracy.ts';
+import type { SearchSettings } from './internal/searchSettings.ts';
 
 /** At the end of each rule of an override file that a search has found: the error with it and without it. */
 export class RuleErrorHints implements vscode.InlayHintsProvider {
@@ -65,14 +68,35 @@ interface AccuracyParts {
 /** Finding what breaks in low precision: its commands, its page, and the code action in override files. */
 export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
   const { context, sessions, log } = parts;
-  const pages = new AccuracyPages();
   const found = new Map<string, FoundAccuracy>();
   const hints = new RuleErrorHints(parts.features.feed);
+  /** What was found last about a model, in this window or an earlier one. */
+  const recall = async (model: vscode.Uri): Promise<FoundAccuracy | undefined> => {
+    const key = model.toString();
+    const last = found.get(key) ?? (await keptAccuracy(model));
+    if (last === undefined || found.has(key)) return found.get(key);
+    found.set(key, last);
+    hints.add(last);
+    return last;
+  };
+  const pages = new AccuracyPages(context.workspaceState, recall);
+  /** The views of a model show the result of an earlier window, as long as it is about this model. */
+  const recalled = new Set<string>();
+  const recallFor = async ({ key, uri, accuracy }: Session): Promise<void> => {
+    if (accuracy !== null || recalled.has(key)) return;
+    recalled.add(key);
+    const last = await recall(uri);
+    if (last !== undefined && (await changesSince(uri, last.since)).length === 0)
+      sessions.recallAccuracy(uri, last.report);
+  };
   const keep = (result: FoundAccuracy, reveal: boolean): void => {
     found.set(result.model.toString(), result);
+    recalled.add(result.model.toString());
     hints.add(result);
     sessions.setAccuracy(result.model, result.report);
-    pages.show(result, reveal);
+    const failed = (error: unknown) => log.error(String(error));
+    keepAccuracy(result).catch(failed);
+    pages.show(result, reveal).catch(failed);
   };
   const compare = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
@@ -83,35 +107,59 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     if (result !== undefined) keep(result, true);
     return result;
   };
+  const search = async (
+    subject: AccuracySubject,
+    given?: { inputs: string[]; settings?: SearchSettings },
+  ): Promise<FoundAccuracy | undefined> => {
+    const { findSensitiveNodes, tellFound } = await import('./findSensitiveNodes.ts');
+    const result = await findSensitiveNodes(context, subject, log, given);
+    if (result === undefined) return undefined;
+    const last = await recall(subject.model);
+    // The sweep is about the model without rules, so other rules leave it as it is.
+    const isSame = last?.since.stamp === result.since.stamp && String(last.inputs) === String(result.inputs);
+    if (isSame && last.sweep !== undefined) result.sweep = last.sweep;
+    keep(result, false);
+    void tellFound(result, {
+      show: () => void pages.show(result, true),
+      addRules: () => add(result),
+      again: async () => {
+        await search(subject);
+      },
+    });
+    return result;
+  };
   const find = async (argument: unknown, inputs?: unknown): Promise<FoundAccuracy | undefined> => {
     if (!mayRun()) return tellUntrusted().then(() => undefined);
-    const subject = await subjectOf(argument, parts);
+    const last = typeof argument === 'string' ? found.get(argument) : undefined;
+    const subject = last === undefined ? await subjectOf(argument, parts) : await subjectAgain(last);
     if (subject === undefined || !(await isOnDisk(subject.model))) return undefined;
-    const { findSensitiveNodes, tellFound } = await import('./findSensitiveNodes.ts');
-    const result = await findSensitiveNodes(context, subject, log, isPaths(inputs) ? inputs : undefined);
-    if (result === undefined) return undefined;
-    const last = found.get(subject.model.toString());
-    // The sweep is about the model without rules, so other rules leave it as it is.
-    const isSame = last?.stamp === result.stamp && String(last.inputs) === String(result.inputs);
-    if (isSame) result.sweep = last.sweep;
-    keep(result, false);
-    void tellFound(
-      result,
-      () => pages.show(result, true),
-      async () => (await import('./internal/addFix.ts')).addFix(result),
-    );
-    return result;
+    return search(subject, isPaths(inputs) ? { inputs, ...(last && { settings: last.settings }) } : undefined);
+  };
+  /** Adds the rules of a result, then judges the model with them on the same inputs: the page tells what they bring. */
+  const add = async (result: FoundAccuracy): Promise<void> => {
+    const { addFix } = await import('./internal/addFix.ts');
+    const { model, output, inputs, settings } = result;
+    const rules = await addFix(result);
+    if (rules !== undefined) await search({ model, output, rules }, { inputs, settings });
   };
   const known = async (argument: unknown): Promise<FoundAccuracy | undefined> => {
     if (typeof argument === 'string') return found.get(argument);
     const model = await pickModel(argument, sessions);
     if (model === undefined) return undefined;
-    const last = found.get(model.toString());
-    const stamp = await stampOf(model).catch(() => undefined);
-    return last !== undefined && last.stamp === stamp ? last : find(model);
+    return (await recall(model)) ?? find(model);
+  };
+  const refresh = () => {
+    for (const model of pages.models) pages.refresh(model).catch((error: unknown) => log.error(String(error)));
   };
   return vscode.Disposable.from(
     pages,
+    sessions.onDidChange((session) => {
+      refresh();
+      recallFor(session).catch((error: unknown) => log.error(String(error)));
+    }),
+    vscode.workspace.onDidSaveTextDocument(({ languageId }) => {
+      if (languageId === 'trtprec') refresh();
+    }),
     vscode.languages.registerInlayHintsProvider({ language: 'trtprec' }, hints),
     vscode.languages.registerCodeActionsProvider({ language: 'trtprec' }, new RepairActions(found), {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
@@ -121,7 +169,7 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
       [commands.comparePrecisions]: compare,
       [commands.openAccuracyPage]: async (argument) => {
         const result = await known(argument);
-        if (result !== undefined) pages.show(result, true);
+        if (result !== undefined) await pages.show(result, true);
       },
       [commands.runEngine]: async (argument) => {
         const build = buildOf(argument);
@@ -131,10 +179,16 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
       },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
-        if (result !== undefined) await (await import('./internal/addFix.ts')).addFix(result);
+        if (result !== undefined) await add(result);
       },
     }),
   );
+}
+
+/** What a result is about, once more. */
+async function subjectAgain({ model, output, since }: FoundAccuracy): Promise<AccuracySubject> {
+  const rules = since.rules && (await vscode.workspace.openTextDocument(vscode.Uri.parse(since.rules.uri)));
+  return { model, output, rules: rules ?? undefined };
 }
 
 /** The model and rules that a command is about: an override file with its model, a build of the history, or a model. */
@@ -179,15 +233,24 @@ class RepairActions implements vscode.CodeActionProvider {
   }
 
   provideCodeActions(document: vscode.TextDocument): vscode.CodeAction[] {
-    return [...this.#found].flatMap(([key, { rules, version, report }]) => {
-      const count = report.fix?.without.length ?? 0;
-      if (rules?.uri.toString() !== document.uri.toString() || version !== document.version || count === 0) return [];
-      const title = plainText(
-        `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`,
-      );
-      const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-      action.command = { command: commands.addFix, title, arguments: [key] };
-      return [action];
-    });
+    return [...this.#found].flatMap(
+      ([
+        key,
+        {
+          since: { rules },
+          report,
+        },
+      ]) => {
+        const count = report.fix?.without.length ?? 0;
+        if (rules?.uri !== document.uri.toString() || count === 0 || hasRandomInputs(report)) return [];
+        if (rules.sha256 !== hashOf(document.getText())) return [];
+        const title = plainText(
+          `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`,
+        );
+        const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+        action.command = { command: commands.addFix, title, arguments: [key] };
+        return [action];
+      },
+    );
   }
 }

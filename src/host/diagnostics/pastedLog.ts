@@ -8,10 +8,9 @@ export async function diagnosePastedLog(): Promise<void> {
     await showWarning('The clipboard contains no text. Copy the log of a build first.');
     return;
   }
-  const [{ readBuildLog }, { diagnoseLog }, { diagnosisMarkdown }] = await Promise.all([
+  const [{ readBuildLog }, { diagnoseLog, diagnosisMarkdown }] = await Promise.all([
     import('../../core/formats/tensorrt/readBuildLog.ts'),
     import('../../core/diagnose/diagnoseLog.ts'),
-    import('../../core/diagnose/describePhase.ts'),
   ]);
   const { value: log } = readBuildLog(text);
   const content = diagnosisMarkdown(diagnoseLog(log), log);

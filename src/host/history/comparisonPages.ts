@@ -1,18 +1,20 @@
 import * as vscode from 'vscode';
-import type { Build } from '../../builder/store/buildFolder.ts';
+import { type Build, readBuildFolder } from '../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { ViewData } from '../../core/picture/graph/viewData.ts';
+import { engineMs } from '../../core/report/words.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { isViewMessage } from '../../protocol/isViewMessage.ts';
 import { type Message, receive, sender } from '../../protocol/rpc.ts';
 import type { PostedView, ViewHost } from '../../protocol/views.ts';
 import { commands, comparisonViewType } from '../ids.ts';
+import { RestoredPages } from '../platform/restoredPages.ts';
 import { setPage, viewFolder } from '../platform/setPage.ts';
 import { showError, showInformation } from '../platform/messages.ts';
 import { exportPicture } from '../workspace/exportPicture.ts';
 import { postedData } from '../workspace/postedData.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
-import { buildLabel } from './historyItem.ts';
+import { buildLabel, pairTitle } from './historyItem.ts';
 
 interface ShownComparison {
   title: string;
@@ -21,29 +23,45 @@ interface ShownComparison {
   model: vscode.Uri;
   data: Promise<ViewData>;
   openLine: ViewHost['openLine'];
+  /** The panel of the window before, which it takes. */
+  restored?: vscode.WebviewPanel | undefined;
 }
 
-/** The pages on which two builds are compared node by node: one panel a pair, brought up again rather than opened twice. */
-export class ComparisonPages {
+/**
+ * The pages on which two builds are compared node by node: one panel a pair, brought up again rather than opened twice.
+ * Those of builds that are kept come back in the next window.
+ */
+export class ComparisonPages implements vscode.Disposable {
   readonly #extensionUri: vscode.Uri;
   readonly #files: ParsedFiles;
   readonly #panels = new Map<string, vscode.WebviewPanel>();
+  readonly #restored: RestoredPages<[older: string, newer: string]>;
 
-  constructor(extensionUri: vscode.Uri, files: ParsedFiles) {
+  constructor(extensionUri: vscode.Uri, files: ParsedFiles, memory: vscode.Memento) {
     this.#extensionUri = extensionUri;
     this.#files = files;
+    this.#restored = new RestoredPages(comparisonViewType, memory, async (folders, panel) => {
+      const [older, newer] = await Promise.all(folders.map(readBuildFolder));
+      if (older === undefined || newer === undefined || this.#panels.has(JSON.stringify(folders))) panel.dispose();
+      else this.#compare(older, newer, panel);
+    });
   }
 
   /** Shows what changed from an older build to a newer one. */
   open(older: Build, newer: Build): void {
-    const key = JSON.stringify([older.folder, newer.folder]);
-    const known = this.#panels.get(key);
-    if (known !== undefined) {
-      known.reveal();
-      return;
-    }
+    const known = this.#panels.get(JSON.stringify([older.folder, newer.folder]));
+    if (known === undefined) this.#compare(older, newer);
+    else known.reveal();
+  }
+
+  dispose(): void {
+    this.#restored.dispose();
+  }
+
+  #compare(older: Build, newer: Build, restored?: vscode.WebviewPanel): void {
     const panel = this.#show({
-      title: `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`,
+      restored,
+      title: pairTitle(older.manifest, newer.manifest),
       column: vscode.ViewColumn.Active,
       model: vscode.Uri.file(newer.manifest.model.file),
       data: this.#read(older, newer),
@@ -53,7 +71,9 @@ export class ComparisonPages {
           void openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), line);
       },
     });
+    const key = JSON.stringify([older.folder, newer.folder]);
     this.#panels.set(key, panel);
+    this.#restored.keep(panel, [older.folder, newer.folder]);
     panel.onDidDispose(() => this.#panels.delete(key));
   }
 
@@ -71,11 +91,10 @@ export class ComparisonPages {
     });
   }
 
-  #show({ title, column, model, data, openLine }: ShownComparison): vscode.WebviewPanel {
-    const panel = vscode.window.createWebviewPanel(comparisonViewType, title, column, {
-      enableScripts: true,
-      localResourceRoots: [viewFolder(this.#extensionUri)],
-    });
+  #show({ title, column, model, data, openLine, restored }: ShownComparison): vscode.WebviewPanel {
+    const panel = restored ?? vscode.window.createWebviewPanel(comparisonViewType, title, column, {});
+    panel.webview.options = { enableScripts: true, localResourceRoots: [viewFolder(this.#extensionUri)] };
+    panel.title = title;
     panel.iconPath = vscode.Uri.joinPath(this.#extensionUri, 'media', 'fusion.svg');
     const view = sender<Pick<PostedView, 'show'> & Record<string, (...args: unknown[]) => void>>((message: Message) => {
       void panel.webview.postMessage(message);
@@ -114,8 +133,8 @@ export class ComparisonPages {
     ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
     return toComparison(...(await withWeights(a!, b!)), {
-      a: buildLabel(older.manifest),
-      b: buildLabel(newer.manifest),
+      a: buildLabel(older.manifest, engineMs(a!.report)),
+      b: buildLabel(newer.manifest, engineMs(b!.report)),
     });
   }
 }

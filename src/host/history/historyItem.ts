@@ -1,7 +1,14 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { adviceFor } from '../../core/diagnose/diagnosis.ts';
-import { type BuildManifest, type ProgressState, shapesText, stageWords } from '../../core/build/buildManifest.ts';
+import {
+  type BuildManifest,
+  buildWords,
+  differingNames,
+  type ProgressState,
+  shapesText,
+  stageWords,
+} from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { durationText, releaseName, shorten, thousands, timeText } from '../../core/base/text.ts';
 import { optionWords } from '../builds/optionWords.ts';
@@ -77,27 +84,44 @@ const icons = {
   running: new vscode.ThemeIcon('sync'),
 } as const;
 
-/** A build that has ended: when, with what, how long; below it what is known of it. */
-export function buildItem(build: Build, shown: boolean, diagnose: () => Promise<NamedDiagnosis[]>): HistoryItem {
+/** What is known of a build that its manifest does not say. */
+export interface ListedState {
+  /** It is the one that the views show. */
+  shown: boolean;
+  /** Milliseconds of its engine; null: not measured. */
+  ms: number | null;
+  /** Why it is not up to date with what it was made from, in a sentence; null: it is, or nothing says. */
+  stale: string | null;
+}
+
+/** A build that has ended: what it is, when, how long; below it what is known of it. */
+export function buildItem(
+  build: Build,
+  { shown, ms, stale }: ListedState,
+  diagnose: () => Promise<NamedDiagnosis[]>,
+): HistoryItem {
   const { manifest } = build;
   const version = releaseName(manifest.tensorrt);
   const cancelled = manifest.origin === 'imported' ? 'incomplete log' : 'cancelled';
   const results = { passed: '', failed: 'failed', cancelled, running: 'running' };
   const origins = { built: '', recorded: 'recorded', imported: 'imported' };
+  const own = buildLabel(manifest, ms);
   const facts = [
+    stale === null ? '' : '⚠ outdated',
     results[manifest.result],
-    manifest.name === undefined ? '' : startText(manifest.started),
-    ...optionWords(manifest.options),
-    manifest.seconds === null ? '' : timeText(manifest.seconds * 1000),
+    manifest.name === undefined ? '' : unnamedLabel(manifest, ms),
+    ...optionWords(manifest.options).filter((word) => !own.toLowerCase().includes(word.toLowerCase())),
+    manifest.seconds === null ? '' : `built in ${timeText(manifest.seconds * 1000)}`,
     origins[manifest.origin],
-    version,
   ];
   const item: HistoryItem = {
     id: manifest.id,
-    label: buildLabel(manifest),
+    label: own,
     spoken: [shown ? 'shown' : '', manifest.pinned === true ? 'pinned' : ''].filter((word) => word !== '').join(', '),
     description: facts.filter((fact) => fact !== '').join(' · '),
-    tooltip: [version, manifest.gpu ?? '', manifest.error ?? '', build.folder].filter((fact) => fact !== '').join('\n'),
+    tooltip: [version, manifest.gpu ?? '', stale ?? '', manifest.error ?? '', build.folder]
+      .filter((fact) => fact !== '')
+      .join('\n'),
     icon:
       shown && manifest.result === 'passed'
         ? new vscode.ThemeIcon('eye')
@@ -233,15 +257,29 @@ function group(
   return item;
 }
 
-/** A build in lists and titles: its name, or when it started. */
-export const buildLabel = ({ name, started }: BuildManifest): string => name ?? startText(started);
+/** A build in lists: its name, or what it is and when it started, as `FP16 · 10.6 · 0.98 ms · 9:36 AM`. */
+export const buildLabel = (manifest: BuildManifest, ms: number | null = null): string =>
+  manifest.name ?? unnamedLabel(manifest, ms);
 
-/** `2:31:05 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
-function startText(iso: string): string {
+const unnamedLabel = (manifest: BuildManifest, ms: number | null): string =>
+  [...buildWords(manifest), ms === null ? '' : timeText(ms), startText(manifest.started)]
+    .filter((word) => word !== '')
+    .join(' · ');
+
+/** The title of two builds next to each other: what differs, or when they started, and of which model. */
+export function pairTitle(older: BuildManifest, newer: BuildManifest): string {
+  const [a, b] = differingNames(older, newer);
+  const alike = a === '' && startText(older.started) === startText(newer.started);
+  const time = ({ started }: BuildManifest) => startText(started, alike ? 'medium' : 'short');
+  return `${a || time(older)} ↔ ${b || time(newer)} (${basename(newer.model.file)})`;
+}
+
+/** `2:31 PM`, or `Nov 20, 2:31 PM` of another day, in the language of the editor and the time zone of the user. */
+function startText(iso: string, timeStyle: 'short' | 'medium' = 'short'): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   if (time.toDateString() === new Date().toDateString())
-    return time.toLocaleTimeString(vscode.env.language, { timeStyle: 'medium' });
+    return time.toLocaleTimeString(vscode.env.language, { timeStyle });
   const day = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
   return time.toLocaleString(vscode.env.language, day);
 }

@@ -1,8 +1,12 @@
 import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
+import { engineTime } from '../../builder/store/engineTime.ts';
+import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
+import { whyStale } from '../../builder/store/buildOfEngine.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import type { Builds } from '../builds/builds.ts';
 import { diagnoseBuild, type NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
+import { engineMs } from '../../core/report/words.ts';
 import { contextKeys, historyTreeId } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -21,12 +25,15 @@ export class HistoryTree
   readonly dragMimeTypes = [];
   readonly #sessions: Sessions;
   readonly #builds: Builds;
+  readonly #files: ParsedFiles;
   readonly #attach: Attach;
   readonly #view: vscode.TreeView<HistoryItem>;
   readonly #changed = new vscode.EventEmitter<HistoryItem | undefined>();
   readonly #subscriptions: vscode.Disposable;
   /** By build folder: a log is read once, when someone wants to know. */
   readonly #diagnoses = new Map<string, Promise<NamedDiagnosis[]>>();
+  /** By build folder and the name of its profile: each is read once. */
+  readonly #times = new Map<string, Promise<number | null>>();
   #items: HistoryItem[] = [];
   #wasRunning = false;
   /** The look at the history that was begun last. */
@@ -35,7 +42,8 @@ export class HistoryTree
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(sessions: Sessions, builds: Builds, attach: Attach) {
+  constructor(sessions: Sessions, builds: Builds, files: ParsedFiles, attach: Attach) {
+    this.#files = files;
     this.#sessions = sessions;
     this.#builds = builds;
     this.#attach = attach;
@@ -91,7 +99,19 @@ export class HistoryTree
     const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath) : [];
     // A later look has overtaken this one.
     if (look !== this.#looks) return;
-    const shown = session?.state.newest?.build.id;
+    const newest = session?.state.newest ?? null;
+    const shown = newest?.build.id;
+    const pictured = builds.find(({ manifest }) => manifest.id === shown);
+    // Its report also knows the times that only a log has.
+    if (pictured !== undefined && newest?.report)
+      this.#times.set(timeKey(pictured), Promise.resolve(engineMs(newest.report)));
+    const passed = builds.filter(({ manifest }) => manifest.result === 'passed');
+    const [times, stale] = await Promise.all([
+      Promise.all(passed.map(async (build) => [build, await this.#timeOf(build)] as const)),
+      Promise.all(builds.map(async (build) => [build, await whyStale(build, this.#files)] as const)),
+    ]);
+    if (look !== this.#looks) return;
+    const [ms, why] = [new Map(times), new Map(stale)];
     const running = session === undefined ? undefined : this.#builds.runningOf(session.uri);
     const now = builds.find(({ folder }) => folder === running?.folder) ?? null;
     this.#wasRunning = running !== undefined;
@@ -99,7 +119,14 @@ export class HistoryTree
       ...(running === undefined ? [] : [runningItem(running, now)]),
       ...builds
         .filter((build) => build !== now)
-        .map((build) => buildItem(build, build.manifest.id === shown, () => this.#diagnose(build))),
+        .map((build) => {
+          const state = {
+            shown: build.manifest.id === shown,
+            ms: ms.get(build) ?? null,
+            stale: why.get(build) ?? null,
+          };
+          return buildItem(build, state, () => this.#diagnose(build));
+        }),
     ];
     this.#view.description = session === undefined ? '' : session.title;
     void vscode.commands.executeCommand('setContext', contextKeys.hasBuilds, this.#items.length > 0);
@@ -134,6 +161,16 @@ export class HistoryTree
     this.#changed.fire(first);
   }
 
+  #timeOf(build: Build): Promise<number | null> {
+    const key = timeKey(build);
+    let time = this.#times.get(key);
+    if (time === undefined) {
+      time = engineTime(build);
+      this.#times.set(key, time);
+    }
+    return time;
+  }
+
   #diagnose(build: Build): Promise<NamedDiagnosis[]> {
     let found = this.#diagnoses.get(build.folder);
     if (found === undefined) {
@@ -145,3 +182,5 @@ export class HistoryTree
     return found;
   }
 }
+
+const timeKey = ({ folder, manifest }: Build): string => `${folder}\n${manifest.files.profile}`;

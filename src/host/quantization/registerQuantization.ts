@@ -12,6 +12,7 @@ import { isOnDisk } from '../tasks/startBuild.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { pickFile } from '../workspace/pickFile.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { recallClipping } from './internal/keptClipping.ts';
 import { QuantizationPages } from './internal/quantizationPages.ts';
 
 /** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
@@ -20,9 +21,15 @@ export function registerQuantization(
   sessions: Sessions,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
-  const pages = new QuantizationPages(sessions);
+  const pages = new QuantizationPages(sessions, context.workspaceState);
+  const recalled = new Set<string>();
   return vscode.Disposable.from(
     pages,
+    sessions.onDidChange(({ key, uri, state }) => {
+      if (recalled.has(key) || state.model !== 'ready') return;
+      recalled.add(key);
+      recallClipping(sessions, uri).catch((error: unknown) => log.error(String(error)));
+    }),
     registerCommands({
       [commands.openQuantizationPage]: async (argument) => {
         const model = await modelOf(argument, sessions);

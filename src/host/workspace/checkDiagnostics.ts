@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RepairStep } from '../../core/network/repairMap.ts';
 import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import type { CheckFinding } from '../../core/check/checkShapes.ts';
+import type { CheckFinding } from '../../core/diagnose/checkModel.ts';
 import { stepWords } from '../../core/diagnose/diagnosis.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { commands } from '../ids.ts';
@@ -49,7 +49,7 @@ export class CheckDiagnostics implements vscode.Disposable {
       return this.#collection.delete(uri);
     }
     const [{ checkModel }, model] = await Promise.all([
-      import('../../core/check/checkModel.ts'),
+      import('../../core/diagnose/checkModel.ts'),
       this.#files.model(uri.fsPath).catch(() => undefined),
     ]);
     if (model === undefined || this.#checked.get(key) !== state) return;

@@ -122,6 +122,14 @@ export class Sessions implements vscode.Disposable {
     this.#changed.fire(session);
   }
 
+  /** Shows what an earlier window found, in the views of a model that are open. */
+  recallAccuracy(uri: vscode.Uri, report: AccuracyReport): void {
+    const session = this.find(uri);
+    if (session === undefined || session.accuracy !== null) return;
+    session.accuracy = report;
+    this.#changed.fire(session);
+  }
+
   /** Shows the scales of a calibration cache in all views of a model, which becomes the current one; null: of none. */
   async useCalibrationCache(uri: vscode.Uri, path: string | null): Promise<void> {
     const session = this.setCurrent(uri);
@@ -132,6 +140,15 @@ export class Sessions implements vscode.Disposable {
   /** Shows what samples hold of the tensors that a model quantizes, in all its views; it becomes the current one. */
   async setMeasured(uri: vscode.Uri, measured: Quantization): Promise<void> {
     this.setCurrent(uri).measured = measured;
+    await this.reloadBuild(uri);
+  }
+
+  /** Shows what an earlier window measured with a calibration cache, in the views of a model that are open. */
+  async recallMeasured(uri: vscode.Uri, measured: Quantization, cache: string | null): Promise<void> {
+    const session = this.find(uri);
+    if (session === undefined || session.measured !== null) return;
+    session.measured = measured;
+    session.calibrationCache ??= cache;
     await this.reloadBuild(uri);
   }
 

@@ -124,6 +124,9 @@ export class ViewConnections {
       case 'keepFp32':
         await vscode.commands.executeCommand(commands.keepFp32, session.uri, nodeIds);
         return;
+      case 'goToSource':
+        await vscode.commands.executeCommand(commands.goToSource, { selection: { kind: 'nodes', ids: nodeIds } });
+        return;
       default:
         await takeStep(command, {
           uri: session.uri,

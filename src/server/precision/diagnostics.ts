@@ -4,9 +4,25 @@ import { diagnosticAt, limitDiagnostics } from '../limitDiagnostics.ts';
 import { toRange } from '../places.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 
+/** What a build may make of a rule; where it has obeyed the rule, there is nothing to fear. */
+const risks: ReadonlySet<string> = new Set([
+  'no-layer-flags',
+  'flag-missing',
+  'inside-foreign-node',
+  'layer-unregistered',
+]);
+
 /** The problems of an override file, at most 1,000 of them. Without a model one hint says so, at the first rule. */
-export function overrideDiagnostics({ check, document, facts, file }: OverrideAnalysis): Diagnostic[] {
-  const diagnostics = limitDiagnostics(check.problems, (problem) => {
+export function overrideDiagnostics(analysis: OverrideAnalysis): Diagnostic[] {
+  const { check, document, facts, file } = analysis;
+  const atRisk = check.problems.some(({ code }) => risks.has(code));
+  const obeyed = new Set(
+    (atRisk ? analysis.verdicts() : []).flatMap(({ verdict, line }) => (verdict === 'obeyed' ? [line] : [])),
+  );
+  const left = check.problems.filter(({ code, line, severity }) => {
+    return severity === 'error' || !risks.has(code) || !obeyed.has(line);
+  });
+  const diagnostics = limitDiagnostics(left, (problem) => {
     const diagnostic = diagnosticAt(toRange(problem), problem.severity, problem.code, problem.message);
     if (problem.unnecessary) diagnostic.tags = [DiagnosticTag.Unnecessary];
     if (problem.related.length > 0) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { openFile } from '../../../src/builder/files/fileSource.ts';
@@ -7,7 +7,18 @@ import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
 import { FactsReader } from '../../../src/host/language/internal/knownFacts.ts';
 import { DiskSource } from '../../../src/host/workspace/diskSource.ts';
-import { dismissing, inRepository, inWorkspace, lens, nextEvent, openModel, roundTrip, until } from './support.ts';
+import {
+  activeEditor,
+  activeTab,
+  dismissing,
+  inRepository,
+  inWorkspace,
+  lens,
+  nextEvent,
+  openModel,
+  roundTrip,
+  until,
+} from './support.ts';
 
 const captured = (name: string) =>
   vscode.Uri.file(inRepository(`test/fixtures/captures/tensorrt-10.6.0/vit_tiny.fp16/${name}`));
@@ -80,5 +91,52 @@ describe('a build from elsewhere', () => {
     await sessions.reload(model());
     assert.equal(sessions.find(model())!.state.newest!.build.id, before);
     rmSync(other.fsPath);
+  });
+});
+
+describe('a model that records its lines of Python', () => {
+  const fixture = (name: string) => inRepository(`test/fixtures/torch/vision/${name}`);
+  const model = () => inWorkspace('tiny_vit.onnx');
+  const code = () => inWorkspace('vision/blocks.py');
+
+  before(() => {
+    copyFileSync(fixture('tiny_vit.onnx'), model().fsPath);
+    mkdirSync(inWorkspace('vision').fsPath, { recursive: true });
+    copyFileSync(fixture('blocks.py'), code().fsPath);
+  });
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    rmSync(buildsFolder(model().fsPath), { recursive: true, force: true });
+    rmSync(model().fsPath);
+    rmSync(inWorkspace('vision').fsPath, { recursive: true });
+  });
+
+  it('leads from a node to the line, and from the line to the node', async () => {
+    const { sessions } = await lens();
+    const session = await openModel(model());
+    await vscode.commands.executeCommand('tensorrtLens.attach', model(), [vscode.Uri.file(fixture('build.log.gz'))]);
+    await until(sessions.onDidChange, () => session.report !== null);
+    const softmax = session.state.graph!.nodes.find(({ op }) => op === 'Softmax')!;
+    const selection = { kind: 'nodes', ids: [softmax.id] };
+    await vscode.commands.executeCommand('tensorrtLens.goToSource', { selection });
+    const { document, selection: at } = await activeEditor(({ uri }) => uri.fsPath === code().fsPath);
+    assert.match(document.lineAt(at.active.line).text, /softmax\(dim=-1\)/);
+    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      'vscode.executeCodeLensProvider',
+      code(),
+      50,
+    );
+    const lens30 = lenses.find(({ range }) => range.start.line === at.active.line)!;
+    assert.match(lens30.command!.title, /\(ForeignNode 0\) · 2 nodes · \d+ kernels/);
+    await vscode.commands.executeCommand(lens30.command!.command, ...(lens30.command!.arguments as unknown[]));
+    assert.ok(session.selection.kind === 'nodes' && session.selection.ids.includes(softmax.id));
+  });
+
+  it('says which tactics a layer could have', async () => {
+    const { sessions } = await lens();
+    const session = sessions.find(model())!;
+    const selection = { kind: 'nodes', ids: [session.state.graph!.nodes[0]!.id] };
+    await vscode.commands.executeCommand('tensorrtLens.showTactics', { selection });
+    await activeTab(({ label }) => label === 'Tactics');
   });
 });

@@ -56,16 +56,17 @@ describe('the history', () => {
     const [newest, oldest] = history.builds;
     const item = (await history.getChildren()).find(({ build }) => build === oldest);
     await accepting(vscode.commands.executeCommand('tensorrtLens.compareBuilds', item));
-    const title = `Builds ${oldest!.manifest.id} ↔ ${newest!.manifest.id}`;
-    const { input } = await activeTab(({ label }) => label === title);
+    const { input } = await activeTab(({ label }) => / ↔ /.test(label));
     assert.ok(input instanceof vscode.TabInputTextDiff);
+    const folders = (uri: vscode.Uri) => (JSON.parse(uri.query) as { folders: string[] }).folders;
+    assert.deepEqual(folders(input.original), [oldest!.folder, newest!.folder]);
   });
 
   it('compares two builds that passed on a page, node by node', async () => {
     const { history } = await lens();
     const passed = history.builds.at(-1)!;
     await accepting(vscode.commands.executeCommand('tensorrtLens.compareBuilds', undefined, [passed, passed]));
-    const { input } = await activeTab(({ label }) => label === `Builds ${passed.manifest.id} ↔ ${passed.manifest.id}`);
+    const { input } = await activeTab((tab) => / ↔ /.test(tab.label) && tab.input instanceof vscode.TabInputWebview);
     assert.ok(input instanceof vscode.TabInputWebview);
     assert.match(input.viewType, /tensorrtLens\.comparison$/);
   });

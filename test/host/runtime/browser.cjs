@@ -46,11 +46,29 @@ function launchBrowser() {
 
 /** Resolves to a page that remembers nothing of earlier ones, large enough to show the whole workbench. */
 async function newPage(browser, options = {}) {
+  return (await newContext(browser, options)).newPage();
+}
+
+/** Resolves to a profile of the browser without a page: cookies, storage, cache and service workers of its own. */
+async function newContext(browser, options = {}) {
   // The server is on this machine: to compress the workbench's 20 MB anew for every window takes longer than to send them.
   const extraHTTPHeaders = { 'accept-encoding': 'identity' };
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, extraHTTPHeaders, ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  return context.newPage();
+  return context;
 }
 
-module.exports = { browserProgram, launchBrowser, newPage };
+/**
+ * Resolves to a page that remembers nothing that a user did in earlier ones of the same profile. The cache and the service
+ * worker of VS Code's webviews stay, which a new profile loads and registers for several seconds.
+ */
+async function nextPage(context, origin) {
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  const storageTypes = 'cookies,local_storage,indexeddb';
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
+  await session.detach();
+  return page;
+}
+
+module.exports = { browserProgram, launchBrowser, newContext, newPage, nextPage };

@@ -172,15 +172,15 @@ test('builds are compared, run again and deleted', async () => {
   await w.terminal(/Built in/).waitFor();
   await w.group('Now').waitFor({ state: 'hidden' });
   const shown = w.page.locator('.sidebar .monaco-list-row[aria-label*=", shown, "]');
-  await shown.and(w.page.locator('[aria-label*="fp16"]')).waitFor();
+  await shown.and(w.page.locator('[aria-label*="FP16"]')).waitFor();
   // The model of the side bar is the one that a command without a menu is about.
   recorded('vit_tiny.fp32');
   await w.runCommand('TensorRT: Build TensorRT Engine As');
   await choose('FP32 reference');
-  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
+  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /· 10\.6 ·/ });
   // Lines of a list stand in no order on the page; their places say which they are.
   const nth = (index) => builds.and(w.page.locator(`[data-index="${index}"]`));
-  await shown.and(w.page.locator('[aria-label*="fp32"]')).waitFor();
+  await shown.and(w.page.locator('[aria-label*="FP32"]')).waitFor();
   const count = await builds.count();
   assert.ok(count >= 2);
 
@@ -192,8 +192,15 @@ test('builds are compared, run again and deleted', async () => {
   await w.hidePanel();
   await nth(0).click({ button: 'right' });
   await w.pickMenuItem('Compare Builds');
-  await w.quickPick('passed').first().click();
+  // Each build is told by what would differ.
+  await w
+    .quickPick(/FP16 → FP32/)
+    .first()
+    .click();
   const page = await w.viewWith('.change-list li');
+  await w.tab(/^FP16.* ↔ FP32/).waitFor();
+  await page.getByRole('heading', { level: 1, name: /^vit_tiny\.onnx: FP16 → FP32/ }).waitFor();
+  await page.getByText(/^\d+ % slower: 12 attentions split/).waitFor();
   await w.shot('history-5-compared', { docs: 'build-compare' });
   // By keys: to the second change, and it alone, with its evidence.
   await page.locator('.change').first().press('ArrowDown');
@@ -228,7 +235,7 @@ test('a build is named and pinned, and the one that is shown is compared with it
   const w = await open();
   await w.openGraph('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.showSideBar();
-  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /TensorRT 10\.6/ });
+  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /· 10\.6 ·/ });
   const older = builds.and(w.page.locator('[data-index="1"]'));
   await older.click({ button: 'right' });
   await w.pickMenuItem('Name Build');

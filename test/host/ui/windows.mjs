@@ -1,11 +1,11 @@
-// A browser, servers and windows for the tests of one file; each test gets a window of its own, so that one failure
-// does not bring down the tests after it.
+// A browser, servers and windows for the tests of one file; each test gets a window of its own, which remembers nothing
+// of earlier ones, so that one failure does not bring down the tests after it.
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { launchBrowser, newPage } from '../runtime/browser.cjs';
+import { launchBrowser, newContext, nextPage } from '../runtime/browser.cjs';
 import { startServer } from '../runtime/server.cjs';
 import { Workbench } from './workbench.mjs';
 
@@ -33,11 +33,13 @@ export function windows({ files, ...options }) {
   };
   let server;
   let browser;
+  let context;
   let workbench;
 
   before(async () => {
     server = await startServer({ extensions, env: { TENSORRT_LENS_CACHE: cache }, ...options });
     browser = await launchBrowser();
+    context = await newContext(browser);
   });
   after(async () => {
     await browser?.close();
@@ -48,7 +50,7 @@ export function windows({ files, ...options }) {
     await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
     if (t.error && workbench)
       console.error([extensionLog(), ...workbench.errors, await workbench.situation()].join('\n'));
-    await workbench?.page.context().close();
+    await workbench?.page.close();
     workbench = undefined;
   });
   /** The end of what the extension host of the last window logged. */
@@ -60,13 +62,13 @@ export function windows({ files, ...options }) {
     const lines = readFileSync(join(logs, last), 'utf8').split('\n').slice(-20);
     return lines.map((line) => line.slice(0, 300)).join('\n');
   };
-  const open = async (browserOptions) => {
-    workbench = new Workbench(await newPage(browser, browserOptions));
+  const open = async () => {
+    workbench = new Workbench(await nextPage(context, server.origin));
     await workbench.open(server, folder);
     return workbench;
   };
   const openEmpty = async () => {
-    workbench = new Workbench(await newPage(browser));
+    workbench = new Workbench(await nextPage(context, server.origin));
     await workbench.open(server);
     // Without an explorer, this is what shows that the window takes keys and knows the extension.
     await workbench.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').waitFor();

@@ -69,8 +69,8 @@ describe('the build that an engine came from', () => {
     expect(await whyStale(plain, new ParsedFiles())).toBeNull();
     expect(await whyStale(ruled, new ParsedFiles())).toBeNull();
     await put('model.trtprec', 'fp32 /b\n');
-    expect(await whyStale(ruled, new ParsedFiles())).toBe(`${rules} was changed after this engine was built.`);
+    expect(await whyStale(ruled, new ParsedFiles())).toBe(`${rules} was changed after this build.`);
     await put('model.onnx', 'lodem');
-    expect(await whyStale(plain, new ParsedFiles())).toBe(`${model} was changed after this engine was built.`);
+    expect(await whyStale(plain, new ParsedFiles())).toBe(`${model} was changed after this build.`);
   });
 });

@@ -17,6 +17,9 @@ const update = process.env['UPDATE_GOLDEN'] === '1';
 beforeAll(() => {
   copyCli(folder);
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
+  symlinkSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16'), join(folder, 'vit_build'));
+  symlinkSync(modelPath('vit_tiny'), join(folder, 'vit_tiny.onnx'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
   for (const [onnx, model, capture, report] of [

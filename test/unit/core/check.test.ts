@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkModel, tableBasis } from '../../../src/core/check/checkModel.ts';
-import { type CheckTarget } from '../../../src/core/check/checkShapes.ts';
+import { checkModel, tableBasis } from '../../../src/core/diagnose/checkModel.ts';
+import { type CheckTarget } from '../../../src/core/diagnose/internal/checkShapes.ts';
 import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
 import { bytesOf } from '../../../src/core/base/problem.ts';
 import { fixturePath } from '../../support/fixtures.ts';

@@ -11,9 +11,13 @@ import {
   contextKeys,
   fusionTreeId,
   historyTreeId,
+  accuracyViewType,
   cacheViewType,
+  comparisonViewType,
   engineViewType,
+  fusionPageViewType,
   graphViewType,
+  quantizationViewType,
   settingsSection,
   taskType,
 } from '../../../src/host/ids.ts';
@@ -24,6 +28,7 @@ const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 const readManifest = script.readManifest as (read: typeof text) => Manifest;
 
 interface Manifest {
+  activationEvents: string[];
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
     commands: { command: string; category?: string; enablement?: string }[];
@@ -59,6 +64,14 @@ it('contributes exactly the commands, views, editors and task types that the cod
     cacheViewType,
   ]);
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
+});
+
+it('is started by each kind of page that comes back with its window', () => {
+  expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
+    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+      (type) => `onWebviewPanel:${type}`,
+    ),
+  );
 });
 
 it('contributes the keys that the help of the graph lists', () => {

@@ -497,4 +497,19 @@ describe('requests of the host', () => {
     ]);
     expect(verdictInfos(overrides('op:Softmax fp32').analysis)).toEqual([]);
   });
+
+  test('what a build has obeyed is no problem any more', async () => {
+    const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const rules = '/blocks/blocks.0/norm1/LayerNormalization fp32';
+    const codes = (of: typeof build) =>
+      overrideDiagnostics(overrides(rules, index.facts, of).analysis).map(({ code }) => code);
+    // The same node in a build without these rules: it may not take them.
+    const plain = await captured('tensorrt-10.6.0/vit_tiny.fp16');
+    expect(codes(plain.build)).toContain('inside-foreign-node');
+    expect(codes(build)).toEqual([]);
+    // A typed copy of the model was built, as the hint says.
+    const rtx = { ...plain.build!, product: 'tensorrt-rtx', version: '1.7.1' } as NonNullable<typeof build>;
+    expect(codes(rtx)).toContain('no-layer-flags');
+    expect(codes({ ...rtx, declared: index.nodes.map(() => 'fp16' as const) })).not.toContain('no-layer-flags');
+  });
 });

@@ -1,6 +1,7 @@
 import { foreignTitle, layerOf, longestName } from '../../../src/core/report/words.ts';
 import type { FusionGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import { sourceRanges } from '../../../src/core/network/sourceLines.ts';
 import { shorten } from '../../../src/core/base/text.ts';
 import type { ViewHost } from '../../../src/protocol/views.ts';
 import type { GraphModel } from '../view/graphModel.ts';
@@ -77,6 +78,19 @@ export class DetailLinks {
   layer(id: number, name: string): Node {
     const select = () => this.#host.selected({ kind: 'layers', ids: [id] });
     return button(shorten(name, longestName) || `layer ${id}`, select, { class: 'link mono wrap' });
+  }
+
+  /** The lines of the program that nodes come from, as a link to them; nothing where none is recorded. */
+  source(model: GraphModel, points: readonly number[]): Node[] {
+    const nodes = points.flatMap((point) => model.graph.data.nodes[point] ?? []);
+    const text = sourceRanges(nodes.map(({ source }) => source));
+    if (text === '') return [];
+    const open = () =>
+      this.#host.run(
+        'goToSource',
+        nodes.flatMap(({ id, source }) => (source === undefined ? [] : [id])),
+      );
+    return [element('p', {}, `${words.source} `, button(text, open, { class: 'link mono wrap' }))];
   }
 
   /** '' without a line. */

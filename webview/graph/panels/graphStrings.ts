@@ -110,6 +110,7 @@ export const graphStrings = {
     pair: (tensor: string, fate: string) => `Q/DQ pair of ${tensor}: ${fate}.`,
     rule: (line: number) => `override: line ${thousands(line)}`,
     metadata: 'Raw metadata',
+    source: 'Source',
     placement: 'Execution provider of ONNX Runtime',
     placementUnknown: 'Not known',
     notVisible: 'not known: fused, or not in the layer info',

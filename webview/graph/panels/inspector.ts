@@ -103,6 +103,7 @@ export class Inspector {
       heading(node.op, node.domain === '' ? null : node.domain),
       element('p', { class: 'mono wrap muted' }, node.name === '' ? `${words.id} ${node.id}` : node.name),
     ];
+    parts.push(...this.#links.source(model, [point]));
     if (node.older !== undefined) parts.push(element('p', { class: 'fate' }, node.older.note));
     for (const { severity, message, advice, line } of model.faults.get(point) ?? []) {
       const log = button(words.logLine(line), () => this.#host.openLine('failedLog', line), { class: 'link' });
@@ -263,7 +264,11 @@ export class Inspector {
     const saving = savingOf(report, group.kind === 'foreign' ? { foreignNode: group.ref } : { layer: group.ref });
     const saved = saving === undefined ? '' : savingText(saving);
     if (saved !== '') rows.push([words.saved, saved]);
-    const parts: Node[] = [heading(groupName(model, group)), factList(rows)];
+    const parts: Node[] = [
+      heading(groupName(model, group)),
+      ...this.#links.source(model, group.points),
+      factList(rows),
+    ];
     const findings = (report.findings ?? []).filter((one) => one.layers.some((id) => group.layers.includes(id)));
     if (findings.length > 0) {
       const list = element('ul', {});

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { diagnoseLog } from '../../../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../../../core/diagnose/diagnosis.ts';
-import type { InferredTensors } from '../../../core/network/inferTensors.ts';
-import { networkOf } from '../../../core/network/network.ts';
+import { type InferredTensors, networkOf } from '../../../core/network/network.ts';
 import { type ModelGraph } from '../../../core/network/modelGraph.ts';
 import type { OnnxModel } from '../../../core/formats/onnx/onnxModel.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { OnnxNode } from '../../formats/onnx/onnxModel.ts';
-import type { ReducedPrecisionModel, LowNode } from '../reducedPrecisionModel.ts';
+import type { ReducedPrecisionModel, LowNode } from './reducedPrecisionModel.ts';
 
 /**
  * Which low-precision nodes (`LowNode.index`) make what a node reads: also through the inputs and outputs of bodies, and

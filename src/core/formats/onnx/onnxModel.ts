@@ -68,6 +68,8 @@ export interface OnnxNode {
   /** A graph in a list of graphs has its position in the attribute's name: `branches[1]`. */
   subgraphs: { attribute: string; graph: OnnxGraph }[];
   metadata: { key: string; value: string }[];
+  /** Its description, where that can have lines of the program that it comes from. */
+  doc?: string;
   /** Which of several functions of the same domain and name is called; absent for none. */
   overload?: string;
   span?: ByteSpan;

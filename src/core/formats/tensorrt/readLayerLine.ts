@@ -1,6 +1,7 @@
 // Reads a layer from one line of a log, placements, and the graph of a Torch-TensorRT module.
 import type { Problem, Read } from '../../base/problem.ts';
 import { profileOf } from '../../network/layerName.ts';
+import { torchKeys } from '../../network/sourceLines.ts';
 import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from '../onnx/onnxModel.ts';
 import type { EngineLayer, EngineTensor } from './buildOutput.ts';
 
@@ -362,9 +363,6 @@ function noteReason(message: string, reasons: Map<string, string>): void {
   const missing = /(\w+) kernel not found in registries for Op type: (\S+) node name: (.+)$/i.exec(message);
   if (missing) reasons.set(missing[3]!, `ONNX Runtime has no ${missing[1]!} kernel for ${missing[2]!}`);
 }
-
-/** Keys of what the hook recorded, in the metadata of nodes. */
-export const torchKeys = { source: 'trtlens.source', layers: 'trtlens.layers' } as const;
 
 /** An FX node as `trtlens_torch.py` writes it. */
 interface FxNode {

@@ -1,6 +1,6 @@
 import { branchOf, nodesInName, untakenNodes } from '../../network/nodeNames.ts';
 import { bodyOf, type ModelGraph } from '../../network/modelGraph.ts';
-import { torchKeys } from '../../formats/tensorrt/readLayerLine.ts';
+import { torchKeys } from '../../network/sourceLines.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**

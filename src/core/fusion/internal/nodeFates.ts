@@ -1,8 +1,7 @@
 import type { EngineView } from './engineView.ts';
 import type { Accounting, Fate, ReportNode } from '../fusionReport.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
-import type { OnnxNode } from '../../formats/onnx/onnxModel.ts';
-import { torchKeys } from '../../formats/tensorrt/readLayerLine.ts';
+import { sourceFrom } from '../../network/sourceLines.ts';
 import { quote } from './namedMembers.ts';
 import { isInOverload } from './modelDifferences.ts';
 import type { Provenance, Resolution } from './resolution.ts';
@@ -22,7 +21,7 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
       exact: judged.exact,
       reason: judged.reason,
       ...removedByRule(from.gone.get(index)),
-      ...sourceOf(node.metadata),
+      ...sourceFrom(node),
     };
   });
 }
@@ -30,12 +29,6 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
 /** The line of the rules that removed a node. */
 const removedByRule = (gone: Provenance | undefined): { removedByLine?: number } =>
   gone?.by === 'rule' ? { removedByLine: gone.line } : {};
-
-/** The line of the program that a node of PyTorch comes from. */
-function sourceOf(metadata: OnnxNode['metadata']): { source?: string } {
-  const source = metadata.find(({ key }) => key === torchKeys.source)?.value;
-  return source === undefined ? {} : { source };
-}
 
 /** What holds for all nodes alike. */
 interface Whole {

@@ -2,8 +2,7 @@ import { appended } from '../../base/addTo.ts';
 import type { Problem } from '../../base/problem.ts';
 import { outsideName, type EngineView } from './engineView.ts';
 import type { Evidence } from '../fusionReport.ts';
-import type { Contradiction } from '../../network/inferTensors.ts';
-import type { Network } from '../../network/network.ts';
+import type { Contradiction, Network } from '../../network/network.ts';
 import type { NodeNames } from '../../network/nodeNames.ts';
 import type { NodeRole } from '../../network/nodeRoles.ts';
 

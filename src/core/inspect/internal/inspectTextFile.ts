@@ -1,9 +1,9 @@
-import type { Inspection } from '../inspection.ts';
+import { type Inspection, inspectLog } from '../inspection.ts';
 import type { ByteSource } from '../../base/problem.ts';
 import { BuildLogReader } from '../../formats/tensorrt/readBuildLog.ts';
 import { Utf8Decoder } from '../../base/text.ts';
 import { inspectJson } from './inspectJson.ts';
-import { inspectCalibration, inspectCounters, inspectLog, inspectOverrides } from '../inspectText.ts';
+import { inspectCalibration, inspectCounters, inspectOverrides } from './inspectText.ts';
 
 /** Enough of a text to recognize JSON. */
 const HEAD = 1 << 16;

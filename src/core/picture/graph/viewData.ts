@@ -7,6 +7,7 @@ import { shapeText } from '../../base/text.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import { scopeFrom } from '../../network/layerName.ts';
+import { sourceFrom } from '../../network/sourceLines.ts';
 import { expandFunctions } from '../../network/modelGraph.ts';
 import type { Quantization } from '../../quantization/quantization.ts';
 
@@ -88,6 +89,8 @@ export interface GraphNode {
    * records it, its name may contain it.
    */
   scope?: string;
+  /** The line of the program that it comes from: `/home/ann/model.py:12`. */
+  source?: string;
   /** A short title, where the name is not made for that. */
   label?: string;
   /** Only the older of two builds that are compared has it: its id there, and a sentence on what became of it. */
@@ -126,7 +129,7 @@ export function toGraphData(given: OnnxModel): GraphData {
     }));
   return {
     name: model.graph.name,
-    nodes: model.nodes.map(({ id, name, op, domain, inputs, outputs, attributes, metadata }) => ({
+    nodes: model.nodes.map(({ id, name, op, domain, inputs, outputs, attributes, metadata, doc }) => ({
       id,
       name,
       op,
@@ -137,6 +140,7 @@ export function toGraphData(given: OnnxModel): GraphData {
         .filter(({ kind }) => kind !== 'graph' && kind !== 'graphs')
         .map((attribute) => ({ name: attribute.name, value: attributeText(attribute) })),
       ...scopeFrom(metadata),
+      ...sourceFrom({ metadata, doc }),
     })),
     // Old exporters list every initializer among the inputs; what the user feeds is the rest.
     inputs: ports(model.graph.inputs).filter(({ initializer }) => !initializer),

@@ -17,23 +17,31 @@ import type { GraphData, GraphNode } from '../graph/viewData.ts';
 import { layerMs } from './fusionTimeline.ts';
 import type { Cell, TableColumn } from './layerRows.ts';
 
-/** One change as a line of the table with both sides. */
+/** Alike changes as a line of the table with both sides. */
 export interface ChangeRow {
+  /** The first of them speaks for all. */
   change: Change;
+  changes: readonly Change[];
   state: ChangeState;
+  deltaMs: number | null;
   /** Milliseconds of the layers of each side; null: not timed. */
   msA: number | null;
   msB: number | null;
 }
 
-/** Every change with the times of both sides, in the order of the diff: the largest change of time first. */
-export const toChangeRows = (after: FusionReport, { diff, before }: BuildComparison): ChangeRow[] =>
-  diff.changes.map((change) => ({
-    change,
-    state: stateOfChange(change),
-    msA: msOf(before, change.layersA),
-    msB: msOf(after, change.layersB),
-  }));
+/** The changes with the times of both sides: alike ones together, what changes most of the time first. */
+export const toChangeRows = (after: FusionReport, comparison: BuildComparison): ChangeRow[] =>
+  toChangeGroups(comparison).map(({ first, changes, state, deltaMs }) => {
+    const layers = (side: 'layersA' | 'layersB') => [...new Set(changes.flatMap((change) => change[side]))];
+    return {
+      change: first,
+      changes,
+      state,
+      deltaMs,
+      msA: msOf(comparison.before, layers('layersA')),
+      msB: msOf(after, layers('layersB')),
+    };
+  });
 
 function msOf(report: FusionReport, ids: readonly number[]): number | null {
   let sum: number | null = null;
@@ -51,15 +59,22 @@ const sentence = ({ message }: Change): string => message.replace(/: [+−][^:]*
 /** The columns of the table of changes. */
 export const changeColumns: readonly TableColumn<ChangeRow>[] = [
   column('name', 'Change', 'text', ({ change }) => sentence(change), 'What changed, in a sentence'),
-  column(
+  optional(
     'delta',
     'Delta',
     'delta',
-    ({ change }) => change.deltaMs,
+    ({ deltaMs }) => deltaMs,
     'Time that B takes more than A; each layer counts once',
   ),
-  column('msA', 'Time A', 'ms', ({ msA }) => msA, 'Time of the layers concerned in A'),
-  column('msB', 'Time B', 'ms', ({ msB }) => msB, 'Time of the layers concerned in B'),
+  optional('msA', 'Time A', 'ms', ({ msA }) => msA, 'Time of the layers concerned in A'),
+  optional('msB', 'Time B', 'ms', ({ msB }) => msB, 'Time of the layers concerned in B'),
+  optional(
+    'alike',
+    'Alike',
+    'number',
+    ({ changes }) => (changes.length > 1 ? changes.length : null),
+    'Changes that say the same of repeated modules; a selection has all of them',
+  ),
   column(
     'state',
     'State',
@@ -68,20 +83,20 @@ export const changeColumns: readonly TableColumn<ChangeRow>[] = [
     'What happened',
   ),
   column('kind', 'Kind', 'text', ({ change }) => change.kind, 'Kind of change, as in trtlens diff --json'),
-  column('a', 'A', 'text', ({ change }) => change.a || null, 'What was there in A'),
-  column('b', 'B', 'text', ({ change }) => change.b || null, 'What is there in B'),
+  optional('a', 'A', 'text', ({ change }) => change.a || null, 'What was there in A'),
+  optional('b', 'B', 'text', ({ change }) => change.b || null, 'What is there in B'),
   column(
     'nodes',
     'Nodes',
     'number',
-    ({ change }) => Math.max(change.nodesA.length, change.nodesB.length),
+    ({ changes }) => changes.reduce((sum, { nodesA, nodesB }) => sum + Math.max(nodesA.length, nodesB.length), 0),
     'Nodes concerned',
   ),
   column(
     'known',
     'Known',
     'text',
-    ({ change }) => (change.exact ? 'exact' : 'derived'),
+    ({ changes }) => (changes.every(({ exact }) => exact) ? 'exact' : 'derived'),
     'Whether TensorRT named every node',
   ),
 ];
@@ -94,6 +109,11 @@ function column(
   meaning: string,
 ): TableColumn<ChangeRow> {
   return { id, title, kind, value, meaning };
+}
+
+/** A column that is shown only where some change has a value. */
+function optional(...args: Parameters<typeof column>): TableColumn<ChangeRow> {
+  return { ...column(...args), optional: true };
 }
 
 /** Changes that say the same of repeated modules, as one entry of the list. */

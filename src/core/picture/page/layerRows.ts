@@ -376,6 +376,8 @@ export interface LayerRow {
   name: string;
   /** Nodes that it computes, completely or in part. */
   nodes: number;
+  /** What these are, by module: `blocks.0/attn: MatMul + Softmax`; '' without nodes. */
+  computes: string;
   /** Types of what it writes, widest use first: `fp16`, `fp16, fp32`; '' where the layer info does not say. */
   precision: string;
   /** Memory layouts of what it writes; '' where the layer info does not say. */
@@ -389,9 +391,23 @@ export interface LayerRow {
   largest: number | null;
 }
 
-/** Every layer and kernel of a report, in the order of execution. The times add up to those of the layers. */
-export function toLayerRows(report: FusionReport): LayerRow[] {
+/**
+ * Every layer and kernel of a report, in the order of execution. The times add up to those of the layers.
+ * @param paths the modules of each node of the report
+ */
+export function toLayerRows(report: FusionReport, paths: readonly string[][] = []): LayerRow[] {
   const whole = engineMs(report);
+  const positions = new Map(report.nodes.map(({ id }, position) => [id, position]));
+  const computesOf = ({ nodes }: ReportLayer): string => {
+    const ops = new Map<string, string[]>();
+    for (const id of nodes) {
+      const at = positions.get(id);
+      if (at !== undefined) addTo(ops, placeText(paths[at] ?? []), report.nodes[at]!.op);
+    }
+    const texts = [...ops].map(([place, own]) => (place === '' ? '' : `${place}: `) + opsLabel(own));
+    const rest = texts.length - mostPlaces;
+    return [...texts.slice(0, mostPlaces), ...(rest > 0 ? [`${rest} more`] : [])].join(' · ');
+  };
   return report.layers.map((layer, position): LayerRow => {
     const ms = layerMs(report, layer);
     return {
@@ -399,6 +415,7 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
       layer,
       name: layerLabel(layer),
       nodes: layer.nodes.length,
+      computes: computesOf(layer),
       precision: distinct(layer.outputs.map(tensorPrecision)),
       // Inside ForeignNodes TensorRT writes the type in the place of a format.
       formats: distinct(layer.outputs.map(({ format, type }) => (format === type ? null : format))),
@@ -410,10 +427,21 @@ export function toLayerRows(report: FusionReport): LayerRow[] {
   });
 }
 
+/** Modules that a cell names. */
+const mostPlaces = 3;
+
+/** `blocks`, `blocks.0`, `attn` are `blocks.0/attn`: exporters repeat the parent's name. */
+const placeText = (path: readonly string[]): string =>
+  path.filter((part, at) => path[at + 1]?.startsWith(`${part}.`) !== true).join('/');
+
 /** The columns of the table of layers. */
 export const layerColumns: readonly TableColumn<LayerRow>[] = [
   column('position', 'Order', 'number', ({ position }) => position, 'Position in the order of execution, from 0'),
   { ...column('name', 'Name', 'text', ({ name }) => name, 'Layer or kernel, as TensorRT names it'), keepsEnd: true },
+  {
+    ...column('computes', 'Computes', 'text', ({ computes }) => computes || null, 'Nodes of the model, by module'),
+    optional: true,
+  },
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
   traced('p50', 'p50', 'ms', ({ layer }) => layer.p50, 'Median time of a pass'),
   traced('p90', 'p90', 'ms', ({ layer }) => layer.p90, 'Time that 90 % of the passes do not exceed'),

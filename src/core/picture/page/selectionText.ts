@@ -1,11 +1,13 @@
 // What is selected, as text.
+import { addTo } from '../../base/addTo.ts';
 import { counted, exactRelease, shapeText, thousands, timeText } from '../../base/text.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
-import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../precision/overrideFile.ts';
-import { fateSentence, layerOf } from '../../report/words.ts';
+import { readSource } from '../../network/sourceLines.ts';
+import { fateSentence, fateWords, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';
 
 /** What a menu or a command is about. */
@@ -209,3 +211,64 @@ export function nameAt(
 /** The layers that compute nodes and that the log lists, each with its line, from 1. */
 export const listedLayers = ({ layers }: FusionReport): (ReportLayer & { line: number })[] =>
   layers.filter((layer): layer is ReportLayer & { line: number } => layer.line !== null && layer.nodes.length > 0);
+
+/** A line of a program, and what the engine does for it. */
+export interface CodeLine {
+  /** From 1. */
+  line: number;
+  /** Ids of the nodes that it became. */
+  nodes: string[];
+  /** What computes them: a ForeignNode by its content and number, a layer by its type; "folded" for what nothing computes. */
+  groups: string[];
+  /** How many kernels of ForeignNodes are known to compute them. */
+  kernels: number;
+  /** Milliseconds of its nodes; null: not measured. */
+  ms: number | null;
+}
+
+/** Groups of a line beyond these are counted. */
+const mostGroups = 2;
+
+/** The lines of a file that nodes of a report come from, in order. @param path as the exporter wrote it */
+export function codeLines(report: FusionReport, path: string): CodeLine[] {
+  const lines = new Map<number, number[]>();
+  report.nodes.forEach(({ source }, position) => {
+    const read = source === undefined ? null : readSource(source);
+    if (read?.path === path) addTo(lines, read.line, position);
+  });
+  if (lines.size === 0) return [];
+  const times = nodeTimes(report);
+  return [...lines]
+    .toSorted(([a], [b]) => a - b)
+    .map(([line, positions]) => {
+      const groups = new Set(positions.map((position) => homeOf(report, report.nodes[position]!)));
+      const measured = positions.flatMap((position) => times[position] ?? []);
+      const more = groups.size - mostGroups;
+      return {
+        line,
+        nodes: positions.map((position) => report.nodes[position]!.id),
+        groups: [...[...groups].slice(0, mostGroups), ...(more > 0 ? [`${more} more`] : [])],
+        kernels: kernelsOf(report, positions),
+        ms: measured.length === 0 ? null : measured.reduce((sum, ms) => sum + ms, 0),
+      };
+    });
+}
+
+const kernelsOf = (report: FusionReport, positions: readonly number[]): number =>
+  new Set(
+    positions
+      .map((position) => report.nodes[position]!)
+      .flatMap(({ foreignNode, layers }) => (foreignNode === null ? [] : layers)),
+  ).size;
+
+/** What computes a node, in a few words. */
+function homeOf(report: FusionReport, { foreignNode, layers, fate }: ReportNode): string {
+  if (foreignNode !== null) {
+    const title = foreignTitle(report, foreignNode);
+    const number = `ForeignNode ${foreignNode}`;
+    return title === number ? number : `${title} (${number})`;
+  }
+  const layer = layers[0] === undefined ? undefined : layerOf(report, layers[0]);
+  if (layer === undefined) return fateWords[fate].label.toLowerCase();
+  return `layer ${layer.id}${layer.type === '' ? '' : ` (${layer.type})`}`;
+}

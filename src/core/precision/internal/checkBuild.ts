@@ -50,7 +50,7 @@ function bytesOf(index: NodeIndex): Int32Array {
 }
 
 function checkFlags(context: FileContext): void {
-  const { file, target } = context;
+  const { file, target, build } = context;
   if (hasLayerFlags(target) !== false) return;
   if (file.require) {
     const message = `${noLayerFlags(target)} "require" has no effect.`;
@@ -59,6 +59,8 @@ function checkFlags(context: FileContext): void {
     ]).unnecessary = true;
     return;
   }
+  // Who has built a typed copy knows.
+  if (build?.declared !== undefined) return;
   const first = file.rules.find(({ usable, type }) => usable && type !== null);
   if (first?.type) addProblem(context, first.type.range, 'info', 'no-layer-flags', noLayerFlags(target));
 }
@@ -66,7 +68,7 @@ function checkFlags(context: FileContext): void {
 /** What the last build was run with that makes rules idle. */
 function checkLastFlags(context: FileContext): void {
   const { build, target, resolution } = context;
-  if (hasLayerFlags(target) !== true || !build) return;
+  if (hasLayerFlags(target) !== true || !build || build.declared !== undefined) return;
   const usable = resolution.matches
     .filter(({ rule, nodes }) => rule.usable && rule.type !== null && nodes.length > 0)
     .map(({ rule }) => rule);

@@ -2,7 +2,7 @@
 import { oneLine } from '../../base/text.ts';
 import { byteLength, type DataType, dataTypeName, type OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
-import type { InferredTensors } from '../../network/inferTensors.ts';
+import type { InferredTensors } from '../../network/network.ts';
 import { inDataOrder, type ModelGraph, products } from '../../network/modelGraph.ts';
 import { totalMs } from '../../report/words.ts';
 

@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
 import { runPrecisionSweep } from '../../../builder/accuracy/runPrecisionSweep.ts';
-import { findCalibrator } from '../../../builder/quantization/calibrate.ts';
+import { type Calibrator, findCalibrator } from '../../../builder/quantization/calibrate.ts';
 import { UserError } from '../../../builder/userError.ts';
 import type { AccuracyReport } from '../../../core/accuracy/accuracyReport.ts';
 import { sweepPrecisions } from '../../../core/accuracy/precisionSweep.ts';
+import { pickWord } from '../../platform/askUser.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { calibratorOf, runtimeOf } from '../../platform/runtimeConsent.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { withProgress } from '../../platform/withProgress.ts';
-import { askForInputs, type FoundAccuracy, limits, progressText } from '../findSensitiveNodes.ts';
-import { stampOf } from './stampOf.ts';
+import { askForInputs } from '../askForInputs.ts';
+import { type FoundAccuracy, maxRuns, progressText } from '../findSensitiveNodes.ts';
+import { circumstancesOf } from './circumstances.ts';
+import { settingsOf } from './searchSettings.ts';
 
 /**
  * Judges a model without rules in one precision after the other, on input files that are asked for unless they are given
@@ -22,19 +25,25 @@ export async function comparePrecisions(
   log: vscode.LogOutputChannel,
   given?: string[],
 ): Promise<FoundAccuracy | undefined> {
-  const inputs = given ?? (await askForInputs(model, context.workspaceState));
+  const calibrator = await calibratorFor(context, model, log, given === undefined);
+  if (calibrator === null) return undefined;
+  const inputs = given ?? (await askForInputs(model, context.workspaceState, { random: true, search: true }));
   if (inputs === undefined) return undefined;
+  const settings = settingsOf(model, context.workspaceState);
   return withProgress(`Comparing precisions: ${nameOf(model)}`, log, async (signal, say) => {
     const runtime = await runtimeOf(context, model, signal, say);
-    const stamp = await stampOf(model);
+    const since = await circumstancesOf(model, undefined);
     let report: AccuracyReport | undefined;
     const sweep = await runPrecisionSweep({
-      ...limits,
+      maxRuns,
+      maxSeconds: settings.maxSeconds,
+      tolerance: settings.tolerance,
+      judgedOutputs: settings.outputs,
       model: model.fsPath,
       inputs,
       precisions: sweepPrecisions,
       calibration: inputs,
-      calibrator: await findCalibrator(readSettings(model).pythonPath || undefined).catch(() => undefined),
+      calibrator: calibrator ?? undefined,
       measured: new Map(),
       modelLine: `./${nameOf(model)}`,
       runtime,
@@ -45,6 +54,27 @@ export async function comparePrecisions(
     });
     const why = sweep.rungs.find(({ precision }) => precision === 'fp16')?.reason;
     if (report === undefined) throw new UserError(why ?? 'No precision could be simulated.');
-    return { model, rules: undefined, report, inputs, sweep, stamp, version: undefined };
+    return { model, report, inputs, sweep, since, settings };
   });
+}
+
+const declined = 'tensorrtLens.compareWithoutInt8';
+
+/**
+ * What INT8 is calibrated with; undefined: the other precisions are compared alone, null: nothing is. Who is there to be asked (`ask`) can
+ * have it installed, and says no only once.
+ */
+async function calibratorFor(
+  context: vscode.ExtensionContext,
+  model: vscode.Uri,
+  log: vscode.LogOutputChannel,
+  ask: boolean,
+): Promise<Calibrator | undefined | null> {
+  const found = await findCalibrator(readSettings(model).pythonPath || undefined).catch(() => undefined);
+  if (found !== undefined || !ask || context.workspaceState.get(declined) === true) return found;
+  const [install, without] = ['Set Up INT8…', 'Compare Without INT8'];
+  const answer = await pickWord([install, without], 'INT8 needs a tool that calibrates: select what to compare');
+  if (answer === without) await context.workspaceState.update(declined, true);
+  if (answer === undefined) return null;
+  return answer === install ? calibratorOf(context, model, log) : undefined;
 }

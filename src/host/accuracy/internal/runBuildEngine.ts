@@ -8,7 +8,7 @@ import { showInformation } from '../../platform/messages.ts';
 import { revealFile } from '../../platform/revealFile.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
-import { askForInputs } from '../findSensitiveNodes.ts';
+import { askForInputs } from '../askForInputs.ts';
 
 /**
  * Runs the engine of a build where a GPU is, here or through the launcher of the settings, and keeps its outputs in the
@@ -21,7 +21,7 @@ export async function runBuildEngine(
 ): Promise<void> {
   if (!mayRun()) return tellUntrusted();
   const model = vscode.Uri.file(build.manifest.model.file);
-  const inputs = await askForInputs(model, context.workspaceState, false);
+  const inputs = await askForInputs(model, context.workspaceState, { random: false, search: false });
   if (inputs === undefined) return;
   const out = join(build.folder, 'outputs.npz');
   const run = await withProgress('Running the engine', log, async (signal) => {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import {
   logLineOf,
   markdownOf,
@@ -18,6 +19,8 @@ import type { Sessions } from '../../workspace/sessions.ts';
 import type { ViewConnections } from '../../workspace/viewConnections.ts';
 import { openGraph } from '../graphEditorProvider.ts';
 import { pointedAt } from '../pointedAt.ts';
+import { showTactics } from './showTactics.ts';
+import { goToSource } from './sourceLinks.ts';
 
 /** What may not come before or after a name: then it is part of a longer one. */
 const inName = /[\w.:/-]/;
@@ -50,7 +53,11 @@ export async function revealMention(names: readonly string[]): Promise<void> {
 }
 
 /** The commands of the graph's keys and of the context menus of graph and side bar. */
-export function registerSelectionCommands(sessions: Sessions, connections: ViewConnections): vscode.Disposable {
+export function registerSelectionCommands(
+  sessions: Sessions,
+  connections: ViewConnections,
+  files: ParsedFiles,
+): vscode.Disposable {
   const about =
     (act: (subject: TextSubject, session: Session) => unknown) =>
     async (argument: unknown): Promise<void> => {
@@ -83,6 +90,8 @@ export function registerSelectionCommands(sessions: Sessions, connections: ViewC
     [commands.copySelector]: copy((subject) => selectorsOf(subject).join('\n')),
     [commands.copyMarkdown]: copy(markdownOf),
     [commands.revealInLog]: about(revealInLog),
+    [commands.goToSource]: about(goToSource),
+    [commands.showTactics]: about((subject, session) => showTactics(subject, session, files)),
     [commands.revealInText]: about((subject) => revealMention(namesOf(subject))),
   });
 }

@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
+import { type BuildManifest, requestText } from '../../../core/build/buildManifest.ts';
+import { engineTime } from '../../../builder/store/engineTime.ts';
 import type { Build } from '../../../builder/store/buildFolder.ts';
 import { deleteBuild, listAllBuilds, listBuilds } from '../../../builder/store/buildHistory.ts';
 import { quoteCommand } from '../../../core/base/text.ts';
-import { optionWords } from '../../builds/optionWords.ts';
 import { namedNodes } from '../../builds/namedNodes.ts';
 import { type BuildParts, mayBuild, startBuild } from '../../tasks/startBuild.ts';
 import type { BuildDiagnostics } from '../../diagnostics/buildDiagnostics.ts';
@@ -137,9 +138,14 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
     await showInformation('There is only one build. Build again to compare.');
     return undefined;
   }
+  const times = new Map(
+    await Promise.all([...others, ...exports].map(async (other) => [other, await engineTime(other)] as const)),
+  );
   const item = (other: Build) => ({
-    label: buildLabel(other.manifest),
-    description: [other.manifest.result, ...optionWords(other.manifest.options)].join(' · '),
+    label: buildLabel(other.manifest, times.get(other)),
+    description: other.manifest.result === 'passed' ? '' : other.manifest.result,
+    // What would differ, which is what the list is read for.
+    detail: requestText(...inOrder(other, build)) || 'the same request',
     build: other,
   });
   const items: (vscode.QuickPickItem & { build?: Build })[] = [
@@ -149,12 +155,16 @@ async function pickOther(tree: HistoryTree, build: Build): Promise<Build | undef
       : [{ label: 'Other models in this folder', kind: vscode.QuickPickItemKind.Separator }]),
     ...exports.map((other) => ({
       ...item(other),
-      label: `${basename(other.manifest.model.file)}, ${buildLabel(other.manifest)}`,
+      label: `${basename(other.manifest.model.file)}, ${buildLabel(other.manifest, times.get(other))}`,
     })),
   ];
   const placeHolder = 'Select a build to compare with';
   return (await pickItem(items, { placeHolder }))?.build;
 }
+
+/** The manifests of two builds, that of the older one first. */
+const inOrder = (one: Build, other: Build): [BuildManifest, BuildManifest] =>
+  one.manifest.started < other.manifest.started ? [one.manifest, other.manifest] : [other.manifest, one.manifest];
 
 /** Builds that passed of the models next to that of a build: they may be exports of one network. */
 async function buildsNear({ manifest: { model } }: Build): Promise<Build[]> {

@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import { type Build, readBuildFolder } from '../../../builder/store/buildFolder.ts';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { comparisonScheme } from '../../ids.ts';
+import { pairTitle } from '../historyItem.ts';
+import { requestText } from '../../../core/build/buildManifest.ts';
 import type { Compared } from '../../../core/diff/buildDiff.ts';
 
 interface Query {
@@ -20,7 +22,12 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
       if (a === undefined || b === undefined) return 'This build was deleted.';
       const { compareBuilds, comparisonTexts } = await import('../../../core/diff/buildDiff.ts');
       const differences = compareBuilds(a, b);
-      return differences.length === 0 ? 'The builds are identical.' : comparisonTexts(differences)[side];
+      if (differences.length === 0) return 'The builds are identical.';
+      const ends = ([a, b] as const).flatMap(({ manifest: { result, error } }, at) =>
+        result === 'passed' ? [] : [`${at === 0 ? 'A' : 'B'} ${result}${error ? `: ${error}` : ''}`],
+      );
+      const request = requestText(a.manifest, b.manifest) || 'the same request';
+      return `${[request, ...ends].join('\n')}\n\n${comparisonTexts(differences)[side]}`;
     },
   });
 }
@@ -34,7 +41,7 @@ export async function openTextComparison(older: Build, newer: Build): Promise<vo
       path: `/${manifest.id}.txt`,
       query: JSON.stringify({ folders, side } satisfies Query),
     });
-  const title = `Builds ${older.manifest.name ?? older.manifest.id} ↔ ${newer.manifest.name ?? newer.manifest.id}`;
+  const title = pairTitle(older.manifest, newer.manifest);
   await vscode.commands.executeCommand('vscode.diff', uri(0, older), uri(1, newer), title);
 }
 

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { calibrate, findCalibrator } from '../../../builder/quantization/calibrate.ts';
-import { askForInputs } from '../../accuracy/findSensitiveNodes.ts';
+import { calibrate } from '../../../builder/quantization/calibrate.ts';
+import { askForInputs } from '../../accuracy/askForInputs.ts';
 import { openGraph } from '../../graph/graphEditorProvider.ts';
 import { commands } from '../../ids.ts';
 import { isPaths } from '../../platform/isPaths.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { showInformation } from '../../platform/messages.ts';
-import { readSettings } from '../../platform/settings.ts';
+import { calibratorOf } from '../../platform/runtimeConsent.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 
 /**
@@ -21,8 +21,11 @@ export async function calibrateModel(
   log: vscode.LogOutputChannel,
   given: { inputs: unknown; target: unknown },
 ): Promise<void> {
+  // Before the first question: who answers three of them does not want to hear then that a tool is missing.
+  const calibrator = await calibratorOf(context, model, log);
+  if (calibrator === undefined) return;
   const samples = isPaths(given.inputs) && given.inputs.length > 0 ? given.inputs : undefined;
-  const inputs = samples ?? (await askForInputs(model, context.workspaceState, false));
+  const inputs = samples ?? (await askForInputs(model, context.workspaceState, { random: false, search: false }));
   if (inputs === undefined) return;
   const out = await modelToWrite(given.target, model, {
     title: 'Write Calibrated Model',
@@ -31,7 +34,6 @@ export async function calibrateModel(
   });
   if (out === undefined) return;
   const made = await withProgress(`Calibrating ${nameOf(model)}`, log, async (signal, say) => {
-    const calibrator = await findCalibrator(readSettings(model).pythonPath || undefined);
     say(calibrator.tool === 'modelopt' ? 'with ModelOpt' : "with ONNX Runtime's quantize_static");
     const script = join(context.asAbsolutePath('dist'), 'driver', 'quantize.py');
     const output = (line: string) => log.info(line);

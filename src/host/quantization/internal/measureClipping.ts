@@ -3,10 +3,11 @@ import { withObservedValues } from '../../../builder/quantization/observeValues.
 import { readQuantization } from '../../../builder/store/readQuantization.ts';
 import { UserError } from '../../../builder/userError.ts';
 import { counted } from '../../../core/base/text.ts';
-import { askForInputs } from '../../accuracy/findSensitiveNodes.ts';
+import { askForInputs } from '../../accuracy/askForInputs.ts';
 import { isPaths } from '../../platform/isPaths.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { keepClipping } from './keptClipping.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
 
@@ -22,7 +23,10 @@ export async function measureClipping(
   log: vscode.LogOutputChannel,
   given: unknown,
 ): Promise<boolean> {
-  const inputs = isPaths(given) && given.length > 0 ? given : await askForInputs(model, context.workspaceState, false);
+  const inputs =
+    isPaths(given) && given.length > 0
+      ? given
+      : await askForInputs(model, context.workspaceState, { random: false, search: false });
   if (inputs === undefined) return false;
   const measured = await withProgress(`Measuring clipped values of ${nameOf(model)}`, log, async (signal, say) => {
     const cache = sessions.find(model)?.calibrationCache ?? null;
@@ -37,5 +41,6 @@ export async function measureClipping(
   });
   if (measured === undefined) return false;
   await sessions.setMeasured(model, measured);
+  await keepClipping(model, measured, sessions.find(model)?.calibrationCache ?? null);
   return true;
 }

@@ -3,8 +3,9 @@ import { renderHtml } from '../../../core/document/render.ts';
 import { type Quantization } from '../../../core/quantization/quantization.ts';
 import { quantizationDocument } from '../../../core/quantization/calibration.ts';
 import { languageCommands } from '../../../protocol/language.ts';
-import { commands } from '../../ids.ts';
+import { commands, quantizationViewType } from '../../ids.ts';
 import { commandLinks } from '../../platform/commandLinks.ts';
+import { RestoredPages } from '../../platform/restoredPages.ts';
 import type { Session } from '../../workspace/session.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
 
@@ -16,30 +17,43 @@ interface Page {
 
 const nothing: Quantization = { tensors: [], pairs: [], misplaced: [], islands: [] };
 
-/** The quantization pages: one panel a model, without scripts, as current as the model's other views. */
+/**
+ * The quantization pages: one panel a model, without scripts, as current as the model's other views. They come back in
+ * the next window.
+ */
 export class QuantizationPages implements vscode.Disposable {
   readonly #sessions: Sessions;
   readonly #pages = new Map<string, Page>();
   readonly #subscription: vscode.Disposable;
+  readonly #restored: RestoredPages<string>;
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: Sessions, memory: vscode.Memento) {
+    this.#restored = new RestoredPages(quantizationViewType, memory, (key, panel) => {
+      if (this.#pages.has(key)) panel.dispose();
+      else this.#show(vscode.Uri.parse(key, true), panel);
+    });
     this.#sessions = sessions;
     this.#subscription = sessions.onDidChange((session) => this.#update(session));
   }
 
   open(uri: vscode.Uri): void {
     const known = this.#pages.get(uri.toString());
-    if (known) {
-      known.panel.reveal();
-      return;
-    }
+    if (known) known.panel.reveal();
+    else this.#show(uri);
+  }
+
+  #show(uri: vscode.Uri, restored?: vscode.WebviewPanel): void {
     const { session, dispose } = this.#sessions.acquire(uri);
-    this.#sessions.setCurrent(uri);
+    if (restored === undefined) this.#sessions.setCurrent(uri);
     const title = `Quantization of ${session.title}`;
-    const panel = vscode.window.createWebviewPanel('tensorrtLens.quantizationPage', title, vscode.ViewColumn.Active, {
+    const panel =
+      restored ?? vscode.window.createWebviewPanel(quantizationViewType, title, vscode.ViewColumn.Active, {});
+    panel.webview.options = {
       enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache, commands.measureClipping],
       localResourceRoots: [],
-    });
+    };
+    panel.title = title;
+    this.#restored.keep(panel, session.key);
     this.#pages.set(session.key, { panel, html: '' });
     panel.onDidDispose(() => {
       this.#pages.delete(session.key);
@@ -50,7 +64,7 @@ export class QuantizationPages implements vscode.Disposable {
 
   dispose(): void {
     this.#subscription.dispose();
-    for (const { panel } of this.#pages.values()) panel.dispose();
+    this.#restored.dispose();
   }
 
   #update(session: Session): void {

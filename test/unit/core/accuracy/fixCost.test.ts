@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FixCost, searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
-import { findLowNodes } from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
+import { findLowNodes } from '../../../../src/core/accuracy/internal/reducedPrecisionModel.ts';
 import { networkOf } from '../../../../src/core/network/network.ts';
 import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
 import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';

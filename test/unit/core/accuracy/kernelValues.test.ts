@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   unmaterializedTensors,
   type ReducedPrecisionModel,
-} from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
+} from '../../../../src/core/accuracy/internal/reducedPrecisionModel.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 import type { OnnxGraph, OnnxNode } from '../../../../src/core/formats/onnx/onnxModel.ts';
 

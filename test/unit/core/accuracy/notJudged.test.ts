@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Measured, measureErrors, notJudgedTexts } from '../../../../src/core/accuracy/accuracyReport.ts';
-import type { ReducedPrecisionModel } from '../../../../src/core/accuracy/reducedPrecisionModel.ts';
+import type { ReducedPrecisionModel } from '../../../../src/core/accuracy/internal/reducedPrecisionModel.ts';
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 

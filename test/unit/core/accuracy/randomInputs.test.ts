@@ -35,5 +35,5 @@ test('given shapes win', () => {
 
 test('random inputs are named in a warning; given ones are not', () => {
   expect(randomWarning([{ name: 'x', source: 'file' }])).toBeNull();
-  expect(randomWarning([{ name: 'x', source: 'random' }])).toContain('random values for x');
+  expect(randomWarning([{ name: 'x', source: 'random' }])).toContain('random inputs may invent or miss faults (x)');
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { inferTensors, type InferredTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors, type InferredTensors } from '../../../../src/core/network/network.ts';
 import { createModelGraph, type ModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import type { Shape } from '../../../../src/core/network/outputTypes.ts';
 import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../src/core/network/network.ts';
 import type { OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import {
   activationsToScale,

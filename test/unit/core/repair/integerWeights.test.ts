@@ -5,7 +5,7 @@ import { readElements } from '../../../../src/core/formats/onnx/readElements.ts'
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { editedSource } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { planEdit } from '../../../../src/core/formats/onnx/editModel.ts';
-import { shiftedWeights } from '../../../../src/core/repair/proof.ts';
+import { shiftedWeights } from '../../../../src/core/repair/repairResult.ts';
 
 const open = () => Promise.reject(new Error('no external data'));
 const numbers = { int8: 3, uint8: 2 } as const;

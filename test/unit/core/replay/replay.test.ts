@@ -18,11 +18,11 @@ import {
   freeLayers,
   implementationName,
   readChoices,
-  readFormats,
   sniffChoices,
   titleOf,
   titlesOf,
 } from '../../../../src/core/tactics/readChoices.ts';
+import { readFormats } from '../../../../src/core/tactics/internal/tensorFormats.ts';
 import {
   checkReplay,
   emptyContext,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engineMs } from '../../../../src/core/report/words.ts';
+import { modulePaths } from '../../../../src/core/picture/graph/hierarchy.ts';
 import {
   csvOf,
   filterLayers,
@@ -44,8 +45,11 @@ describe('the rows of the table of layers', () => {
     expect(conv.bytes).toBe(2 * (size(inputs[0]!) + size(outputs[0]!)));
     expect(conv.largest).toBe(2 * Math.max(size(inputs[0]!), size(outputs[0]!)));
     const nameOnly = { ...conv.layer, inputs: [], outputs: [], averageMs: null };
+    const paths = modulePaths(report, null);
+    const attention = toLayerRows(report, paths).find(({ layer }) => layer.name.includes('gemm_mha'))!;
+    expect(attention.computes).toMatch(/^blocks\.\d+\/attn: Mul \+ MatMul \+ Softmax$/);
     const [silent] = toLayerRows({ ...report, layers: [nameOnly], foreignNodes: [] });
-    expect(silent).toMatchObject({ precision: '', formats: '', ms: null, share: null, bytes: null });
+    expect(silent).toMatchObject({ computes: 'Conv', precision: '', formats: '', ms: null, share: null, bytes: null });
   });
 });
 
@@ -124,7 +128,7 @@ describe('sorting rows', () => {
     const counters = { sm: 10, dram: 20, tensor: 0, occupancy: null };
     const traced = { averageMs: 2, p50: 1, p90: 3, p99: 4, launches: 10, launchMs: 0.5, gapMs: 0.25, counters };
     const report = handReport([], [handLayer(0, 'other', [], traced), handLayer(1, 'other', [])]);
-    const own = layerColumns.filter(({ optional }) => optional === true);
+    const own = layerColumns.filter(({ optional, id }) => optional === true && id !== 'computes');
     expect(csvOf(toLayerRows(report), own).split('\r\n')).toEqual([
       'p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms),SM (%),Memory (%),Tensor Cores (%),Occupancy (%)',
       '1,3,4,10,0.5,0.25,10,20,0,',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../src/core/network/network.ts';
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import { editsFor, type ModelChange } from '../../../../src/core/surgery/searchChange.ts';
 import { buildModel } from '../fusion/buildModel.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../src/core/network/network.ts';
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import { type Subgraph, subgraphOfNodes } from '../../../../src/core/surgery/extractModel.ts';
-import { withNamedSizes } from '../../../../src/core/surgery/pluginPlan.ts';
+import { withNamedSizes } from '../../../../src/core/surgery/internal/pluginPlan.ts';
 import { modelOf } from '../fusion/loadCapture.ts';
 
 test('unknown sizes are followed through a subgraph: a Softmax of bert_base makes the shape that it reads', async () => {

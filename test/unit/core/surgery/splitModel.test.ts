@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../src/core/network/network.ts';
 import { createModelGraph, type ModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import type { Subgraph } from '../../../../src/core/surgery/extractModel.ts';
 import { splitAt, suggestCuts } from '../../../../src/core/surgery/splitModel.ts';

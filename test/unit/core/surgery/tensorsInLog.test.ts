@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { inferTensors } from '../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../src/core/network/network.ts';
 import { createModelGraph } from '../../../../src/core/network/modelGraph.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import {

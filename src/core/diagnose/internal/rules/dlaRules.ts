@@ -57,7 +57,7 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-fallback',
     code: 'dla-fallback',
     pattern:
-      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+)/,
+      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<!\w)(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<![^\s:])(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+)/,
     severity: 'warning',
     named: (m) => ({
       layer: m.groups!['layer'] ?? m.groups!['layer2'] ?? m.groups!['layer3'] ?? m.groups!['layer4'],

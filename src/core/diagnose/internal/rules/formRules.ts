@@ -1,4 +1,4 @@
-import { OPERATOR_REPAIRS } from '../../gpuSupport.ts';
+import { OPERATOR_REPAIRS } from '../gpuSupport.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** Operators that a version has, in forms that it does not. */
@@ -191,7 +191,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'topk-k',
     code: 'unsupported-form',
-    pattern: /(?:ITopKLayer (?<layer>\S+?): )?(?:\S+?: )?K exceeds the maximum value allowed \((?<max>\d+)\)/,
+    pattern: /(?:ITopKLayer (?<layer>\S+?): )?(?:(?<!\S)\S+?: )?K exceeds the maximum value allowed \((?<max>\d+)\)/,
     cause: 'This node (TopK) asks for more than {max} elements, the most that TensorRT supports.',
     advice: 'Split it: TopK of chunks, then merge; or leave it outside the engine.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
@@ -242,7 +242,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'shuffle-inferred',
     code: 'unsupported-form',
-    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|\S+): at most one dimension may be inferred/,
+    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,
     cause: 'A Reshape (layer {layer}) has more than one dimension that is not known when the engine is built.',
     advice:
       'Give fixed input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants`, onnxsim), or export the reshape with at most one -1.',

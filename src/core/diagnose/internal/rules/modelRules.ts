@@ -220,7 +220,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-shapes',
     code: 'control-flow',
     pattern:
-      /(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
+      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
     cause: 'The branches of this node (If) give tensors of different shape or rank[[: {a} and {b}]].',
     advice:
       'Replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
@@ -231,7 +231,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-types',
     code: 'control-flow',
     pattern:
-      /(?<layer>\S+?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
+      /(?<!\S)(?<layer>\S+?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
     cause: 'The branches of this node (If) give different types[[: {a} and {b}]].',
     advice: 'Insert a Cast into one branch.',
     source: 'TensorRT conditionalOutputNode.cpp; built with TensorRT-RTX 1.7.1',
@@ -260,7 +260,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'squeeze-without-axes',
     code: 'unsupported-form',
     pattern:
-      /(?:I\w+Layer (?<layer>\S+?): (?:\S+?: )?)?ISqueezeLayer without an axes input requires|[Ss]queeze (?:without|with no) axes|axes(?: input| attribute)? (?:is|are) (?:missing|required).{0,40}[Ss]queeze/,
+      /(?:I\w+Layer (?<layer>\S+?): (?:(?<!\S)\S+?: )?)?ISqueezeLayer without an axes input requires|[Ss]queeze (?:without|with no) axes|axes(?: input| attribute)? (?:is|are) (?:missing|required).{0,40}[Ss]queeze/,
     cause: 'This node is a Squeeze without axes: which dimensions go would decide the rank at run time.',
     advice: 'Give the Squeeze its axes (those that are 1), or fix the input shapes before exporting.',
     repair: 'squeeze-axes',

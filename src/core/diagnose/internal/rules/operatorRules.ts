@@ -1,4 +1,4 @@
-import { OPERATOR_REPAIRS } from '../../gpuSupport.ts';
+import { OPERATOR_REPAIRS } from '../gpuSupport.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */

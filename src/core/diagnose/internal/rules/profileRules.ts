@@ -167,7 +167,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'static-dimension-build',
     code: 'profile-inconsistent',
     pattern:
-      /(?<input>[^\s:(]+): for dimension number (?<axis>\d+) in profile (?<profile>\d+) does not match network definition \(got min=(?<min>\d+), opt=(?<opt>\d+), max=(?<max>\d+)\), expected min=opt=max=(?<want>\d+)/,
+      /(?<![^\s:(])(?<input>[^\s:(]+): for dimension number (?<axis>\d+) in profile (?<profile>\d+) does not match network definition \(got min=(?<min>\d+), opt=(?<opt>\d+), max=(?<max>\d+)\), expected min=opt=max=(?<want>\d+)/,
     cause: 'The profile gives dimension {axis} of input {input} {min} to {max}, but the model fixes it to {want}.',
     advice: 'Give {want} there in min, opt and max, or export the model with that dimension dynamic.',
     source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
@@ -175,7 +175,8 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'rank-of-profile',
     code: 'profile-inconsistent',
-    pattern: /(?<input>[^\s:(]+): number of dimensions is (?<have>\d+) but profile (?<profile>\d+) has (?<want>\d+)/,
+    pattern:
+      /(?<![^\s:(])(?<input>[^\s:(]+): number of dimensions is (?<have>\d+) but profile (?<profile>\d+) has (?<want>\d+)/,
     cause: 'Input {input} has {have} dimensions, and its profile gives {want}.',
     advice: 'Give as many sizes as the input has dimensions.',
     source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',

@@ -118,7 +118,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     id: 'gridsample-types',
     code: 'type-mismatch',
     pattern:
-      /(?<layer>\S+?): IGridSampleLayer `input` and `grid` must be of same type\. `input` type is (?<a>\w+) and `grid` type is (?<b>\w+)/,
+      /(?<!\S)(?<layer>\S+?): IGridSampleLayer `input` and `grid` must be of same type\. `input` type is (?<a>\w+) and `grid` type is (?<b>\w+)/,
     named: (m) => ({ layer: m.groups!['layer']!.replace(/^\(/, '') }),
     cause: 'The inputs of this node (GridSample) have different types: {a} and {b}.',
     advice: 'Cast the grid to the type of the input.',
@@ -224,7 +224,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'dequantize-type',
     code: 'quantization',
-    pattern: /(?<layer>\S+?): input has type (?<type>\w+) but must have type FP8, FP4, Int4, Int8, or UInt8/,
+    pattern: /(?<!\S)(?<layer>\S+?): input has type (?<type>\w+) but must have type FP8, FP4, Int4, Int8, or UInt8/,
     named: (m) => ({ layer: m.groups!['layer']!.replace(/^\(/, '') }),
     cause: 'This node (DequantizeLinear) reads {type}, a bias for example, which TensorRT does not dequantize.',
     advice: 'Store the dequantized values as FP32: multiply them by their scale.',

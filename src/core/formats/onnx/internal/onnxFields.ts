@@ -40,6 +40,7 @@ export const NODE = {
   name: bytesTag(3),
   op: bytesTag(4),
   attribute: bytesTag(5),
+  docString: bytesTag(6),
   domain: bytesTag(7),
   overload: bytesTag(8),
   metadata: bytesTag(9),

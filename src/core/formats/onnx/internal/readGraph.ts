@@ -222,6 +222,12 @@ function readNodeFields(reading: ModelReading, node: OnnxNode, end: number): Pen
         }
         break;
       }
+      case NODE.docString: {
+        const doc = cursor.text();
+        // Exporters write the name of a function, a license or nothing; only lines of a program are of use.
+        if (doc.includes('): ')) node.doc = doc;
+        break;
+      }
       case NODE.metadata:
         node.metadata = appended(node.metadata, readEntry(cursor));
         break;

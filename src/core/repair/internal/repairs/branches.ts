@@ -1,7 +1,7 @@
 import type { OnnxGraph, OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const knownBranch: Repair = {
   id: 'known-branch',

@@ -1,7 +1,7 @@
 import { isStandardDomain } from '../../../network/modelGraph.ts';
 import type { OnnxNode, OnnxValue } from '../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const denseInitializers: Repair = {
   id: 'dense-initializers',

@@ -2,7 +2,7 @@ import { graphPathOf } from '../../../network/modelGraph.ts';
 import { intAttribute, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import { axisOf } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 import type { Constant } from '../../subject.ts';
 
 /** Operators that only move elements: what they read may as well be dequantized before. */

@@ -2,7 +2,7 @@ import { graphPathOf } from '../../../network/modelGraph.ts';
 import type { OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 import type { Constant } from '../../subject.ts';
 import { centeredWeights, exactLimit, largestSum } from './integerSums.ts';
 

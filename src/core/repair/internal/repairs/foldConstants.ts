@@ -2,7 +2,7 @@ import { byteLength, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import { rawElements } from '../../../formats/onnx/readElements.ts';
 import { isKnown } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 import { isRandom, randomFunctions } from './randomness.ts';
 
 /** Results up to this size are kept although what they are made of is smaller. */

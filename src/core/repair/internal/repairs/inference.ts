@@ -1,5 +1,5 @@
 import { dataTypeName, intAttribute } from '../../../formats/onnx/onnxModel.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const dropoutInference: Repair = {
   id: 'dropout-inference',

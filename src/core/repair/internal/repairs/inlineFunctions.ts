@@ -2,7 +2,7 @@ import { isStandardDomain } from '../../../network/modelGraph.ts';
 import type { OnnxAttribute, OnnxFunction, OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import type { NewAttribute } from '../../../formats/onnx/writeModel.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const inlineFailingCalls: Repair = {
   id: 'inline-functions',

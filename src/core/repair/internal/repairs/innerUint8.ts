@@ -1,5 +1,5 @@
 import { dataTypeNumber } from '../../../formats/onnx/onnxModel.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const innerUint8: Repair = {
   id: 'inner-uint8',

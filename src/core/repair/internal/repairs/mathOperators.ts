@@ -1,7 +1,7 @@
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import { axisOf } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 const versions = 'all';
 

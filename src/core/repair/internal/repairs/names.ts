@@ -1,5 +1,5 @@
 import type { OnnxNode } from '../../../formats/onnx/onnxModel.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 /** TensorRT takes names of up to 4,096 bytes, and adds to some. */
 const longest = 3900;

@@ -3,7 +3,7 @@ import { graphPathOf } from '../../../network/modelGraph.ts';
 import { axisOf } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 import type { Constant } from '../../subject.ts';
 
 const issues = [

@@ -1,7 +1,7 @@
 import { intAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import { axisOf, type Dim, isKnown } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 const issues = ['NVIDIA/TensorRT#2396', 'NVIDIA/TensorRT#3650', 'NVIDIA/TensorRT#3750', 'onnx/onnx-tensorrt#957'];
 

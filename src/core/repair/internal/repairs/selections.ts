@@ -1,6 +1,6 @@
 import { intAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 const issues = ['NVIDIA/TensorRT-RTX#36'];
 

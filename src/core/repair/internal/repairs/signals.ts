@@ -1,7 +1,7 @@
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import { axisOf, type Dim } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 /** Longer transforms make matrices of more than 64 MiB. */
 const longest = 4096;

@@ -1,5 +1,5 @@
 import { isKnown } from '../../../network/outputTypes.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const squeezeAxes: Repair = {
   id: 'squeeze-axes',

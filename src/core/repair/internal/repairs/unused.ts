@@ -1,6 +1,6 @@
 import { intAttribute } from '../../../formats/onnx/onnxModel.ts';
 import { isStandardDomain } from '../../../network/modelGraph.ts';
-import type { Repair } from '../../repair.ts';
+import type { Repair } from '../repair.ts';
 
 export const removeDeadNodes: Repair = {
   id: 'remove-dead-nodes',

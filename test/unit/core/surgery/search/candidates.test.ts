@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nodesToMatch } from '../../../../../src/core/diff/buildDiff.ts';
-import { inferTensors } from '../../../../../src/core/network/inferTensors.ts';
+import { inferTensors } from '../../../../../src/core/network/network.ts';
 import { createModelGraph } from '../../../../../src/core/network/modelGraph.ts';
 import {
   type Candidate,

@@ -1,4 +1,4 @@
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 export const splitIntegerProducts: Repair = {
   id: 'split-integer-products',

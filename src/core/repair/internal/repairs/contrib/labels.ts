@@ -1,4 +1,4 @@
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 const classifiers = ['LinearClassifier', 'TreeEnsembleClassifier'];
 

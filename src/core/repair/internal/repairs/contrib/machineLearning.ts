@@ -1,7 +1,7 @@
 import { intAttribute, type OnnxNode, textAttribute } from '../../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../../draft.ts';
 import type { NewPlace } from '../../place.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 const versions = 'all';
 export const rejected = 'Operators of ai.onnx.ml, as converters of scikit-learn, XGBoost and LightGBM write them.';

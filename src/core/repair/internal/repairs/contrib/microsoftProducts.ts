@@ -2,7 +2,7 @@ import { intAttribute, type OnnxNode, textAttribute } from '../../../../formats/
 import type { NewAttribute } from '../../../../formats/onnx/writeModel.ts';
 import type { RepairDraft } from '../../draft.ts';
 import type { NewPlace } from '../../place.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 const issues = ['NVIDIA/TensorRT#1515', 'microsoft/onnxruntime#10905'];
 const versions = 'all';

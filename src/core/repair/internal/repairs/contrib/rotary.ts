@@ -1,7 +1,7 @@
 import { intAttribute, type OnnxNode } from '../../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../../draft.ts';
 import type { NewPlace } from '../../place.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 
 const issues = ['NVIDIA/TensorRT#1515'];
 const versions = 'all';

@@ -2,7 +2,7 @@ import { addTo } from '../../../../base/addTo.ts';
 import { intAttribute, type OnnxNode, textAttribute } from '../../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../../draft.ts';
 import type { NewPlace } from '../../place.ts';
-import type { Repair } from '../../../repair.ts';
+import type { Repair } from '../../repair.ts';
 import { floatInput, label, ml, rejected, transformed } from './machineLearning.ts';
 
 export const mlTrees: Repair = {

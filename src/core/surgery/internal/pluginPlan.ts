@@ -1,9 +1,8 @@
 // What a plugin for some nodes has to compute.
-import type { EditedModel } from '../formats/onnx/editModel.ts';
-import { type OnnxAttribute, type OnnxNode, type Segment, segmentsSize } from '../formats/onnx/onnxModel.ts';
-import { composeModel, importedDomain, type NewGraph, type NewNode } from '../formats/onnx/writeModel.ts';
-import type { InferredTensors } from '../network/inferTensors.ts';
-import { networkOf } from '../network/network.ts';
+import type { EditedModel } from '../../formats/onnx/editModel.ts';
+import { type OnnxAttribute, type OnnxNode, type Segment, segmentsSize } from '../../formats/onnx/onnxModel.ts';
+import { composeModel, importedDomain, type NewGraph, type NewNode } from '../../formats/onnx/writeModel.ts';
+import { type InferredTensors, networkOf } from '../../network/network.ts';
 import {
   bodyOf,
   inDataOrder,
@@ -11,8 +10,8 @@ import {
   type ModelGraph,
   readsOf,
   standardOpset,
-} from '../network/modelGraph.ts';
-import { refined } from '../network/outputTypes.ts';
+} from '../../network/modelGraph.ts';
+import { refined } from '../../network/outputTypes.ts';
 import {
   borderTensor,
   type BorderTensor,
@@ -21,7 +20,7 @@ import {
   OLDEST_IR,
   reachable,
   type Unfit,
-} from './extractModel.ts';
+} from '../extractModel.ts';
 
 /** A value that the custom node has as an attribute, and the plugin as a field. */
 export interface PluginAttribute {

@@ -1,5 +1,5 @@
-import type { RepairClass } from '../network/repairMap.ts';
-import type { RepairDraft } from './internal/draft.ts';
+import type { RepairClass } from '../../network/repairMap.ts';
+import type { RepairDraft } from './draft.ts';
 
 /** One thing that can be done for a model that TensorRT rejects. */
 export interface Repair {

@@ -1,18 +1,20 @@
-import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from '../diagnose/gpuSupport.ts';
-import { type InferredTensors, inferTensors } from '../network/inferTensors.ts';
-import {
-  createModelGraph,
-  inDataOrder,
-  isStandardDomain,
-  type ModelGraph,
-  outOfOrder,
-  readsOf,
-} from '../network/modelGraph.ts';
+import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
+import { type InferredTensors, networkOf } from '../network/network.ts';
+import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
 import { addTo } from '../base/addTo.ts';
 import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
-import { type CheckFinding, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './checkShapes.ts';
+import {
+  type CheckFinding,
+  checkShapes,
+  type CheckTarget,
+  type GivenShape,
+  type NodeProblem,
+} from './internal/checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
 import { OPERATOR_ROWS } from './internal/operatorTable.ts';
+
+export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
+export { computeCapability } from './internal/gpuSupport.ts';
 
 /** The version that tables without one are for. */
 const NEWEST = '11.2';
@@ -26,8 +28,8 @@ const MOST_DIMENSIONS = 8;
  * fit, from tables of what its parser accepts. No finding with `error`: it will be accepted as far as is known.
  */
 export function checkModel(model: OnnxModel, target: CheckTarget, given: readonly GivenShape[] = []): CheckFinding[] {
-  const graph = createModelGraph(model);
-  const inferred = inferTensors(graph);
+  const graph = networkOf(model);
+  const { inferred } = graph;
   const found: CheckFinding[] = [
     ...checkGpu(target),
     ...checkBorders(graph),

@@ -1,5 +1,5 @@
 // A model as a build in reduced precision would compute it.
-import { addTo } from '../base/addTo.ts';
+import { addTo } from '../../base/addTo.ts';
 import {
   type DataType,
   dataTypeNumber,
@@ -7,13 +7,13 @@ import {
   type OnnxModel,
   type OnnxNode,
   type OnnxTensor,
-} from '../formats/onnx/onnxModel.ts';
-import type { NewGraph, NewNode, NewTensor } from '../formats/onnx/writeModel.ts';
-import type { FusionReport } from '../fusion/fusionReport.ts';
-import type { Network } from '../network/network.ts';
-import { parserName } from '../network/nodeNames.ts';
-import { followsType, outputFollows, type RealType } from '../precision/precisionPlan.ts';
-import type { ChosenType, TypeChoice } from '../precision/planRewrite.ts';
+} from '../../formats/onnx/onnxModel.ts';
+import type { NewGraph, NewNode, NewTensor } from '../../formats/onnx/writeModel.ts';
+import type { FusionReport } from '../../fusion/fusionReport.ts';
+import type { Network } from '../../network/network.ts';
+import { parserName } from '../../network/nodeNames.ts';
+import { followsType, outputFollows, type RealType } from '../../precision/precisionPlan.ts';
+import type { ChosenType, TypeChoice } from '../../precision/planRewrite.ts';
 
 /** The types that are simulated by rounding FP32 values. */
 export type LowType = Exclude<RealType, 'float'>;

@@ -1,5 +1,5 @@
-import type { InferredTensors } from '../network/inferTensors.ts';
-import type { ModelGraph } from '../network/modelGraph.ts';
+import type { InferredTensors } from '../../network/network.ts';
+import type { ModelGraph } from '../../network/modelGraph.ts';
 
 /** A version to check for. */
 export interface CheckTarget {

@@ -5,10 +5,10 @@ import {
   type OnnxTensor,
   textAttribute,
 } from '../../formats/onnx/onnxModel.ts';
-import type { InferredTensors } from '../../network/inferTensors.ts';
+import type { InferredTensors } from '../../network/network.ts';
 import { type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
-import { versionNumber } from '../../diagnose/gpuSupport.ts';
-import type { CheckTarget, NodeProblem } from '../checkShapes.ts';
+import { versionNumber } from './gpuSupport.ts';
+import type { CheckTarget, NodeProblem } from './checkShapes.ts';
 import { shapeText } from '../../base/text.ts';
 
 /** One node with what is known around it. */

@@ -1,6 +1,6 @@
-import type { BuildLog } from '../formats/tensorrt/buildOutput.ts';
-import { counted } from '../base/text.ts';
-import { adviceFor, type Diagnosis } from './diagnosis.ts';
+import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
+import { counted } from '../../base/text.ts';
+import { adviceFor, type Diagnosis } from '../diagnosis.ts';
 
 /** Diagnoses of a log that no file holds, as a page in Markdown. */
 export function diagnosisMarkdown(found: readonly Diagnosis[], log: BuildLog): string {

@@ -1,0 +1,42 @@
+import * as vscode from 'vscode';
+import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
+import { renderHtml } from '../../../core/document/render.ts';
+import { selectedNodes, type TextSubject } from '../../../core/picture/page/selectionText.ts';
+import { explainTactics } from '../../../core/tactics/readChoices.ts';
+import { showInformation } from '../../platform/messages.ts';
+import type { Session } from '../../workspace/session.ts';
+
+/** Layers on one page; a module has hundreds. */
+const mostLayers = 10;
+
+/** Shows next to the graph which tactics TensorRT timed for what is selected, and why it took these: a page without scripts. */
+export async function showTactics(subject: TextSubject, session: Session, files: ParsedFiles): Promise<void> {
+  const { report } = session;
+  if (report === null) {
+    await showInformation(`${session.title} has no build. Build it, or open its build log.`);
+    return;
+  }
+  const nodes = new Set(selectedNodes(subject));
+  const ids = subject.selection.kind === 'layers' ? new Set(subject.selection.ids) : null;
+  const layers = report.layers.filter(({ id, nodes: own }) => ids?.has(id) ?? own.some((node) => nodes.has(node)));
+  if (layers.length === 0) {
+    await showInformation('No layer of the engine is known to compute what is selected.');
+    return;
+  }
+  const path = session.state.newest?.log ?? null;
+  const log = path === null ? null : (await files.log(path)).value;
+  const documents = layers.slice(0, mostLayers).map((layer) => explainTactics(report, layer, log));
+  const [first] = documents;
+  const more = layers.length - documents.length;
+  const document =
+    documents.length === 1
+      ? first!
+      : {
+          title: `Tactics of ${documents.length} layers${more > 0 ? ` (of ${layers.length})` : ''}`,
+          blocks: documents.map(({ title, blocks }) => ({ kind: 'section' as const, title, blocks })),
+        };
+  const panel = vscode.window.createWebviewPanel('tensorrtLens.tacticsPage', 'Tactics', vscode.ViewColumn.Beside, {
+    localResourceRoots: [],
+  });
+  panel.webview.html = renderHtml(document);
+}
