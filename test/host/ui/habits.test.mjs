@@ -116,6 +116,13 @@ test('the graph has search, isolation and a way back', async () => {
   await expanded.first().waitFor();
   assert.deepEqual(w.violations, []);
 
+  // What else can be done with the model is in one submenu.
+  await w.page.locator('.editor-actions [aria-label^="More Actions"]').first().click();
+  await w.menuItem('TensorRT').waitFor();
+  assert.ok(await w.openSubmenu('Suggest Where to Split'));
+  await w.shot('habits-menu');
+  await w.closeMenu();
+
   // All of these keys can be changed in the editor of keyboard shortcuts.
   await w.page.locator('.activitybar .action-label[aria-label^="Manage"]').click();
   await w.pickMenuItem('Keyboard Shortcuts');

@@ -52,7 +52,7 @@ export class Workbench {
   }
 
   menuItem(text) {
-    return this.page.locator('.monaco-menu .action-item', { hasText: text }).first();
+    return this.page.locator('.monaco-menu .action-item:not(:has(.action-item))', { hasText: text }).first();
   }
 
   /** Again, where an editor that has just opened took the focus and with it the menu away. */
