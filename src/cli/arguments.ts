@@ -10,6 +10,7 @@ export const renamedOptions: Readonly<Record<string, string>> = {
   output: 'out',
   report: 'html',
   samples: 'inputs',
+  target: 'tensorrt',
 };
 
 /**

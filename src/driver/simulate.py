@@ -10,7 +10,7 @@ names leave. Nothing is written.
   judge     pieces, feeds, keeps, drops, numbers   one chunk of a model, for all samples; numbers: names of scalar outputs
   chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
   reset                              forgets these chunks
-  reference outputs                  runs it with every node exact
+  reference outputs, tie             runs it with every node exact; outputs: [{name, measure}] (see `compare_tensors.py`)
   trial     exact, limit, judged     runs it with these nodes exact, and compares with the reference
   other     model, folder            runs another model file, and compares with the reference
   measured  path                     compares stored outputs with the reference
@@ -30,7 +30,7 @@ import onnxruntime as ort  # noqa: E402
 import job  # noqa: E402
 import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
-from compare_tensors import compare  # noqa: E402
+from compare_tensors import Reference, compare  # noqa: E402
 from ort_job import Refused  # noqa: E402
 
 
@@ -38,7 +38,8 @@ class Simulation:
     def __init__(self):
         self.path = self.bytes = self.folder = None
         self.threads = 0
-        self.samples, self.chunks, self.outputs = [], [], []
+        self.samples, self.chunks, self.outputs, self.measures, self.tie = [], [], [], {}, 0.0
+        self.compared = []  # one a sample: outputs by name, as `compare` takes them
         self.references = []  # one a sample: every tensor that crosses chunks in the exact run
 
     def open(self, model, folder, threads=0):
@@ -104,14 +105,26 @@ class Simulation:
         self.chunks, self.references = [], []
         return {}
 
-    def reference(self, outputs):
-        self.outputs, self.references = outputs, []
+    def reference(self, outputs, tie=0.0):
+        self.outputs, self.references, self.tie = [one["name"] for one in outputs], [], tie
+        self.measures = {one["name"]: one.get("measure") for one in outputs}
         for sample in self.samples:
             values = dict(sample)
             for chunk in self.chunks:
                 values.update(self._switch(chunk, values, np.ones(len(chunk["switched"]), bool)))
             self.references.append(values)
-        return {"samples": [[compare(name, values[name], values[name]) for name in outputs] for values in self.references]}
+        self.compared = [
+            {name: Reference(values[name], self.measures[name], values) for name in self.outputs} for values in self.references
+        ]
+        return {"samples": [self._compared(sample, values) for sample, values in enumerate(self.references)]}
+
+    def _compared(self, sample, values, names=None, brief=False):
+        """Outputs of a run against the reference; values None: there was none. brief: no measures that do not count."""
+        others = {} if values is None else values
+        return [
+            compare(name, self.compared[sample][name], None if values is None else values[name], others, self.tie, brief)
+            for name in (self.outputs if names is None else names)
+        ]
 
     def _switch(self, chunk, values, exact):
         feeds = {name: values[name] for name in chunk["feeds"]}
@@ -119,18 +132,15 @@ class Simulation:
             feeds[chunk["flags"]] = exact
         return zip(chunk["keeps"], run(chunk["session"], chunk["keeps"], feeds))
 
-    def trial(self, exact, limit=None, judged=None):
+    def trial(self, exact, limit=None, judged=()):
         """
-        exact: one character a node, `1` or `0`. Ends at the first sample of which a judged output misses the limit; judged:
-        names, or None for all of floating point.
+        exact: one character a node, `1` or `0`. Ends at the first sample of which one of the judged outputs misses the limit.
         """
         chosen = np.frombuffer(exact.encode(), np.uint8) == ord("1")
         answers = []
-        for reference in self.references:
+        for sample, reference in enumerate(self.references):
             values = self._mixed(chosen, reference)
-            answers.append(
-                [compare(name, reference[name], None if values is None else values.get(name, reference[name])) for name in self.outputs]
-            )
+            answers.append(self._compared(sample, None if values is None else Overlay(values, reference), brief=limit is not None))
             if limit is not None and any(missed(one, limit, judged) for one in answers[-1]):
                 break
         return {"samples": answers}
@@ -168,9 +178,9 @@ class Simulation:
             raise Refused("inputs", f"{model} has other inputs than the FP32 model: {', '.join(sorted(missing))}")
         outputs = [one.name for one in session.get_outputs() if one.name in self.outputs]
         answers = []
-        for sample, reference in zip(self.samples, self.references):
-            values = run(session, outputs, {name: sample[name] for name in names})
-            answers.append([compare(name, reference[name], value) for name, value in zip(outputs, values)])
+        for at, sample in enumerate(self.samples):
+            values = dict(zip(outputs, run(session, outputs, {name: sample[name] for name in names})))
+            answers.append(self._compared(at, values, outputs))
         return {"samples": answers}
 
     def measured(self, path):
@@ -182,7 +192,8 @@ class Simulation:
         found = [name for name in self.outputs if name in values and isinstance(values[name], np.ndarray)]
         if not found:
             raise Refused("inputs", f"{path} holds none of the outputs {', '.join(self.outputs)}")
-        return {"samples": [[compare(name, self.references[0][name], values[name]) for name in found]]}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {"samples": [self._compared(0, arrays, found)]}
 
 
 class Overlay:
@@ -194,6 +205,9 @@ class Overlay:
     def __getitem__(self, name):
         return self.values[name] if name in self.values else self.reference[name]
 
+    def get(self, name, default=None):
+        return self.values.get(name, self.reference.get(name, default))
+
 
 def run(session, outputs, feeds):
     try:
@@ -203,8 +217,12 @@ def run(session, outputs, feeds):
 
 
 def missed(output, limit, judged):
-    counts = output["kind"] == "float" if judged is None else output["name"] in judged
-    return counts and not (output["finite"] and output["error"] <= limit)
+    if output["name"] not in judged:
+        return False
+    # A share of the choices in all samples is known behind the last one.
+    if output["finite"] and output.get("share"):
+        return False
+    return not (output["finite"] and output["error"] <= limit)
 
 
 def number(value):

@@ -4,21 +4,26 @@ import { beforeAll, expect, test } from 'vitest';
 import { repairModel } from '../../src/builder/repair/repairModel.ts';
 import type { RepairRequest } from '../../src/builder/repair/repairRequest.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { catalogue } from '../../src/core/repair/planRepair.ts';
+import type { OnnxNode } from '../../src/core/formats/onnx/onnxModel.ts';
+import { catalogue, planRepair } from '../../src/core/repair/planRepair.ts';
 import { readMap } from '../../src/core/network/repairMap.ts';
-import type { RepairResult } from '../../src/core/repair/repairResult.ts';
+import { RepairSubject } from '../../src/core/repair/subject.ts';
+import { repairDocument, type RepairResult, repairText } from '../../src/core/repair/repairResult.ts';
+import { renderHtml } from '../../src/core/document/render.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
-import { pythonForTests, type RepairCase } from '../support/python.ts';
+import { type PythonTools, pythonForTests, type RepairCase } from '../support/python.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();
 let runtime: Awaited<ReturnType<RepairRequest['runtime']>>;
 let cases: RepairCase[];
+let check: PythonTools['check'];
 
 beforeAll(async () => {
   await rtxForTests();
   const python = await pythonForTests();
   ({ runtime } = python);
+  check = (jobs) => python.check(jobs);
   cases = await python.repairModels(folder);
 });
 
@@ -61,6 +66,53 @@ test('each model builds with its repairs, and its outputs are as they promise', 
   expect(found).toEqual(expected);
 });
 
+const keyOf = ({ name, outputs }: OnnxNode): string => [name, ...outputs].join();
+
+/** The bytes of each node. */
+const nodesOf = (bytes: Buffer, nodes: readonly OnnxNode[]) =>
+  new Map(nodes.map((node) => [keyOf(node), bytes.subarray(node.span!.offset, node.span!.offset + node.span!.length)]));
+
+test('repaired models are valid, nothing is left to repair in them, and what was not repaired has its bytes', async () => {
+  const done = cases.filter(({ status, allow }) => status === 'repaired' && !allow.includes('unproved'));
+  const answers = await check(
+    done.flatMap(({ name }) => [name, `${name}.repaired`].map((one) => ({ model: join(folder, `${one}.onnx`) }))),
+  );
+  for (const [index, { name, repairs }] of done.entries()) {
+    const [original, result] = answers.slice(2 * index);
+    if (original!.checked === true) expect(result!.checked, name).toBe(true);
+    const [before, after] = ['', '.repaired'].map((ending) => readFileSync(join(folder, `${name}${ending}.onnx`)));
+    const [{ value: old }, { value: model }] = [
+      // oxlint-disable-next-line no-await-in-loop
+      await readModel(bytesOf(before!), { spans: true }),
+      // oxlint-disable-next-line no-await-in-loop
+      await readModel(bytesOf(after!), { spans: true }),
+    ];
+    const subject = new RepairSubject(model!, bytesOf(after!), {
+      shapes: [],
+      open: () => Promise.reject(new Error('no external data')),
+      compute: () => Promise.resolve(new Map()),
+    });
+    for (const id of repairs) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { edits } = await planRepair(
+        subject,
+        catalogue.find((one) => one.id === id)!,
+        new Set(),
+      );
+      expect(edits, `${name}: ${id} again`).toBeNull();
+    }
+    const places = new Set(readMap(model!)!.repairs.flatMap((one) => one.places.map(({ from }) => from)));
+    const now = nodesOf(after!, model!.nodes);
+    for (const node of old!.nodes) {
+      const own = nodesOf(before!, [node]).get(keyOf(node))!;
+      const kept = now.get(keyOf(node));
+      // A node that only fed a repaired one is gone; other nodes may write what it wrote.
+      if (kept === undefined || places.has(node.name) || node.subgraphs.length > 0) continue;
+      expect(own.equals(kept), `${name}: ${node.name}`).toBe(true);
+    }
+  }
+});
+
 test('a repaired model needs no repair, keeps its metadata and says what was made of its nodes', async () => {
   const first = await repaired('two_repairs', [], 'once');
   const again = await repairModel({
@@ -97,6 +149,34 @@ test('no repair of several can be left out', async () => {
       expect(status, `${name} without ${left}`).toBe('failed');
     }
   }
+});
+
+test('for a version that is not installed its tables decide, and nothing is built', async () => {
+  const at = (model: string, version: string, out: string): Promise<RepairResult> =>
+    repairModel({
+      options: { model, backend: 'rtx', driver: driverPath, confirm: () => Promise.reject(new Error('asked')) },
+      target: { product: 'tensorrt', version, capability: null },
+      out: join(folder, out),
+      allow: new Set(['rounding']),
+      samples: [],
+      runtime: () => Promise.resolve(runtime),
+      script: join(driverPath, '../repair_model.py'),
+    });
+  const found = await at(join(folder, 'qlinear_matmul.onnx'), '10.6', 'tables.onnx');
+  expect(found).toMatchObject({
+    status: 'repaired',
+    builds: 0,
+    tensorrt: { product: 'tensorrt', version: '10.6' },
+    tables: '',
+    verdict: { shown: 'exact' },
+  });
+  expect(repairText(found)).toContain('TensorRT 10.6 accepts the model with');
+  expect(renderHtml(repairDocument(found))).toContain('bit-identical');
+  expect(await at(found.written!, '10.6', 'again.onnx')).toMatchObject({ status: 'builds', repairs: [] });
+  expect(await at(join(folder, 'not_repairable.onnx'), '11.0', 'never.onnx')).toMatchObject({
+    status: 'failed',
+    tables: expect.stringContaining('interpolated'),
+  });
 });
 
 test('what is not exact is not written without a yes', async () => {

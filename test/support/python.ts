@@ -197,6 +197,11 @@ export class PythonTools {
     return (await this.run('odd_models.py', [folder], [])) as string[];
   }
 
+  /** Writes networks of several tasks with planted faults into a folder; see task_models.py. */
+  async taskModels(folder: string): Promise<string[]> {
+    return (await this.run('task_models.py', [folder], [])) as string[];
+  }
+
   /** Writes ONNX's own test models of single operators into a folder, and gives their names. */
   async operatorModels(folder: string): Promise<string[]> {
     return (await this.run('operator_models.py', [folder], [])) as string[];

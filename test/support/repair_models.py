@@ -101,6 +101,22 @@ add("dynamic_lstm", ["dynamic-quantize-lstm"],
      constant("wz1", [0], np.int8), constant("rs1", [0.01], np.float32), constant("rz1", [0], np.int8)],
     domains=MS, shown="other", allow=["float"])
 
+add("moved_quantized", ["quantize-in-float", "dequantize-constants", "dynamic-quantization-exact"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"), N("Pad", ["q", "pads", "z"], ["p"], name="pad"),
+     N("DequantizeLinear", ["p", "s", "z"], ["d"], name="d"), N("DynamicQuantizeLinear", ["d"], ["dq", "ds", "dz"], name="dynamic"),
+     N("DequantizeLinear", ["dq", "ds", "dz"], ["e"], name="e"), N("QuantizeLinear", ["e", "s", "zw"], ["qe"], name="wide", **ms),
+     N("DequantizeLinear", ["qe", "s", "zw"], ["f"], name="narrow", **ms),
+     N("DequantizeLinear", ["wq", "ws4", "wz"], ["w"], name="dw", axis=0, block_size=8), N("MatMul", ["f", "w"], ["y"], name="mm")],
+    [value("x", [4, 14])], [value("y", [4, 6])],
+    [scale, constant("z", 130, np.uint8), constant("pads", [0, 1, 0, 1], np.int64), constant("zw", 500, np.uint16),
+     h.make_tensor("wq", T.UINT4, [16, 6], rng.integers(0, 256, 48).astype(np.uint8).tobytes(), raw=True),
+     constant("ws4", rng.random((2, 6)), np.float32), h.make_tensor("wz", T.UINT4, [2, 6], [7] * 12)], opset=21, ir=10, domains=MS)
+add("packed", ["packed-weights"],
+    [N("MatMulNBits", ["x", "w", "s", "z"], ["y"], name="product", K=80, N=3, bits=4, block_size=32, **ms)],
+    [value("x", [4, 80])], [value("y", [4, 3])],
+    [integers("w", 0, 256, np.uint8, 3, 3, 16), constant("s", rng.random(9), np.float32), integers("z", 0, 256, np.uint8, 6)],
+    domains=MS, shown=None, allow=["rounding"])
+
 # com.microsoft
 add("fused_matmul", ["fused-matmul"], after("FusedMatMul", inputs=["h", "w"], outputs=["y"], transB=1, alpha=0.125, **ms),
     [X3], [value("y", [2, 8, 32])], [weight("w", 32, 16)], domains=MS, shown=None, allow=["rounding"])
@@ -115,6 +131,12 @@ add("embed", ["embed-layer-normalization"],
 add("attention_mask", ["contrib-attention"],
     [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3, value("mask", [2, 8], T.INT32)], [Y3], [weight("w", 16, 48), weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
+add("attention_causal", ["fused-conv", "contrib-attention"],
+    [N("FusedGemm", ["a", "wa", "ba"], ["g"], name="gemm", activation="LeakyRelu", activation_alpha=0.3, alpha=2.0, **ms),
+     N("Reshape", ["g", "sh"], ["r"], name="reshape"),
+     N("Attention", ["r", "w", "b"], ["y"], name="attention", num_heads=4, unidirectional=1, **ms)],
+    [value("a", [16, 8])], [Y3], [weight("wa", 8, 16), weight("ba", 16), constant("sh", [2, 8, 16], np.int64), weight("w", 16, 48),
+                                  weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
 add("skip_norm", ["skip-layer-normalization"],
     [N("SkipLayerNormalization", ["x", "s", "g", "b", "bi"], ["y", "", "", "z"], name="norm", epsilon=1e-5, **ms)],
     [X3, value("s", [2, 8, 16])], [Y3, value("z", [2, 8, 16])], [weight("g", 16), weight("b", 16), weight("bi", 16)],
@@ -159,7 +181,7 @@ add("mask_where", ["mask-where"],
 add("scatter_none", [],
     [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=0, reduction="none")], [X, value("u", [2, 16])], [Y],
     [constant("i", np.array([[0] * 16, [2] * 16]))], opset=18, status="builds", shown=None)
-for reduction in ("add", "max"):
+for reduction in ("add", "mul", "max"):
     add("scatter_" + reduction, ["scatter-reduction"],
         [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=0, reduction=reduction)],
         [X, value("u", [3, 16])], [Y], [integers("i", -4, 4, np.int64, 3, 16)], opset=18, shown=None, allow=["rounding"])
@@ -234,6 +256,14 @@ add("bit_shift", ["shift-bits", "inner-uint8"],
 # ai.onnx.ml
 add("scaler", ["ml-lookup"], [N("Scaler", ["x"], ["t"], name="scaler", offset=[0.5] * 16, scale=[2.0] * 16, **ml), relu], [X], [Y],
     domains=ML)
+add("features", ["ml-lookup", "ml-lookup", "pairwise-distance"],
+    [N("OneHotEncoder", ["kind"], ["hot"], name="hot", cats_int64s=[0, 2, 5], zeros=1, **ml), N("Flatten", ["hot"], ["flat"], name="flat"),
+     N("LabelEncoder", ["kind"], ["level"], name="level", keys_tensor=constant("k", [0, 2], np.int64),
+       values_tensor=constant("v", [0.5, 0.25], np.float32), default_tensor=constant("d", [9], np.float32), **ml),
+     N("FeatureVectorizer", ["flat", "level", "x"], ["all"], name="all", inputdimensions=[3, 1, 16], **ml),
+     N("CDist", ["all", "r"], ["y"], name="apart", metric="euclidean", **ms)],
+    [value("kind", [4, 1], T.INT64), X], [value("y", [4, 5])], [weight("r", 5, 20)], domains=[("ai.onnx.ml", 4), *MS], shown=None,
+    allow=["rounding"])
 add("linear", ["ml-linear"],
     [N("LinearClassifier", ["x"], ["label", "y"], name="svc", coefficients=rng.standard_normal(48).tolist(), intercepts=[0.1, 0.2, 0.3],
        classlabels_ints=[3, 5, 9], post_transform="SOFTMAX", **ml)], [X], [value("label", [4], T.INT64), value("y", [4, 3])],

@@ -5,13 +5,15 @@ import {
   type AccuracyReport,
   type ComparedOutput,
   finiteOrNull,
-  isJudged,
   hasRandomInputs,
   type JudgedNode,
   type JudgedOutputs,
   measureErrors,
+  type MeasureKind,
   type MeasuredNode,
   outputErrors,
+  type PlannedOutput,
+  planOutputs,
   type Sensitivity,
   sensitivityGroups,
   trialError,
@@ -45,6 +47,7 @@ import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 import { addTo } from '../../core/base/addTo.ts';
+import { shapeText } from '../../core/base/text.ts';
 
 /** FP16 and BF16 by rounding; INT8 and FP8 as the Q/DQ nodes of the model say. */
 export type LowPrecision = 'fp16' | 'bf16' | 'int8' | 'fp8';
@@ -68,6 +71,8 @@ export interface AccuracyRequest {
    * tolerance may differ.
    */
   judgedOutputs?: JudgedOutputs | undefined;
+  /** Measures that outputs are judged by, by name; '' is for all others. Default: their numbers, and what their kind needs. */
+  measures?: ReadonlyMap<string, MeasureKind> | undefined;
   /** The search ends with the best set found after so many runs or seconds. */
   maxRuns: number;
   maxSeconds: number;
@@ -158,7 +163,8 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
   if (!model?.graph.span) throw new UserError(`${path} cannot be read as an ONNX model`);
   const names = model.graph.outputs.map(({ name }) => name);
   const asked = typeof judgedOutputs === 'object' ? judgedOutputs : [];
-  const unknown = asked.find((one) => !names.includes(one));
+  const chosen = [...(request.measures?.keys() ?? [])].filter((name) => name !== '');
+  const unknown = [...asked, ...chosen].find((one) => !names.includes(one));
   if (unknown !== undefined)
     throw new UserError(`${path} has no output "${unknown}". Its outputs are: ${names.join(', ')}`);
   for (const location of externalLocations(model)) await checkExternal(dirname(path), location);
@@ -204,7 +210,8 @@ class Judge {
   private readonly request: AccuracyRequest;
   private readonly subject: Subject;
   private readonly simulation: Simulation;
-  private readonly judged: JudgedOutputs;
+  /** What is compared, and how; those that no node makes are left out. */
+  private plan: readonly PlannedOutput[];
   private runs = 0;
   /** Why the model cannot be run in low precision. */
   private refused: string | undefined;
@@ -213,7 +220,12 @@ class Judge {
     this.request = request;
     this.subject = subject;
     this.simulation = simulation;
-    this.judged = request.judgedOutputs ?? 'float';
+    const { judgedOutputs: judged = 'float', measures = new Map() } = request;
+    this.plan = planOutputs(subject.network, { judged, measures });
+  }
+
+  private get judged(): string[] {
+    return this.plan.filter(({ judged }) => judged).map(({ name }) => name);
   }
 
   async report(): Promise<AccuracyReport> {
@@ -331,20 +343,29 @@ class Judge {
     const { network, file, model } = this.subject;
     let done = 0;
     const made = new Set<string>();
-    for (const chunk of switchedChunks(low, network, file)) {
+    const compared = this.plan.map(({ name }) => name);
+    for (const chunk of switchedChunks(low, network, file, compared)) {
       stopIfCancelled(this.request.signal);
       if (chunk.keeps.length > 0) await this.simulation.add(chunk);
       for (const name of chunk.keeps) made.add(name);
       done += chunk.nodes;
       this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
     }
-    const outputs = model.graph.outputs.map(({ name }) => name).filter((name) => made.has(name));
-    const reference = (await this.simulation.reference(outputs)).flat();
-    for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => isJudged(one, this.judged)))
+    this.plan = this.plan.filter(({ name }) => made.has(name));
+    const reference = (await this.simulation.reference(this.plan, this.request.tolerance)).flat();
+    for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => this.judged.includes(one.name)))
       if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
         throw new UserError(
           `Output "${name}" is not finite in FP32 with these inputs, so there is nothing to compare with. Pass other inputs.`,
         );
+    for (const { name, measure } of this.plan)
+      if (measure?.chosen && measure.kind !== 'numeric') {
+        const found = reference.find((one) => one.name === name)!;
+        if (found.measure === null)
+          throw new UserError(
+            `Output "${name}" of shape ${shapeText(found.shape)} cannot be judged by ${measure.kind}. Name the outputs it is for (--measure NAME=${measure.kind})`,
+          );
+      }
   }
 
   /** Nodes that share a name can only be kept together: rules go by name. */
@@ -386,14 +407,14 @@ class Judge {
   }
 
   private trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
-    return this.simulation.trial(exact, limit, typeof this.judged === 'string' ? null : this.judged);
+    return this.simulation.trial(exact, limit, this.judged);
   }
 
   private errorOf(samples: ComparedOutput[][]): number {
-    return trialError(samples, this.judged);
+    return trialError(samples, this.judged, this.plan);
   }
 
   private outputs(samples: ComparedOutput[][]): AccuracyOutput[] {
-    return outputErrors(samples, this.judged);
+    return outputErrors(samples, this.judged, this.plan);
   }
 }

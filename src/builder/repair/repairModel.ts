@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { tableBasis } from '../../core/diagnose/checkModel.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
 import {
   candidates,
@@ -15,6 +16,7 @@ import {
   type RankedRepair,
   type Repair,
   type RepairTrial,
+  trialByTables,
   trialOf,
 } from '../../core/repair/planRepair.ts';
 import {
@@ -27,6 +29,7 @@ import {
   shapeSets,
   shiftedWeights,
 } from '../../core/repair/repairResult.ts';
+import { builtShapes } from '../../core/build/buildManifest.ts';
 import { readMap, writeMap } from '../../core/network/repairMap.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
@@ -99,13 +102,15 @@ class Search {
   readonly #opened = new Map<string, FileSource>();
   #linked = '';
   #builds = 0;
-  #tensorrt: RepairResult['tensorrt'] = { product: 'tensorrt-rtx', version: null };
+  #tensorrt: RepairResult['tensorrt'];
 
   constructor(request: RepairRequest, events: RepairEvents, places: Places, signal: AbortSignal | undefined) {
     this.#request = request;
     this.#events = events;
     this.#places = places;
     this.#signal = signal;
+    const { product, version } = request.target ?? { product: 'tensorrt-rtx', version: null };
+    this.#tensorrt = { product, version };
   }
 
   async run(): Promise<RepairResult> {
@@ -145,6 +150,7 @@ class Search {
       proof: null,
       verdict: null,
       tensorrt: this.#tensorrt,
+      tables: this.#request.target ? tableBasis(this.#request.target) : null,
       builds: this.#builds,
       seconds: 0,
     };
@@ -346,6 +352,8 @@ class Search {
   }
 
   async #build(state: RepairState): Promise<RepairTrial> {
+    const { target, options: request } = this.#request;
+    if (target) return trialByTables(state.model, target, builtShapes(state.model, request.profiles));
     this.#builds += 1;
     const { folder } = this.#places;
     this.#events.progress?.(

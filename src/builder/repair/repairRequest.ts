@@ -1,9 +1,12 @@
+import type { CheckTarget } from '../../core/diagnose/checkModel.ts';
 import type { ProofVerdict } from '../../core/repair/repairResult.ts';
 import type { Repair } from '../../core/repair/planRepair.ts';
 import type { BuildOptions } from '../run/runBuild.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 
 export interface RepairRequest {
+  /** A version that is not built with: the tables of `trtlens check` decide; omitted: builds do. */
+  target?: CheckTarget | undefined;
   /** How to build, and the model. */
   options: BuildOptions;
   /** Where the repaired model goes; null: nothing is written. */

@@ -4,6 +4,7 @@ import type {
   InputSource,
   Measured,
   MeasuredNode,
+  PlannedOutput,
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
@@ -102,9 +103,13 @@ export class Simulation {
     return this.ask({ do: 'reset' });
   }
 
-  /** Runs the chunks that were added with every node exact; the outputs, sample by sample. */
-  async reference(outputs: string[]): Promise<ComparedOutput[][]> {
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs })).samples;
+  /**
+   * Runs the chunks that were added with every node exact; the outputs, sample by sample. `tie`: how close two choices are
+   * equally good.
+   */
+  async reference(planned: readonly PlannedOutput[], tie: number): Promise<ComparedOutput[][]> {
+    const outputs = planned.map(({ name, measure }) => ({ name, measure }));
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs, tie })).samples;
   }
 
   /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */
@@ -119,9 +124,9 @@ export class Simulation {
 
   /**
    * The outputs when these nodes are exact (a character a node, `1` or `0`), up to the first sample above `limit`.
-   * @param judged names of the outputs that count; null: all of floating point
+   * @param judged names of the outputs that count
    */
-  async trial(exact: string, limit: number | null, judged: readonly string[] | null): Promise<ComparedOutput[][]> {
+  async trial(exact: string, limit: number | null, judged: readonly string[]): Promise<ComparedOutput[][]> {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit, judged })).samples;
   }
 }

@@ -8,7 +8,14 @@ import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { fileTrouble } from '../../builder/userError.ts';
 import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
-import { type JudgedOutputs, nodeLevel, passesTolerance, randomWarning } from '../../core/accuracy/accuracyReport.ts';
+import {
+  type JudgedOutputs,
+  type MeasureKind,
+  measureKinds,
+  nodeLevel,
+  passesTolerance,
+  randomWarning,
+} from '../../core/accuracy/accuracyReport.ts';
 import { renderHtml, renderText } from '../../core/document/render.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { counted } from '../../core/base/text.ts';
@@ -30,6 +37,7 @@ const options = {
   force: { type: 'boolean' },
   judge: { type: 'boolean' },
   outputs: { type: 'string', multiple: true },
+  measure: { type: 'string', multiple: true },
 } as const;
 
 export const accuracy: Command = {
@@ -47,6 +55,11 @@ found. Writes only the rules and the page.
   --rules RULES         the override rules (*.trtprec) of the build
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --outputs NAME        judge only this output, of any type; may be repeated
+  --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
+                        (matched, with their scores), cosine, set (another order), elements or numeric; may be repeated.
+                        Without it, numbers count, in each group of channels with a range of its own, and boxes are
+                        matched as well; the kind of an output is guessed and shown. Outputs that hold choices (ArgMax,
+                        TopK, NonMaxSuppression) are judged by what they choose from
   --judge               also judge outputs that are not floating point, by the share of elements that differ
   --max-runs N          stop the search after N runs (default 1000)
   --max-seconds N       stop the search after N seconds (default 300)
@@ -75,6 +88,7 @@ found. Writes only the rules and the page.
       low,
       rules,
       judgedOutputs: judgedOutputs(values),
+      measures: measuresOf(values.measure ?? []),
       build: await reportOfBuild(model, values),
       sensitivity: wholeNumber('--sensitivity', values.sensitivity),
       modelLine: modelLine(model, out),
@@ -112,6 +126,19 @@ function judgedOutputs({ judge, outputs }: { judge?: boolean; outputs?: string[]
   if (judge && outputs !== undefined)
     throw new Usage('--judge cannot be combined with --outputs, which judges any type');
   return outputs ?? (judge ? 'all' : 'float');
+}
+
+/** `top1` and `NAME=top1`; of an empty name: for all other outputs. */
+function measuresOf(given: readonly string[]): Map<string, MeasureKind> {
+  return new Map(
+    given.map((text) => {
+      const at = text.lastIndexOf('=');
+      const kind = measureKinds.find((one) => one === text.slice(at + 1));
+      if (kind === undefined)
+        throw new Usage(`--measure: unknown value '${text.slice(at + 1)}'; expected one of ${measureKinds.join(', ')}`);
+      return [at < 0 ? '' : text.slice(0, at), kind] as const;
+    }),
+  );
 }
 
 function precisionOf(text: string | undefined): LowPrecision | undefined {

@@ -1,7 +1,11 @@
+import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { suggestRepairs } from '../../builder/repair/suggestRepairs.ts';
 import { repairModel } from '../../builder/repair/repairModel.ts';
 import { catalogue } from '../../core/repair/planRepair.ts';
-import { repairText, suggestionText } from '../../core/repair/repairResult.ts';
+import type { CheckTarget } from '../../core/diagnose/checkModel.ts';
+import { renderHtml } from '../../core/document/render.ts';
+import { repairDocument, repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
@@ -9,6 +13,8 @@ import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../b
 import { buildRequest } from '../build/buildRequest.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { driverScript } from '../driverScript.ts';
+import { checkPage } from '../report.ts';
+import { readTarget } from '../readTarget.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
 const options = {
@@ -19,13 +25,15 @@ const options = {
   only: { type: 'string', multiple: true },
   suggest: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
+  tensorrt: { type: 'string' },
+  html: { type: 'string' },
 } as const;
 
 const classes = ['rounding', 'signature', 'float', 'unproved'];
 
 export const repair: Command = {
   help: `trtlens repair MODEL.onnx [-o REPAIRED.onnx] [--allow CLASS,…] [--inputs FILE]… [--only ID,…]
-               [--suggest] [--dry-run] [build options] [--json]
+               [--tensorrt 10.6|11.2|rtx] [--suggest] [--dry-run] [--html FILE] [build options] [--json]
 
 Finds the smallest set of repairs with which a rejected model builds, compares original and repaired model in ONNX Runtime,
 and writes the repaired model. What a repair doesn't concern stays byte for byte as it is. Builds with TensorRT-RTX on the
@@ -37,9 +45,12 @@ CPU by default. Exit status 1: not repairable, or not with what is allowed.
                       compare), or the id of one repair. Repairs that
                       change what the model computes need their id here, or a yes at the terminal
   --inputs FILE       real inputs for the comparison: .npz, .npy, .json, .raw, or a folder (default: made values)
-  --only ID,…         make these repairs wherever they apply, for a TensorRT that is not installed here
+  --tensorrt VERSION  a TensorRT that is not installed here (also --target): the tables of trtlens check decide what it
+                      rejects, and nothing is built (default: build with what is installed)
+  --only ID,…         make these repairs wherever they apply, whatever the build says
   --suggest           only list the repairs that apply, without building anything
-  --dry-run           write nothing
+  --dry-run           write no model
+  --html FILE         also write a page: each place before and after, and the proof
   --json              { "status", "repairs", "notAllowed", "failure", "proof", "verdict", "written", "builds", "seconds" }
 
 Other options are those of trtlens build.
@@ -58,9 +69,15 @@ Other options are those of trtlens build.
       ? null
       : (textOf(values, 'out') ?? model.replace(/(?:\.onnx)?(?:\.gz)?$/i, '.repaired.onnx'));
     const request = await buildRequest(model, values, terminal);
+    const html = textOf(values, 'html');
+    if (html !== undefined) {
+      await checkOutput(html, [...(await filesOfModel(model)), out ?? undefined]);
+      await checkPage(html);
+    }
     const result = await repairModel(
       {
         options: request,
+        target: targetOf(textOf(values, 'tensorrt')),
         out,
         allow,
         ...(only.length > 0 && { only }),
@@ -71,11 +88,19 @@ Other options are those of trtlens build.
       { progress: (text) => terminal.status(text), ask: (one, places) => asks(terminal, one.title, places) },
       terminal.signal,
     ).finally(() => terminal.status(null));
+    if (html !== undefined) await writeWhole(html, renderHtml(repairDocument(result)));
     if (values['json']) await printJson(terminal, result);
     else await terminal.out(repairText(result));
     return result.status === 'repaired' || result.status === 'builds' ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** A version to check for by tables; undefined: TensorRT is here, so that builds decide. */
+function targetOf(text: string | undefined): CheckTarget | undefined {
+  if (text === undefined || /^(?:tensorrt-)?rtx$/i.test(text)) return undefined;
+  const { product, version } = readTarget(text);
+  return { product: product ?? 'tensorrt', version: version && `${version[0]}.${version[1]}`, capability: null };
+}
 
 /** @throws {Usage} for a word that is neither a class nor a repair */
 function allowed(words: readonly string[]): Set<string> {

@@ -17,11 +17,14 @@ import {
   type AccuracyReport,
   accuracyVerdict,
   castsText,
+  channelsText,
   errorFigure,
   evidence,
   isWithin,
   type JudgedNode,
   magnitude,
+  measureErrorTexts,
+  measureNames,
   moduleOf,
   nodeLevel,
   nodeTitle,
@@ -84,7 +87,8 @@ export function accuracyDocument(
       },
       ...section('Outputs', [
         ...outputTable(outputs, tolerance),
-        note(`Error: max|difference| / max|reference| of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
+        note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
+        ...outputNotes(outputs),
         note(inputsText(inputs)),
       ]),
       ...kernelSection(given),
@@ -127,28 +131,80 @@ function outputState({ judged, finite, error, shapeDiffers }: AccuracyOutput, to
 }
 
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Block[] {
-  const errorText = ({ max, error, finite, shapeDiffers }: AccuracyOutput): string => {
-    if (shapeDiffers || (max === null && !finite)) return 'its shape differs';
+  const errorText = ({ max, error, finite, shapeDiffers, measure }: AccuracyOutput): string => {
+    if (shapeDiffers && measure?.by !== 'measure') return 'its shape differs';
+    if (max === null && !finite) return 'its shape differs';
     return max === null ? `${percentText(100 * (error ?? 0))} of its elements differ` : errorFigure(error);
   };
+  const hasMeasures = outputs.some(({ measure, max }) => measure !== undefined && max !== null);
+  const verdictOf = (output: AccuracyOutput, state: State): string =>
+    output.judged ? (state === 'good' ? 'passes' : 'fails') : output.before ? 'judged before it' : 'not judged';
   return table(
-    ['output', '', 'error#', 'mean#', 'largest value#'],
+    ['output', '', 'error#', 'mean#', 'largest value#', ...(hasMeasures ? ['measure'] : [])],
     outputs.map((output) => {
-      const { name, max, mean, judged } = output;
+      const { name, max, mean, measure } = output;
       const state = outputState(output, tolerance);
       return {
         cells: [
           name,
-          judged ? (state === 'good' ? 'passes' : 'fails') : 'not judged',
+          verdictOf(output, state),
           errorText(output),
           max === null ? '' : errorFigure(mean),
           max === null ? '' : magnitude(max),
+          ...(hasMeasures ? [max === null ? '' : (measure?.text ?? '')] : []),
         ],
         state,
       };
     }),
     'output',
   );
+}
+
+/** What the outputs were taken for, and what is judged instead of choices. */
+const outputNotes = (outputs: readonly AccuracyOutput[]): Block[] => [
+  ...outputs.flatMap(({ name, groups }) => (groups ? [note(groupsText(name, groups))] : [])),
+  ...choicesNote(outputs),
+  ...outputs.flatMap(({ name, measure, before }) =>
+    measure && !before && (measure.kind !== 'elements' || measure.chosen)
+      ? [note(`${name} is judged by ${measuredBy(measure)}: ${measure.chosen ? 'chosen' : measure.reason}.`)]
+      : [],
+  ),
+];
+
+/** What the errors of the judged outputs are. */
+function errorMeaning(outputs: readonly AccuracyOutput[]): string {
+  const kinds = outputs
+    .filter(({ judged }) => judged)
+    .map(({ measure }) => (measure?.by === 'measure' ? measure.kind : 'numeric'));
+  return [...new Set(kinds.length > 0 ? kinds : ['numeric' as const])]
+    .map((kind) => measureErrorTexts[kind])
+    .join('; ');
+}
+
+/** Which outputs hold choices, and what is judged for them. */
+function choicesNote(outputs: readonly AccuracyOutput[]): Block[] {
+  const choices = outputs.filter(({ before }) => before !== undefined);
+  if (choices.length === 0) return [];
+  const from = [...new Set(choices.flatMap(({ before }) => before!))];
+  const names = choices.map(({ name }) => name).join(', ');
+  return [
+    note(
+      `${names}: chosen from ${from.join(', ')}. Near a tie, any error changes a choice, so ${from.length === 1 ? 'that is' : 'those are'} judged.`,
+    ),
+  ];
+}
+
+const measuredBy = ({ kind, by }: NonNullable<AccuracyOutput['measure']>): string => {
+  const name = measureNames[kind];
+  return by === 'numeric' ? `its numbers; also shown is ${name}` : name;
+};
+
+/** `output0: channels 0 to 3 of axis 1 (up to 640) …`. */
+function groupsText(name: string, groups: NonNullable<AccuracyOutput['groups']>): string {
+  const described = groups
+    .slice(0, 4)
+    .map((group) => `${channelsText(group)} (up to ${magnitude(group.max)}): ${errorFigure(group.error)}`);
+  return `${name}: its channels have ranges more than 10 times apart, so each group is compared with its own largest value. Errors on axis ${groups[0]!.axis}: channels ${described.join('; ')}${groups.length > 4 ? '; …' : ''}.`;
 }
 
 /** What a build's kernels may change: a second opinion, never the basis of the fix. */

@@ -4,6 +4,14 @@ import { type DataType, isFloatType, type OnnxModel, type OnnxValue } from '../f
 import type { NewNode } from '../formats/onnx/writeModel.ts';
 import type { ModelGraph } from '../network/modelGraph.ts';
 import { lowMakers } from './internal/lowMakers.ts';
+import {
+  type FoundMeasure,
+  type JudgedOutputs,
+  measureNames,
+  measureText,
+  type MeasureKind,
+  type PlannedOutput,
+} from './internal/outputMeasures.ts';
 import type {
   LowNode,
   ReducedPrecisionModel,
@@ -12,6 +20,16 @@ import type {
 } from './internal/reducedPrecisionModel.ts';
 import { counted, thousands, typeName } from '../base/text.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
+
+export {
+  type JudgedOutputs,
+  type MeasureKind,
+  measureErrorTexts,
+  measureKinds,
+  measureNames,
+  type PlannedOutput,
+  planOutputs,
+} from './internal/outputMeasures.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */
 export interface Measures {
@@ -341,6 +359,41 @@ export interface AccuracyOutput {
   judged: boolean;
   /** Mean of the samples' errors; null: not finite in one of them. */
   mean: number | null;
+  /** What a user of such an output looks at; absent: numbers alone. */
+  measure?: OutputMeasured;
+  /** The error of its numbers, where `error` may be that of the measure; null: not finite. */
+  numeric?: number | null;
+  /** Groups of channels that are compared with ranges of their own, because these differ by more than ten times. */
+  groups?: ChannelGroup[];
+  /** It is no output of the model, but what a node chooses an output from. */
+  feeds?: { node: string; op: string; output: string };
+  /** Tensors that are judged for it, because it holds what was chosen from them. */
+  before?: string[];
+}
+
+/** The measure of an output's kind. */
+export interface OutputMeasured {
+  kind: MeasureKind;
+  /** What counts for the tolerance: the numbers, or the measure. */
+  by: 'numeric' | 'measure';
+  /** Why it is this one. */
+  reason: string;
+  /** The user chose it. */
+  chosen?: true;
+  /** 0 is perfect; null: it cannot be measured. */
+  error: number | null;
+  /** What was found, in words. */
+  text: string;
+}
+
+/** Channels that have one range. */
+export interface ChannelGroup {
+  axis: number;
+  /** Ranges of channels, both ends included. */
+  channels: [number, number][];
+  /** Largest magnitude in the reference. */
+  max: number;
+  error: number;
 }
 
 export interface AccuracyFix {
@@ -376,6 +429,15 @@ export interface ComparedOutput {
   shapes?: [number[], number[]];
   nan?: number;
   inf?: number;
+  numeric?: number | null;
+  measure?: FoundMeasure | null;
+  groups?: ChannelGroup[];
+}
+
+/** `0 to 3, 7`. */
+export function channelsText({ channels }: Pick<ChannelGroup, 'channels'>): string {
+  const spans = channels.slice(0, 3).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
+  return `${spans.join(', ')}${channels.length > 3 ? ', …' : ''}`;
 }
 
 /** A number as a report gives it; null: not finite. */
@@ -384,41 +446,93 @@ export const finiteOrNull = (value: number): number | null => (Number.isFinite(v
 /** Whether an error is within a tolerance; null, not finite, is not. */
 export const isWithin = (error: number | null, tolerance: number): boolean => error !== null && error <= tolerance;
 
-/** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */
-export type JudgedOutputs = 'float' | 'all' | readonly string[];
-
 export const isJudged = ({ name, kind }: ComparedOutput, judged: JudgedOutputs): boolean =>
   typeof judged === 'string' ? kind === 'float' || judged === 'all' : judged.includes(name);
 
-/** The worst error of all samples' outputs that count; Infinity: not finite. */
-export function trialError(samples: readonly ComparedOutput[][], judged: JudgedOutputs): number {
-  const counted = samples.flat().filter((output) => isJudged(output, judged));
-  return Math.max(0, ...counted.map(({ finite, error }) => (finite && error !== null ? error : Infinity)));
+/** The worst error of all samples' outputs that count; Infinity: not finite. `plan`: how they are judged. */
+export function trialError(
+  samples: readonly ComparedOutput[][],
+  judged: JudgedOutputs,
+  plan: readonly PlannedOutput[] = [],
+): number {
+  const chosen = new Map(plan.map((one) => [one.name, one]));
+  const byName = new Map<string, ComparedOutput[]>();
+  for (const output of samples.flat()) if (isJudged(output, judged)) addTo(byName, output.name, output);
+  const errors = [...byName].map(([name, all]) => errorOfAll(all, chosen.get(name)) ?? Infinity);
+  return Math.max(0, ...errors);
+}
+
+/** The error of one output over its samples: the worst, or the share of all choices that differ; null: not finite. */
+function errorOfAll(all: readonly ComparedOutput[], plan: PlannedOutput | undefined): number | null {
+  if (all.some(({ finite, error }) => !finite || error === null)) return null;
+  const isShare = plan?.measure?.by === 'measure' && all.every(({ measure }) => measure?.wrong !== undefined);
+  if (!isShare) return Math.max(...all.map(({ error }) => error!));
+  const sum = (key: 'wrong' | 'count') => all.reduce((total, { measure }) => total + measure![key]!, 0);
+  return sum('wrong') / Math.max(1, sum('count'));
 }
 
 /** Each output over its samples (at least one), which have the same outputs in the same order. */
-export function outputErrors(samples: readonly ComparedOutput[][], judged: JudgedOutputs): AccuracyOutput[] {
+export function outputErrors(
+  samples: readonly ComparedOutput[][],
+  judged: JudgedOutputs,
+  plan: readonly PlannedOutput[] = [],
+): AccuracyOutput[] {
+  const chosen = new Map(plan.map((one) => [one.name, one]));
+  const compared = new Set(samples[0]!.map(({ name }) => name));
   return samples[0]!.map((first, i) => {
     const all = samples.map((sample) => sample[i]!);
     const finite = all.every((one) => one.finite);
     const errors = all.map(({ error }) => error ?? 0);
     const sum = errors.reduce((a, b) => a + b, 0);
+    const planned = chosen.get(first.name);
+    // Where only outputs were compared, such as those of an engine, the choices themselves are all there is.
+    const stands = planned?.before?.length && !planned.before.some((name) => compared.has(name));
     return {
       name: first.name,
       max: first.kind === 'float' ? Math.max(...all.map(({ max }) => max ?? 0)) : null,
-      error: finite ? Math.max(...errors) : null,
+      error: finite ? errorOfAll(all, planned) : null,
       finite,
       ...(all.some(({ shapes }) => shapes) && { shapeDiffers: true as const }),
-      judged: isJudged(first, judged),
+      judged: isJudged(first, judged) || Boolean(stands),
       mean: finite ? sum / errors.length : null,
+      ...(planned && describedBy(planned, all)),
+      ...groupsOf(all),
     };
   });
+}
+
+/** What is said of an output because of its kind. */
+function describedBy(
+  { measure, feeds, before }: PlannedOutput,
+  all: readonly ComparedOutput[],
+): Partial<AccuracyOutput> {
+  const found = all.map((one) => one.measure ?? null);
+  const numeric = all.some((one) => !one.finite || (one.numeric ?? null) === null)
+    ? null
+    : Math.max(...all.map((one) => one.numeric!));
+  const { error, text } = measureText(measure?.kind ?? 'numeric', found);
+  const described = measure && { kind: measure.kind, by: measure.by, reason: measure.reason, error, text };
+  return {
+    ...(measure &&
+      described && { measure: { ...described, ...(measure.chosen && { chosen: true as const }) }, numeric }),
+    ...(feeds && { feeds }),
+    ...(before && { before }),
+  };
+}
+
+/** The groups of the sample in which one of them has the largest error. */
+function groupsOf(all: readonly ComparedOutput[]): Pick<AccuracyOutput, 'groups'> {
+  const worst = (groups: ChannelGroup[]) => Math.max(...groups.map(({ error }) => error));
+  const found = all.flatMap(({ groups }) => (groups ? [groups] : [])).sort((a, b) => worst(b) - worst(a));
+  return found[0] ? { groups: found[0] } : {};
 }
 
 /** The worst error of the outputs that count; null: not finite. */
 export function worstError(outputs: readonly AccuracyOutput[]): number | null {
   const judged = outputs.filter((output) => output.judged);
-  return judged.some(({ finite }) => !finite) ? null : Math.max(0, ...judged.map(({ error }) => error ?? 0));
+  return judged.some(({ finite, error }) => !finite || error === null)
+    ? null
+    : Math.max(0, ...judged.map(({ error }) => error!));
 }
 
 /** Nodes that are put into low precision together, and nothing else. */
@@ -536,15 +650,34 @@ export function accuracyVerdict(report: AccuracyReport): string {
   const worst = worstError(outputs);
   const what = worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`;
   const found = `${typeName(low)} gives ${what}${judgedOnly(outputs)}`;
-  if (passesTolerance(report)) return `${found}, within the tolerance of ${tolerance}.`;
+  if (passesTolerance(report))
+    return `${found}, within the tolerance of ${tolerance}.${againstMeasure(outputs, tolerance)}`;
   if (!fix) return `${found}; there is no fix.`;
-  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${againstMeasure(outputs, tolerance)}`;
+}
+
+/** Where numbers and the measure of an output's kind say different things; '' where they agree. */
+function againstMeasure(outputs: readonly AccuracyOutput[], tolerance: number): string {
+  const differing = outputs.filter(
+    ({ judged, finite, error, measure }) =>
+      judged &&
+      finite &&
+      measure?.by === 'numeric' &&
+      isWithin(error, tolerance) !== isWithin(measure.error, tolerance),
+  );
+  const said = differing.slice(0, 3).map(({ name, measure }) => `${name}: ${measure!.text}`);
+  if (said.length === 0) return '';
+  const passes = isWithin(differing[0]!.measure!.error, tolerance);
+  return ` Judged by ${measureNames[differing[0]!.measure!.kind]} it would ${passes ? 'pass' : 'fail'} (${said.join('; ')}).`;
 }
 
 /** ` in output "probs"`: where the search was about some outputs; '' if all of floating point are judged. */
 function judgedOnly(outputs: readonly AccuracyOutput[]): string {
-  if (outputs.every(({ judged, max }) => judged || max === null)) return '';
-  const names = outputs.filter(({ judged }) => judged).map(({ name }) => `"${name}"`);
+  const judged = outputs.filter((output) => output.judged);
+  const { feeds } = judged[0] ?? {};
+  if (feeds && judged.every((output) => output.feeds)) return ` in what ${feeds.op} reads ("${judged[0]!.name}")`;
+  if (outputs.every((output) => output.judged || output.max === null || output.before)) return '';
+  const names = judged.map(({ name }) => `"${name}"`);
   return ` in ${names.length === 1 ? 'output' : 'outputs'} ${names.join(', ')}`;
 }
 

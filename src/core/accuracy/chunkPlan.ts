@@ -63,14 +63,12 @@ export class ChunkPlan {
   private readonly inputs: Map<string, OnnxValue>;
   /** Position of the last node that reads a tensor; graph outputs are read behind all. */
   private readonly lastRead = new Map<string, number>();
-  private readonly keepOutputs: boolean;
 
-  /** `keepOutputs`: the model's outputs are kept, too. */
-  constructor(low: ReducedPrecisionModel, network: Network, keepOutputs: boolean) {
+  /** `kept`: tensors that are kept to the end. */
+  constructor(low: ReducedPrecisionModel, network: Network, kept: readonly string[] = []) {
     this.low = low;
     this.graph = low.model.graph;
     this.network = network;
-    this.keepOutputs = keepOutputs;
     const constants = new Set(this.graph.initializers.map(({ name }) => name));
     const inputs = this.graph.inputs.filter(({ name }) => !constants.has(name));
     this.inputs = new Map(inputs.map((input) => [input.name, input]));
@@ -80,7 +78,7 @@ export class ChunkPlan {
       return new Set([...namesReadBy(node), ...sources].filter((name) => name !== ''));
     });
     for (const [position, reads] of this.reads.entries()) for (const name of reads) this.lastRead.set(name, position);
-    if (keepOutputs) for (const { name } of this.graph.outputs) this.lastRead.set(name, Infinity);
+    for (const name of kept) this.lastRead.set(name, Infinity);
   }
 
   /** Ranges of nodes, cut where the types of all tensors that cross are known. */
@@ -184,14 +182,15 @@ export interface SwitchedChunk extends Chunk {
 
 /**
  * One model for all runs of a search: each low-precision node is switched by a Boolean of its own, so that no trial needs
- * new sessions. With all of them true it is the reference.
+ * new sessions. With all of them true it is the reference. `compared`: tensors that are kept to be compared.
  */
 export function* switchedChunks(
   low: ReducedPrecisionModel,
   network: Network,
   file: ModelFile,
+  compared: readonly string[],
 ): Generator<SwitchedChunk> {
-  const plan = new ChunkPlan(low, network, true);
+  const plan = new ChunkPlan(low, network, compared);
   const names = new Names(low);
   const flags = names.fresh('flags');
   for (const cut of plan.cuts()) {
@@ -330,7 +329,7 @@ export interface JudgeChunk extends Chunk {
  * judges every node.
  */
 export function* judgeChunks(low: ReducedPrecisionModel, network: Network, file: ModelFile): Generator<JudgeChunk> {
-  const plan = new ChunkPlan(low, network, false);
+  const plan = new ChunkPlan(low, network);
   const judge = new JudgeWriter(low, network, new Names(low));
   const { constants } = judge.writer;
   for (const cut of plan.cuts()) {

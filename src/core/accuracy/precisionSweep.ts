@@ -8,8 +8,10 @@ import {
   type AccuracyOutput,
   type AccuracyReport,
   type ComparedOutput,
+  channelsText,
   errorFigure,
   isWithin,
+  magnitude,
   nodeTitle,
   worstError,
 } from './accuracyReport.ts';
@@ -287,8 +289,12 @@ function differenceText({ error, finite, stored, shapes }: ComparedTensor): stri
 }
 
 function remarks(tensor: Comparison['tensors'][number]): string[] {
-  const { nan, inf, range, shapes, predicted, agrees: fits } = tensor;
+  const { nan, inf, range, shapes, predicted, agrees: fits, groups } = tensor;
+  const worst = groups?.toSorted((a, b) => b.error - a.error)[0];
   return [
+    ...(worst
+      ? [`largest in channels ${channelsText(worst)} of axis ${worst.axis}, which reach ${magnitude(worst.max)}`]
+      : []),
     ...(shapes ? [shapes.map(shapeText).join(' and ')] : []),
     ...(nan ? [counted(nan, 'NaN', 'NaN')] : []),
     ...(inf ? [counted(inf, 'infinity', 'infinities')] : []),

@@ -6,6 +6,7 @@ import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { exactRelease } from '../base/text.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../fusion/fusionReport.ts';
 import { attentions } from '../network/modelGraph.ts';
+import { type AttentionFate, attentionFates, attentionText } from './internal/attentionFates.ts';
 import type { BuildFacts } from '../precision/buildFacts.ts';
 import { planPrecision } from '../precision/precisionPlan.ts';
 import { compileGlob, matchesGlob, type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
@@ -64,36 +65,22 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
   if (found.length === 0) return { kept: null, message: 'The model has no attention: no Softmax between two MatMuls.' };
   if (isPlanned(report))
     return { kept: null, message: 'The kernels are unknown: the log does not list the engine layers.' };
+  const fates = attentionFates(report, network);
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
-  const opaque = opaqueForeignNodes(report);
-  const broken: ReportNode[] = [];
-  const hidden: ReportNode[] = [];
-  for (const { scores, softmax, values } of found) {
-    const [first, middle, last] = [scores, softmax, values].map((index) => report.nodes[index]!) as [
-      ReportNode,
-      ReportNode,
-      ReportNode,
-    ];
-    const shared = first.layers.filter((id) => middle.layers.includes(id) && last.layers.includes(id));
-    // A member of a ForeignNode can be in no known kernel.
-    const unknown = [first, middle, last].some(
-      ({ fate, layers: own }) => fate === 'unknown' || (fate === 'foreign' && own.length === 0),
-    );
-    if (shared.some((id) => layers.get(id)?.kind !== 'foreign')) continue;
-    if (shared.length > 0 || unknown || [first, middle, last].some((node) => opaque.has(node.foreignNode ?? -1)))
-      hidden.push(middle);
-    else broken.push(middle);
-  }
+  const of = (state: AttentionFate['state']) => fates.filter((fate) => fate.state === state);
+  const broken = of('split').map(({ softmax }) => softmax);
+  const hidden = of('unknown').map(({ softmax }) => softmax);
+  const details = fates.map(attentionText);
   const total = counted(found.length, 'attention');
   if (broken.length > 0) {
-    const kernels = broken[0]!.layers.map((id) => layers.get(id)?.tactic || layers.get(id)?.name).filter(Boolean);
-    const where = kernels[0] ? ` For example, ${broken[0]!.name || 'the first'} is computed by ${kernels[0]}.` : '';
+    const first = fates.find(({ state }) => state === 'split')!;
     return {
       kept: false,
-      message: `Not one kernel: ${broken.length} of ${total}.${where}`,
+      message: `Not one kernel: ${broken.length} of ${total}. For example, ${attentionText(first)}.`,
       value: broken.length,
       nodes: broken,
       logLine: layers.get(broken[0]!.layers[0] ?? -1)?.line ?? null,
+      details,
     };
   }
   if (hidden.length > 0)
@@ -101,7 +88,7 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
       kept: null,
       message: `The kernels of ${hidden.length} of ${total} are unknown: this build does not list what the kernels inside ForeignNodes compute.`,
     };
-  return { kept: true, message: `${total}: each is one kernel.`, value: 0 };
+  return { kept: true, message: `${total}: each is one kernel.`, value: 0, details };
 }
 
 /** A build, or the baseline, as far as a gate looks at it. */
@@ -123,6 +110,7 @@ export type GateFinding =
       baseline?: number;
       nodes?: readonly { id: string; name: string }[];
       logLine?: number | null;
+      details?: readonly string[];
     }
   | { kept: null; message: string };
 
@@ -199,6 +187,7 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
     names: (details.nodes ?? []).map(({ id, name }) => name || `node ${id}`),
     ...sourcesOf(details.nodes ?? [], build.report),
     logLine: details.logLine ?? null,
+    ...(details.details && { details: [...details.details] }),
     place: check.place,
     permission: verdict === 'allowed' && permission ? { until: permission.until, why: permission.why } : null,
   };

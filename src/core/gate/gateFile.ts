@@ -72,6 +72,8 @@ export interface CheckResult {
   sources?: (string | null)[];
   /** Line of the build log that shows it; null: none. */
   logLine: number | null;
+  /** What was found of each part, as of each Softmax: which kernel computes it, or where it is split. Omitted: nothing more. */
+  details?: string[];
   /** Where the check is in the gate file. */
   place: Place;
   /** The permission that lets it fail; null: none was needed. */
@@ -553,6 +555,14 @@ const resultBlocks = (result: GateResult): Document['blocks'] => [
     })),
     'check',
   ),
+  ...result.checks
+    .filter(({ verdict, details = [] }) => verdict !== 'passed' && details.length > 0)
+    .flatMap(({ check, details = [] }) =>
+      section(
+        check,
+        details.map((text) => ({ kind: 'text', text }) as const),
+      ),
+    ),
   ...section(
     'Not checked',
     result.notChecked.map((text) => ({ kind: 'text', text })),

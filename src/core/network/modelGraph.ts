@@ -408,19 +408,23 @@ interface AttentionNode<Tensor> {
   outputs: readonly Tensor[];
 }
 
-/** What may be between the first product of an attention and its Softmax. */
-const between: ReadonlySet<string> = new Set([
-  'Mul',
-  'Div',
-  'Add',
-  'Sub',
-  'Where',
+const arranging = [
   'Cast',
   'QuantizeLinear',
   'DequantizeLinear',
   'Identity',
+  'Reshape',
+  'Squeeze',
+  'Unsqueeze',
+  'Flatten',
+];
+/** What may be between the first product of an attention and its Softmax: scale, cap, bias, masks of windows. */
+const between: ReadonlySet<string> = new Set([
+  ...'Mul Div Add Sub Where Clip Tanh Max Min Expand Transpose'.split(' '),
+  ...arranging,
 ]);
-const casts: ReadonlySet<string> = new Set(['Cast', 'QuantizeLinear', 'DequantizeLinear', 'Identity', 'Dropout']);
+/** What may be between its Softmax and the second product: dropout, masked heads, and rows without a key that are set to 0. */
+const behindSoftmax: ReadonlySet<string> = new Set([...arranging, 'Dropout', 'Mul', 'Where', 'IsNaN', 'Transpose']);
 const attentionProducts: ReadonlySet<string> = new Set(['MatMul', 'Gemm', 'Einsum']);
 
 /** The core of one attention, as positions in the network. */
@@ -428,9 +432,11 @@ export interface Attention {
   scores: number;
   softmax: number;
   values: number;
+  /** The nodes on the way from the one product to the other, in that order, without the products. */
+  path: number[];
 }
 
-/** Every Softmax that is fed by a product through scale, mask or casts only, and read by a product through casts only. */
+/** Every Softmax that is fed by a product of two computed tensors through scale, mask, casts and the like, and read by another one. */
 export function attentions<Tensor extends string | number>(network: readonly AttentionNode<Tensor>[]): Attention[] {
   if (!network.some(({ op }) => op === 'Softmax')) return [];
   const producer = new Map<Tensor, number>();
@@ -441,37 +447,57 @@ export function attentions<Tensor extends string | number>(network: readonly Att
   network.forEach(({ inputs }, index) => {
     for (const input of inputs) if (producer.has(input)) addTo(readers, input, index);
   });
-  const before = (node: AttentionNode<Tensor>): number | undefined => {
-    const seen = new Set<number>();
-    const queue = [...node.inputs];
-    for (let input = queue.shift(); input !== undefined; input = queue.shift()) {
-      const found = producer.get(input);
-      if (found === undefined || seen.has(found)) continue;
-      seen.add(found);
-      const { op, inputs } = network[found]!;
-      if (attentionProducts.has(op)) return found;
-      if (between.has(op)) queue.push(...inputs);
-    }
-    return undefined;
-  };
-  const behind = (node: AttentionNode<Tensor>): number | undefined => {
-    const queue = [...node.outputs];
-    const seen = new Set<Tensor>();
-    for (let output = queue.shift(); output !== undefined; output = queue.shift()) {
-      if (seen.has(output)) continue;
-      seen.add(output);
-      for (const reader of readers.get(output) ?? []) {
-        const { op, inputs, outputs } = network[reader]!;
-        // The probabilities are the left factor.
-        if (attentionProducts.has(op) && inputs[0] === output) return reader;
-        if (casts.has(op)) queue.push(...outputs);
+  /** A product of what nodes make: one with weights, such as that of a position bias, makes no scores. */
+  const isOfComputed = ({ inputs }: AttentionNode<Tensor>) => inputs.slice(0, 2).every((input) => producer.has(input));
+  const before = (softmax: number): { found: number; path: number[] } | undefined => {
+    const from = new Map<number, number>();
+    const queue = [softmax];
+    let other: number | undefined;
+    for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+      for (const input of network[at]!.inputs) {
+        const found = producer.get(input);
+        if (found === undefined || from.has(found) || found === softmax) continue;
+        from.set(found, at);
+        const node = network[found]!;
+        if (attentionProducts.has(node.op)) {
+          if (isOfComputed(node)) return { found, path: chain(from, found, softmax) };
+          other ??= found;
+        } else if (between.has(node.op)) queue.push(found);
       }
     }
+    return other === undefined ? undefined : { found: other, path: chain(from, other, softmax) };
+  };
+  const behind = (softmax: number): { found: number; path: number[] } | undefined => {
+    const from = new Map<number, number>();
+    const queue = [softmax];
+    for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+      for (const output of network[at]!.outputs)
+        for (const reader of readers.get(output) ?? []) {
+          if (from.has(reader) || reader === softmax) continue;
+          const { op, inputs } = network[reader]!;
+          // The probabilities are the left factor.
+          if (attentionProducts.has(op) && inputs[0] === output) {
+            from.set(reader, at);
+            return { found: reader, path: chain(from, reader, softmax).reverse() };
+          }
+          if (!behindSoftmax.has(op)) continue;
+          from.set(reader, at);
+          queue.push(reader);
+        }
+    }
     return undefined;
   };
-  return network.flatMap((node, softmax) => {
-    if (node.op !== 'Softmax') return [];
-    const [scores, values] = [before(node), behind(node)];
-    return scores === undefined || values === undefined ? [] : [{ scores, softmax, values }];
+  return network.flatMap(({ op }, softmax) => {
+    if (op !== 'Softmax') return [];
+    const [scores, values] = [before(softmax), behind(softmax)];
+    if (!scores || !values) return [];
+    return [{ scores: scores.found, softmax, values: values.found, path: [...scores.path, softmax, ...values.path] }];
   });
+}
+
+/** The nodes between a node and a Softmax, from the node on, without the two. */
+function chain(from: ReadonlyMap<number, number>, node: number, softmax: number): number[] {
+  const found: number[] = [];
+  for (let at = from.get(node)!; at !== softmax; at = from.get(at)!) found.push(at);
+  return found;
 }

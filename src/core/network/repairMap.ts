@@ -2,7 +2,7 @@ import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 
 /**
  * What a repair does to the results:
- * - exact: bit-identical outputs, whatever the inputs
+ * - exact: bit-identical outputs, whatever the finite inputs
  * - rounding: the same numbers in another order, within 1e-5
  * - signature: the type or name of an input or output changes; what is computed stays exact
  * - float: a quantized computation becomes a floating-point one
@@ -19,6 +19,8 @@ export interface RepairPlace {
   operator: string;
   /** Names of the nodes that are there now. */
   by: string[];
+  /** Their operators; omitted: the node is still what it was. */
+  operators?: string[];
   /** What is special about this place, as a sentence; null: nothing. */
   note: string | null;
 }

@@ -15,6 +15,8 @@ import { foldConstants, foldShapes } from './internal/repairs/foldConstants.ts';
 import { batchNormInference, bernoulliUniform, dropoutInference } from './internal/repairs/inference.ts';
 import { inlineFailingCalls } from './internal/repairs/inlineFunctions.ts';
 import { innerUint8 } from './internal/repairs/innerUint8.ts';
+import { packedWeights, packedWeightsFloat } from './internal/repairs/contrib/packedWeights.ts';
+import { pairwiseDistance } from './internal/repairs/contrib/pairwiseDistance.ts';
 import { splitIntegerProducts } from './internal/repairs/contrib/integerProducts.ts';
 import { indexLabels } from './internal/repairs/contrib/labels.ts';
 import { loopCondition } from './internal/repairs/loopCondition.ts';
@@ -50,7 +52,9 @@ import {
   removeUnusedOutputs,
   widenInputs,
 } from './internal/repairs/unused.ts';
-import type { Diagnosis } from '../diagnose/diagnosis.ts';
+import { checkModel, type CheckFinding, type CheckTarget } from '../diagnose/checkModel.ts';
+import { sizesOf, type BuiltShape } from '../build/buildManifest.ts';
+import type { Diagnosis, DiagnosisCode } from '../diagnose/diagnosis.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 
 export type { Repair } from './internal/repair.ts';
@@ -196,6 +200,7 @@ export const catalogue: readonly Repair[] = [
   uniqueNames,
   qlinearPairs,
   splitIntegerProducts,
+  packedWeights,
   fusedMatmul,
   fusedConv,
   contribAttention,
@@ -206,6 +211,7 @@ export const catalogue: readonly Repair[] = [
   geluOperators,
   mlLinear,
   mlTrees,
+  pairwiseDistance,
   expandDeterminant,
   affineGrid,
   columnsToImage,
@@ -219,6 +225,7 @@ export const catalogue: readonly Repair[] = [
   dropStringOutputs,
   dynamicQuantizationFloat,
   dynamicQuantizeLstm,
+  packedWeightsFloat,
   dropoutInference,
   batchNormInference,
   bernoulliUniform,
@@ -262,6 +269,27 @@ export function trialOf(found: Diagnosis[], model: OnnxModel, error: string): Re
   const text = [error, ...errors.map(({ message }) => message)].join('\n');
   return { error: first ?? unknown, nodes, text: text.replaceAll(/\S*trtlens-repair-\d+\.onnx|\S*build-\d+\S*/g, '') };
 }
+
+/** What the tables of a version say of a model, which is not built. */
+export function trialByTables(model: OnnxModel, target: CheckTarget, shapes: readonly BuiltShape[][]): RepairTrial {
+  const found = checkModel(model, target, sizesOf(shapes)).filter(({ severity }) => severity === 'error');
+  return found.length === 0 ? passed : trialOf(found.map(diagnosisOf), model, found[0]!.message);
+}
+
+const diagnosisOf = ({ code, message, advice, nodes, repair }: CheckFinding): Diagnosis => ({
+  code: code as DiagnosisCode,
+  rule: null,
+  severity: 'error',
+  message,
+  advice,
+  sure: 'likely',
+  line: 0,
+  evidence: message,
+  nodes,
+  layer: null,
+  ...(repair !== undefined && { repair }),
+  follows: [],
+});
 
 /** Ids change with each edit, names and outputs stay. */
 const keyOf = ({ name, outputs }: OnnxModel['nodes'][number]): string => outputs.find(Boolean) ?? name;

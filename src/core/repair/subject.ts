@@ -1,7 +1,14 @@
 import { type Network, networkOf } from '../network/network.ts';
 import { graphPathOf, isStandardDomain, standardOpset } from '../network/modelGraph.ts';
 import type { Shape } from '../network/outputTypes.ts';
-import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxNode, OnnxTensor } from '../formats/onnx/onnxModel.ts';
+import {
+  elementCount,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+} from '../formats/onnx/onnxModel.ts';
 import {
   type AttributeLists,
   type OpenExternal,
@@ -32,6 +39,9 @@ export interface SubjectOptions {
   /** Computes tensors of the main graph that depend on no input; a tensor that cannot be computed is missing. */
   compute: (names: readonly string[]) => Promise<ReadonlyMap<string, ComputedTensor>>;
 }
+
+/** Elements of the largest constant that is kept. */
+const mostKept = 1 << 20;
 
 /** A model that is to be repaired, with what is known of it. Declared types of inner tensors are not trusted: they may be stale. */
 export class RepairSubject {
@@ -137,7 +147,9 @@ export class RepairSubject {
     const known = this.#constants.get(`${graphPathOf(node.id)}\n${name}`);
     if (known) return known;
     const read = this.#constant(node, name);
-    this.#constants.set(`${graphPathOf(node.id)}\n${name}`, read);
+    // Large ones are read again: they would stay in memory.
+    const size = elementCount(this.constantTensor(node, name)?.shape ?? []);
+    if (size <= mostKept) this.#constants.set(`${graphPathOf(node.id)}\n${name}`, read);
     return read;
   }
 

@@ -152,6 +152,13 @@ function fromFields(message: Uint8Array, type: DataType, count: number): Float64
   } catch {
     return null;
   }
+  // Two elements of four bits are in one number.
+  if (bitsPerElement(type) === 4)
+    return fromRaw(
+      Uint8Array.from(values, (value) => value & 0xff),
+      type,
+      count,
+    );
   if (
     values.length !== count ||
     !values.every(
@@ -195,6 +202,8 @@ export async function readAttributeLists(span: ByteSpan, source: ByteSource): Pr
  * @throws {Error} for a type whose elements cannot be written
  */
 export function rawElements(type: DataType, values: ArrayLike<number>): Uint8Array {
+  if (type === 'float' && values instanceof Float32Array)
+    return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   if (isRealElement(type)) {
     const doubles = new Uint8Array(Float64Array.from(values).buffer);
     return type === 'double' ? doubles : convertElements(doubles, 'double', type);

@@ -120,11 +120,14 @@ export class RepairDraft {
   /** Replaces a node by others, which are written in its place; none: the node goes. */
   replace(node: OnnxNode, by: NewNode[], note: string | null = null): void {
     this.#replaced.set(node.id, by);
-    this.place(
-      node,
-      by.map(({ name }) => name),
+    this.places.push({
+      node: node.id,
+      name: calledName(node),
+      operator: node.op,
+      by: by.map(({ name }) => name),
+      operators: by.map(({ op }) => op),
       note,
-    );
+    });
   }
 
   /** Takes a node away as part of a place that is another node's. */

@@ -99,6 +99,65 @@ describe('squeeze-axes', () => {
   });
 });
 
+it('known-branch keeps the branches that nested Ifs take, and what subgraphs inside of them read', async () => {
+  const node = (opType: string, input: string[], output: string[], attribute: object[] = []) => ({
+    opType,
+    name: output[0],
+    input,
+    output,
+    attribute,
+  });
+  const body = (nodes: object[], output: string) => ({ name: output, node: nodes, output: [{ name: output }] });
+  const conditional = (condition: string, output: string, then: object, other: object) =>
+    node(
+      'If',
+      [condition],
+      [output],
+      [
+        { name: 'then_branch', type: 5, g: then },
+        { name: 'else_branch', type: 5, g: other },
+      ],
+    );
+  const size = (axis: string) => [
+    node('Gather', ['shape', axis], [`d${axis}`]),
+    node('Equal', [`d${axis}`, 'one'], [`c${axis}`]),
+  ];
+  const open = conditional('open', 'u', body([node('Neg', ['t'], ['m'])], 'm'), body([node('Abs', ['t'], ['n'])], 'n'));
+  const inner = conditional(
+    'c1',
+    'v',
+    body([node('Relu', ['x'], ['t']), open], 'u'),
+    body([node('Det', ['x'], ['w'])], 'w'),
+  );
+  const graph = {
+    name: 'g',
+    node: [
+      node('Shape', ['x'], ['shape']),
+      ...size('0'),
+      ...size('1'),
+      conditional('c0', 'y', body([inner], 'v'), body([node('Sin', ['x'], ['z'])], 'z')),
+    ],
+    input: [value('x', ['b', 1]), value('open', [], 9)],
+    output: [{ name: 'y' }],
+    initializer: [0, 1].map((at) => ({ name: String(at), dims: [], dataType: 7, int64Data: [at] })),
+  };
+  graph.initializer.push({ name: 'one', dims: [], dataType: 7, int64Data: [1] });
+  const model = encoded(graph as unknown as onnx.IGraphProto);
+  const { bytes, places } = await repaired(model, 'known-branch', [new Map([['x', [1, 1]]])]);
+  expect(places).toMatchObject([{ name: 'y', note: 'the condition is true' }]);
+  const { node: nodes } = onnx.ModelProto.decode(bytes!).graph!;
+  const kept = nodes!.filter(({ opType }) => ['Relu', 'If', 'Identity'].includes(opType!));
+  expect(kept).toMatchObject([
+    { opType: 'Relu', output: ['t'] },
+    { opType: 'If', output: ['y'] },
+  ]);
+  expect(kept[1]!.attribute![0]!.g!.node).toMatchObject([{ opType: 'Neg', input: ['t'] }]);
+  // With a batch of 2 the condition is false, and of both nothing is known.
+  expect(opsIn((await repaired(model, 'known-branch', [new Map([['x', [2, 1]]])])).bytes!)).toContain('Sin');
+  const both = [1, 2].map((batch) => new Map([['x', [batch, 1]]]));
+  expect((await repaired(model, 'known-branch', both)).bytes).toBeNull();
+});
+
 it('leaves constants of random operators alone when it folds', async () => {
   const graph = {
     name: 'g',

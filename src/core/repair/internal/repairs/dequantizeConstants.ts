@@ -28,7 +28,8 @@ export const dequantizeConstants: Repair = {
   apply: async (draft) => {
     const made = new Map<string, string>();
     // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
-    for (const node of draft.nodes('DequantizeLinear')) await dequantize(draft, node, made);
+    for (const node of draft.nodes('DequantizeLinear', 'com.microsoft:DequantizeLinear'))
+      await dequantize(draft, node, made);
   },
 };
 
@@ -56,7 +57,7 @@ function find(draft: RepairDraft, node: OnnxNode): Found | null {
 
 async function dequantize(draft: RepairDraft, node: OnnxNode, made: Map<string, string>): Promise<void> {
   const { subject } = draft;
-  const found = (intAttribute(node, 'block_size') ?? 0) === 0 ? find(draft, node) : null;
+  const found = find(draft, node);
   const [, scaleName = '', zeroName = ''] = node.inputs;
   const [scale, zero] = [await subject.constant(node, scaleName), await subject.constant(node, zeroName)];
   if (!found || !scale || (zeroName !== '' && !zero) || isAccepted(draft, found, zero)) return;
@@ -65,9 +66,10 @@ async function dequantize(draft: RepairDraft, node: OnnxNode, made: Map<string, 
   const weight = await subject.constant(found.reader, found.source);
   if (!weight) return draft.refuse(node, 'its weight cannot be read');
   const axis = intAttribute(node, 'axis') ?? 1;
-  const floats = dequantized(weight, scale, zero, axis);
+  const block = intAttribute(node, 'block_size') ?? 0;
+  const floats = block > 0 ? inBlocks(weight, scale, zero, { axis, block }) : dequantized(weight, scale, zero, axis);
   if (!floats) return draft.refuse(node, 'its scales do not fit its weight');
-  const key = [found.source, scaleName, zeroName, axis].join('\n');
+  const key = [found.source, scaleName, zeroName, axis, block].join('\n');
   const floated = made.get(key) ?? draft.at(node).constant(scale.type, weight.shape, floats);
   made.set(key, floated);
   write(draft, found, floated);
@@ -94,19 +96,40 @@ function write(draft: RepairDraft, { node, chain }: Found, floated: string): voi
 }
 
 /** (q − zero) · scale in FP32; null: the scales are per channel and don't fit. */
-function dequantized(weight: Constant, scale: Constant, zero: Constant | null, along: number): Float64Array | null {
+function dequantized(weight: Constant, scale: Constant, zero: Constant | null, along: number): Float32Array | null {
   const perChannel = scale.values.length > 1;
   const axis = axisOf(along, weight.shape.length);
   if (perChannel && (axis === undefined || weight.shape[axis] !== scale.values.length)) return null;
   const inner = perChannel ? weight.shape.slice(axis! + 1).reduce((size, dim) => size * dim, 1) : 1;
   const count = scale.values.length;
   const zeros = zero?.values;
-  const result = new Float64Array(weight.values.length);
+  const result = new Float32Array(weight.values.length);
   for (let index = 0; index < result.length; index++) {
     const channel = perChannel ? Math.floor(index / inner) % count : 0;
     const shift = zeros ? zeros[zeros.length > 1 ? channel : 0]! : 0;
     // The difference is rounded to FP32, as INT32 values may need it, then the product.
-    result[index] = Math.fround(Math.fround(weight.values[index]! - shift) * scale.values[channel]!);
+    result[index] = Math.fround(weight.values[index]! - shift) * scale.values[channel]!;
   }
   return result;
+}
+
+/** The same with one scale and zero point for each `block` elements along the axis; null: they don't fit. */
+function inBlocks(
+  weight: Constant,
+  scale: Constant,
+  zero: Constant | null,
+  { axis: along, block }: { axis: number; block: number },
+): Float32Array | null {
+  const axis = axisOf(along, weight.shape.length);
+  if (axis === undefined) return null;
+  const rows = weight.shape[axis]!;
+  const inner = weight.shape.slice(axis + 1).reduce((size, dim) => size * dim, 1);
+  const blocks = Math.ceil(rows / block);
+  const count = (weight.values.length / Math.max(1, rows)) * blocks;
+  if (scale.values.length !== count || (zero && zero.values.length !== count)) return null;
+  return Float32Array.from(weight.values, (value, index) => {
+    const outer = Math.floor(index / (rows * inner));
+    const at = (outer * blocks + Math.floor((Math.floor(index / inner) % rows) / block)) * inner + (index % inner);
+    return (value - (zero?.values[at] ?? 0)) * scale.values[at]!;
+  });
 }

@@ -33,6 +33,13 @@ export const dynamicQuantizationExact: Repair = {
       });
       at.done();
     }
+    for (const node of draft.nodes('DequantizeLinear')) {
+      const a = centered.get(node.inputs[0]!);
+      if (!a) continue;
+      const at = draft.at(node);
+      at.op('Mul', [a.tensor, node.inputs[1]!], { outputs: node.outputs });
+      at.done();
+    }
     for (const node of draft.nodes('MatMulInteger', 'ConvInteger')) {
       const a = centered.get(node.inputs[0]!);
       if (!a) continue;
@@ -49,6 +56,7 @@ function readersFit(draft: RepairDraft, node: OnnxNode): boolean {
   if (subject.isOutput(node, integers) || (zero !== '' && subject.isOutput(node, zero))) return false;
   const readers = [...subject.readers(node, integers), ...(zero === '' ? [] : subject.readers(node, zero))];
   const fits = readers.every((reader) => {
+    if (subject.op(reader) === 'DequantizeLinear') return reader.inputs[0] === integers && reader.inputs[2] === zero;
     if (!['MatMulInteger', 'ConvInteger'].includes(subject.op(reader))) return false;
     const [a, b, aZero = '', bZero = ''] = reader.inputs;
     const other = b === integers ? null : subject.producer(reader, b!);
@@ -60,7 +68,10 @@ function readersFit(draft: RepairDraft, node: OnnxNode): boolean {
     return Boolean(known) && isFirst && isSecond;
   });
   if (!fits)
-    draft.refuse(node, 'something other than MatMulInteger or ConvInteger with its zero point reads its integers');
+    draft.refuse(
+      node,
+      'something other than MatMulInteger, ConvInteger or DequantizeLinear with its zero point reads its integers',
+    );
   return fits;
 }
 

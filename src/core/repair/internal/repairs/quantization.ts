@@ -83,7 +83,7 @@ export const quantizeInFloat: Repair = {
   operators: ['QuantizeLinear', 'DequantizeLinear'],
   apply: async (draft) => {
     // oxlint-disable-next-line no-await-in-loop
-    for (const node of draft.nodes('QuantizeLinear')) await inFloat(draft, node);
+    for (const node of draft.nodes('QuantizeLinear', 'com.microsoft:QuantizeLinear')) await inFloat(draft, node);
   },
 };
 
@@ -112,6 +112,8 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     return draft.refuse(node, 'its scales are per channel, and the values are moved before');
   for (const { outputs } of found.movers)
     if (subject.model.graph.values.some(({ name }) => name === outputs[0])) draft.undeclare('values', outputs[0]!);
+  if (!(await padInFloat(draft, found.movers)))
+    return draft.refuse(node, 'what its values are padded with is not constant');
   const at = draft.at(node);
   const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, spread(at, scale, rank)])]);
   at.clip(at.op('Add', [rounded, spread(at, zero, rank)]), 'float', ...range, node.outputs);
@@ -123,6 +125,20 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     back.op('Mul', [shifted, spread(back, end.scale, rank)], { outputs: end.node.outputs });
     back.done();
   }
+}
+
+/** Lets Pad fill up with floats. @returns false: what it fills up with is not constant, and nothing was changed */
+async function padInFloat(draft: RepairDraft, movers: readonly OnnxNode[]): Promise<boolean> {
+  const pads = movers.filter(({ op, inputs }) => op === 'Pad' && inputs[2]);
+  const fillings = await Promise.all(pads.map((pad) => draft.subject.constant(pad, pad.inputs[2])));
+  if (fillings.includes(null)) return false;
+  for (const [index, pad] of pads.entries()) {
+    const at = draft.at(pad);
+    const filling = at.constant('float', [], fillings[index]!.values);
+    at.op('Pad', pad.inputs.toSpliced(2, 1, filling), { outputs: pad.outputs, like: pad });
+    at.done();
+  }
+  return true;
 }
 
 /** The scale and zero point of a DequantizeLinear; null: not constant. */
@@ -149,6 +165,7 @@ const moves = new Set([
   'Unsqueeze',
   'Slice',
   'Gather',
+  'Pad',
 ]);
 
 /** What dequantizes the values in the end, and the nodes that only move them before; null: something else reads them. */
@@ -164,7 +181,7 @@ function endsOf(draft: RepairDraft, from: OnnxNode): { movers: OnnxNode[]; ends:
     for (const reader of subject.readers(at, output)) {
       const op = subject.op(reader);
       if (draft.isReplaced(reader)) return null;
-      if (op === 'DequantizeLinear') ends.push(reader);
+      if (op === 'DequantizeLinear' || op === 'com.microsoft:DequantizeLinear') ends.push(reader);
       else if (moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
         movers.push(reader);
         open.push(reader);

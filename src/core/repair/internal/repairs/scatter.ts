@@ -29,11 +29,11 @@ const mostElements = 2 ** 27;
 
 export const scatterReduction: Repair = {
   id: 'scatter-reduction',
-  title: 'Write scatter with a reduction as a masked sum, maximum or minimum',
+  title: 'Write scatter with a reduction as a masked sum, product, maximum or minimum',
   class: 'rounding',
-  rejected: 'ScatterElements and ScatterND with reduction add, max or min.',
+  rejected: 'ScatterElements and ScatterND with reduction add, mul, max or min.',
   proof:
-    'Every element takes the updates whose index is its own: a Where with the neutral element and a reduction, so that infinities stay in their row. Sums are in another order; maxima and minima are exact. The memory is that of rows times updates, so large ones are refused.',
+    'Every element takes the updates whose index is its own: a Where with the neutral element and a reduction, so that infinities stay in their row. Sums and products are in another order; maxima and minima are exact. The memory is that of rows times updates, so large ones are refused.',
   versions: 'all',
   issues,
   operators: ['ScatterElements', 'ScatterND'],
@@ -45,6 +45,7 @@ export const scatterReduction: Repair = {
 
 const reductions: Partial<Record<string, { reduce: string; merge: string; neutral: number }>> = {
   add: { reduce: 'ReduceSum', merge: 'Add', neutral: 0 },
+  mul: { reduce: 'ReduceProd', merge: 'Mul', neutral: 1 },
   max: { reduce: 'ReduceMax', merge: 'Max', neutral: -Infinity },
   min: { reduce: 'ReduceMin', merge: 'Min', neutral: Infinity },
 };

@@ -39,7 +39,7 @@ describe('attention: fused', () => {
       'passed: 1 attention: each is one kernel.',
     ]);
     expect(with_([{ nodes: names.slice(0, 3) }, { nodes: ['Softmax4'] }, { nodes: ['MatMul5'] }])).toEqual([
-      'failed: Not one kernel: 1 of 1 attention. For example, Softmax4 is computed by kernel_Softmax4.',
+      'failed: Not one kernel: 1 of 1 attention. For example, Softmax4 is computed by kernel_Softmax4, without the product before it.',
     ]);
   });
 

@@ -9,17 +9,15 @@ export const ml = (op: string): string => `ai.onnx.ml:${op}`;
 
 export const mlLookup: Repair = {
   id: 'ml-lookup',
-  title: 'Write Scaler, Binarizer, ArrayFeatureExtractor, LabelEncoder and Imputer in ONNX operators',
+  title: 'Write Scaler, Binarizer, encoders, Imputer and feature operators in ONNX operators',
   class: 'exact',
   rejected,
   proof:
-    'Sub and Mul, Gather, Equal and Where: the operations that ai.onnx.ml defines. Labels that are strings are refused.',
+    'Sub and Mul, Gather, Equal, Concat and Where: the operations that ai.onnx.ml defines of Scaler, Binarizer, ArrayFeatureExtractor, LabelEncoder, OneHotEncoder, FeatureVectorizer and Imputer. Labels that are strings are refused.',
   versions,
   issues: [],
   apply: async (draft) => {
-    for (const node of draft.nodes(
-      ...['Scaler', 'Binarizer', 'ArrayFeatureExtractor', 'LabelEncoder', 'Imputer'].map(ml),
-    )) {
+    for (const node of draft.nodes(...Object.keys(lookups).map(ml))) {
       const at = draft.at(node);
       // oxlint-disable-next-line no-await-in-loop
       const reason = await lookups[node.op]!(draft, node, at);
@@ -58,21 +56,38 @@ const lookups: Record<string, Write> = {
     return Promise.resolve(null);
   },
   LabelEncoder: async (draft, node, at) => {
-    const read = (name: string) => draft.subject.lists(node, name);
-    const [keys, floats, ints] = [await read('keys_int64s'), await read('values_floats'), await read('values_int64s')];
-    if (!keys || (!floats && !ints)) return 'its keys or values are strings';
-    const [type, values, usual] = floats
-      ? (['float', floats.floats, intAttribute(node, 'default_float') ?? -0] as const)
-      : (['int64', ints!.ints, intAttribute(node, 'default_int64') ?? -1] as const);
-    const equal = at.op('Equal', [
-      at.unsqueeze(node.inputs[0]!, [-1]),
-      at.constant('int64', [keys.ints.length], keys.ints),
-    ]);
+    const [keys, values] = [await labels(draft, node, 'keys'), await labels(draft, node, 'values')];
+    if (!keys || !values || keys.values.length !== values.values.length) return 'its keys or values are strings';
+    // ONNX finds NaN by its bits, ONNX Runtime not always.
+    if (keys.values.some(Number.isNaN)) return 'one of its keys is NaN';
+    const usual = (await draft.subject.tensorAttribute(node, 'default_tensor'))?.[0] ?? usualLabel(node, values.type);
+    const input = at.unsqueeze(node.inputs[0]!, [-1]);
+    const equal = at.op('Equal', [input, at.constant(keys.type, [keys.values.length], keys.values)]);
     const hits = at.cast(equal, 'float');
     const found = at.op('ArgMax', [hits], { attributes: { axis: { int: -1 }, keepdims: { int: 0 } } });
-    const value = at.gather(at.constant(type, [values.length], values), found, 0);
+    const value = at.gather(at.constant(values.type, [values.values.length], values.values), found, 0);
     const any = at.cast(at.reduce('ReduceMax', hits, [-1], false), 'bool');
-    at.op('Where', [any, value, at.scalar(type, usual)], { outputs: node.outputs });
+    at.op('Where', [any, value, at.scalar(values.type, usual)], { outputs: node.outputs });
+    return null;
+  },
+  OneHotEncoder: async (draft, node, at) => {
+    const { ints = [] } = (await draft.subject.lists(node, 'cats_int64s')) ?? {};
+    if (ints.length === 0) return 'its categories are strings';
+    const [input = ''] = node.inputs;
+    const wide = draft.subject.type(node, input) === 'int64' ? input : at.cast(input, 'int64');
+    const equal = at.op('Equal', [at.unsqueeze(wide, [-1]), at.constant('int64', [ints.length], ints)]);
+    at.cast(equal, 'float', node.outputs);
+    return null;
+  },
+  FeatureVectorizer: async (draft, node, at) => {
+    const { ints = [] } = (await draft.subject.lists(node, 'inputdimensions')) ?? {};
+    const shapes = node.inputs.map((name) => draft.subject.shape(node, name));
+    if (shapes.some((shape, index) => shape?.length !== 2 || shape[1] !== ints[index]))
+      return 'its inputs do not have the sizes that it names';
+    const floats = node.inputs.map((name) =>
+      draft.subject.type(node, name) === 'float' ? name : at.cast(name, 'float'),
+    );
+    at.concat(floats, 1, node.outputs);
     return null;
   },
   Imputer: async (draft, node, at) => {
@@ -88,6 +103,25 @@ const lookups: Record<string, Write> = {
     return null;
   },
 };
+
+/** Keys or values of a LabelEncoder in any of the forms of its versions; null: strings. */
+async function labels(
+  { subject }: RepairDraft,
+  node: OnnxNode,
+  what: 'keys' | 'values',
+): Promise<{ type: string; values: number[] } | null> {
+  const { ints = [] } = (await subject.lists(node, `${what}_int64s`)) ?? {};
+  if (ints.length > 0) return { type: 'int64', values: ints };
+  const { floats = [] } = (await subject.lists(node, `${what}_floats`)) ?? {};
+  if (floats.length > 0) return { type: 'float', values: floats };
+  const tensor = node.attributes.find(({ name }) => name === `${what}_tensor`)?.value;
+  const values = await subject.tensorAttribute(node, `${what}_tensor`);
+  if (!values || typeof tensor !== 'object' || tensor === null || !('type' in tensor)) return null;
+  return { type: tensor.type, values: [...values] };
+}
+
+const usualLabel = (node: OnnxNode, type: string): number =>
+  type === 'int64' ? (intAttribute(node, 'default_int64') ?? -1) : (intAttribute(node, 'default_float') ?? -0);
 
 export const mlLinear: Repair = {
   id: 'ml-linear',

@@ -47,16 +47,20 @@ export const fusedMatmul: Repair = {
 
 export const fusedConv: Repair = {
   id: 'fused-conv',
-  title: 'Write FusedConv as Conv and its activation',
+  title: 'Write FusedConv and FusedGemm as Conv or Gemm and their activation',
   class: 'rounding',
   rejected,
-  proof: 'The same convolution, followed by Add and the activation that it names.',
+  proof: 'The same convolution or product, followed by Add and the activation that it names.',
   versions,
   issues,
   apply: async (draft) => {
-    for (const node of draft.nodes('com.microsoft:FusedConv')) {
+    for (const node of draft.nodes('com.microsoft:FusedConv', 'com.microsoft:FusedGemm')) {
       // oxlint-disable-next-line no-await-in-loop
       const { floats = [] } = (await draft.subject.lists(node, 'activation_params')) ?? {};
+      for (const name of ['activation_alpha', 'activation_beta']) {
+        const given = intAttribute(node, name);
+        if (given !== undefined) floats.push(given);
+      }
       const activation = textAttribute(node, 'activation') ?? '';
       const parameters = activationAttributes(activation, floats);
       if (!parameters) {
@@ -64,6 +68,14 @@ export const fusedConv: Repair = {
         continue;
       }
       const at = draft.at(node);
+      if (node.op === 'FusedGemm') {
+        const attributes = node.attributes.filter(({ name }) => !name.startsWith('activation'));
+        const sum = at.op('Gemm', node.inputs, { like: { ...node, attributes }, domain: '' });
+        at.keepName();
+        at.op(activation, [sum], { outputs: node.outputs, attributes: parameters });
+        at.done();
+        continue;
+      }
       const [x = '', w = '', bias = '', added = ''] = node.inputs;
       const attributes = node.attributes.filter(({ name }) => !name.startsWith('activation'));
       const sum = at.op('Conv', [x, w, ...(bias === '' ? [] : [bias])], { like: { ...node, attributes }, domain: '' });
@@ -88,7 +100,7 @@ export const contribAttention: Repair = {
   class: 'rounding',
   rejected,
   proof:
-    'Projections, scaled products, Softmax and the masks as ONNX Runtime defines them: a position counts where its mask is greater than 0. Past states, rotary embeddings and causal masks are refused.',
+    'Projections, scaled products, Softmax and the masks as ONNX Runtime defines them: a position counts where its mask is greater than 0. Past states, rotary embeddings and masks of other ranks are refused.',
   versions,
   issues,
   apply: async (draft) => {
@@ -98,26 +110,38 @@ export const contribAttention: Repair = {
   },
 };
 
+/** The lowest number of a type: Softmax makes 0 of it. */
+const lowest = (type: string): number => (type === 'float16' ? -65504 : -3.402_823_466_385_288_6e38);
+
 const used = (draft: RepairDraft, node: OnnxNode, from: number): boolean =>
   node.outputs.slice(from).some((name) => draft.subject.isUsed(node, name));
 
 async function attention(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const [input = '', weight = '', bias = '', mask = '', past = '', added = ''] = node.inputs;
   const heads = intAttribute(node, 'num_heads') ?? 0;
-  const special = ['unidirectional', 'do_rotary', 'past_present_share_buffer'].some((name) => intAttribute(node, name));
+  const special = ['do_rotary', 'past_present_share_buffer'].some((name) => intAttribute(node, name));
   if (past !== '' || special || used(draft, node, 1) || (await draft.subject.lists(node, 'qkv_hidden_sizes')))
-    return draft.refuse(node, 'it has past states, a causal mask, rotary embeddings or uneven sizes');
+    return draft.refuse(node, 'it has past states, rotary embeddings or uneven sizes');
   const width = draft.subject.shape(node, weight)?.[1];
   if (typeof width !== 'number' || heads === 0 || width % (3 * heads) !== 0)
     return draft.refuse(node, 'the size of its weight is not known');
   if (mask !== '' && draft.subject.rank(node, mask) !== 2)
     return draft.refuse(node, 'its mask does not have two dimensions');
+  const causal = causalLength(draft, node);
+  if (causal === null) return draft.refuse(node, 'it has a causal mask, and the length of its input is not known');
   const at = draft.at(node);
   const product = at.op('MatMul', [input, weight]);
   const whole = bias === '' ? product : at.op('Add', [product, bias]);
   const parts = [at.name(), at.name(), at.name()];
   at.split(whole, [width / 3, width / 3, width / 3], 2, parts);
-  attend(draft, at, { parts, heads, width: width / 3, mask, added });
+  attend(draft, at, { parts, heads, width: width / 3, mask, added, causal });
+}
+
+/** The length of a causal mask, 0 where there is none; null: not known. */
+function causalLength({ subject }: RepairDraft, node: OnnxNode): number | null {
+  if (!intAttribute(node, 'unidirectional')) return 0;
+  const length = subject.shape(node, node.inputs[0]!)?.[1];
+  return typeof length === 'number' ? length : null;
 }
 
 function multiHead(draft: RepairDraft, node: OnnxNode): void {
@@ -138,14 +162,21 @@ function multiHead(draft: RepairDraft, node: OnnxNode): void {
     at.split(bias, widths as number[], 0, biases);
     parts = parts.map((part, index) => at.op('Add', [part, biases[index]!]));
   }
-  attend(draft, at, { parts, heads, width: widths[0] as number, mask, added });
+  attend(draft, at, { parts, heads, width: widths[0] as number, mask, added, causal: 0 });
 }
 
-function attend(
-  draft: RepairDraft,
-  at: NewPlace,
-  { parts, heads, width, mask, added }: { parts: string[]; heads: number; width: number; mask: string; added: string },
-): void {
+interface Parts {
+  /** Query, key and value. */
+  parts: string[];
+  heads: number;
+  width: number;
+  mask: string;
+  added: string;
+  /** Length of the sequence where each position sees only what is not after it; 0: it sees all. */
+  causal: number;
+}
+
+function attend(draft: RepairDraft, at: NewPlace, { parts, heads, width, mask, added, causal }: Parts): void {
   const { node } = at;
   const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
   const orders = [
@@ -163,6 +194,10 @@ function attend(
     const counts = at.op('Greater', [at.unsqueeze(mask, [1, 2]), at.scalar(maskType, 0)]);
     const low = at.scalar(type, intAttribute(node, 'mask_filter_value') ?? -10000);
     scores = at.op('Add', [scores, at.op('Where', [counts, at.scalar(type, 0), low])]);
+  }
+  if (causal > 0) {
+    const sees = Array.from({ length: causal ** 2 }, (_, at) => (at % causal <= Math.floor(at / causal) ? 1 : 0));
+    scores = at.op('Where', [at.constant('bool', [causal, causal], sees), scores, at.scalar(type, lowest(type))]);
   }
   if (added !== '') scores = at.op('Add', [scores, added]);
   const shares = at.op('Softmax', [scores], { attributes: { axis: { int: -1 } } });

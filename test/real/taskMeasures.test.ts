@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
+import {
+  type AccuracyReport,
+  accuracyVerdict,
+  type MeasureKind,
+  passesTolerance,
+} from '../../src/core/accuracy/accuracyReport.ts';
+import { renderText } from '../../src/core/document/render.ts';
+import { pythonForTests } from '../support/python.ts';
+import { temporaryFolder } from '../support/rtx.ts';
+import { judge } from '../support/runtime.ts';
+
+const folder = temporaryFolder();
+const judgeTask = (name: string, measures?: [string, MeasureKind][], more = {}): Promise<AccuracyReport> =>
+  judge(join(folder, `${name}.onnx`), [join(folder, `${name}.npz`)], { measures: new Map(measures), ...more });
+const outputOf = ({ outputs }: AccuracyReport, name: string) => outputs.find((output) => output.name === name)!;
+const text = (report: AccuracyReport) => renderText(accuracyDocument(report, { title: 'm' }));
+
+beforeAll(async () => void (await (await pythonForTests()).taskModels(folder)));
+
+test('a detector whose scores vanish: boxes up to 640 do not hide them', async () => {
+  const report = await judgeTask('detector');
+  const output = outputOf(report, 'output0');
+  expect(output.groups).toMatchObject([
+    { axis: 1, channels: [[0, 3]], error: expect.closeTo(0, 2) },
+    { axis: 1, channels: [[4, 11]], error: expect.closeTo(1, 1) },
+  ]);
+  expect(output).toMatchObject({ judged: true, measure: { kind: 'boxes', by: 'numeric' } });
+  expect(report.fix!.names).toContain('/head/cls/scale/Mul_1');
+  expect(text(report)).toMatch(/channels 0 to 3 \(up to 6\d\d\): \S+; 4 to 11/);
+  const sound = await judgeTask('detector_sound');
+  expect(passesTolerance(sound)).toBe(true);
+  expect(outputOf(sound, 'output0').measure!.text).toMatch(/^all 288 boxes matched, mean IoU 0\.99/);
+});
+
+test.each([
+  ['classifier', 'logits', 'top1', '/pool/ReduceSum'],
+  ['segmenter', 'large', 'iou', '/neck/norm/Mul'],
+  ['recognizer', 'probs', 'tokens', '/head/softmax/Exp'],
+  ['speech', 'token_logits', 'tokens', '/frontend/Add'],
+  ['suppressed', 'boxes4', 'boxes', '/decode/Mul'],
+] as const)('%s: %s is measured by %s, and the planted fault is named', async (task, name, kind, node) => {
+  const report = await judgeTask(task);
+  const output = outputOf(report, name);
+  expect([output.judged, output.measure?.kind]).toEqual([true, kind]);
+  expect(passesTolerance(report)).toBe(false);
+  expect(report.fix!.names).toContain(node);
+  expect(report.nodes.find((one) => one.name === node)!.role).toBe('root');
+  // How choices are judged instead is on the page.
+  if (task !== 'segmenter' && task !== 'suppressed') return;
+  expect(report.outputs.filter(({ before }) => before).map(({ judged }) => judged)).toContain(false);
+  expect(text(report)).toMatch(/chosen from \S+.* Near a tie, any error changes a choice/);
+  if (task === 'segmenter') {
+    expect(outputOf(report, 'labels')).toMatchObject({ judged: false, before: ['large'] });
+    expect(output.feeds).toMatchObject({ op: 'ArgMax', output: 'labels' });
+    expect(accuracyVerdict(report)).toContain('in what ArgMax reads ("large")');
+  } else {
+    expect(outputOf(report, 'picked')).toMatchObject({ judged: false, before: ['boxes4', 's'] });
+    expect(outputOf(report, 'boxes')).toMatchObject({ judged: true, finite: false, measure: { kind: 'boxes' } });
+    expect(outputOf(report, 'scores')).toMatchObject({ judged: true, measure: { kind: 'set', by: 'measure' } });
+  }
+});
+
+test('a chosen measure alone decides', async () => {
+  // Rounding changes the numbers by more than this tolerance, but no character.
+  const rules = 'base fp16\n/head/softmax/* fp32\n';
+  const tokens = await judgeTask('recognizer', [['', 'tokens']], { rules, tolerance: 0.001 });
+  expect(passesTolerance(tokens)).toBe(true);
+  expect(outputOf(tokens, 'probs')).toMatchObject({ error: 0, measure: { chosen: true, by: 'measure' } });
+  expect(outputOf(tokens, 'probs').numeric).toBeGreaterThan(0.001);
+  await expect(judgeTask('classifier', [['logits', 'boxes']])).rejects.toThrow('cannot be judged by boxes');
+  await expect(judgeTask('classifier', [['none', 'top1']])).rejects.toThrow('has no output "none"');
+});
