@@ -11,7 +11,14 @@ import { renderText } from '../core/document/render.ts';
 import { explainTactics } from '../core/tactics/readChoices.ts';
 import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../core/fusion/fusionReport.ts';
 import { similarText } from '../core/base/text.ts';
-import { findNodes, formatMembers, formatNode, formatReport, nodeFacts } from '../core/report/reportText.ts';
+import {
+  findNodes,
+  formatMembers,
+  formatNode,
+  formatReport,
+  memoryDocument,
+  nodeFacts,
+} from '../core/report/reportText.ts';
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -67,13 +74,14 @@ const options = {
   node: { type: 'string' },
   members: { type: 'string' },
   tactics: { type: 'string' },
+  memory: { type: 'boolean' },
 } as const;
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
-               [--json] [--node NAME | --members N | --tactics NAME]
+               [--json] [--node NAME | --members N | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N | --tactics NAME]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N | --tactics NAME | --memory]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -92,6 +100,7 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
+  --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
   --json           the report, or what --node or --members selects, as one JSON document
 
 Exit status 1: the files say nothing about the build, because they are something else or damaged.
@@ -99,8 +108,8 @@ Exit status 1: the files say nothing about the build, because they are something
   options,
   run: async (args, terminal) => {
     const { values } = readArguments(args, options);
-    if ([values.node, values.members, values.tactics].filter((part) => part !== undefined).length > 1)
-      throw new Usage('pass only one of --node, --members and --tactics');
+    if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
+      throw new Usage('pass only one of --node, --members, --tactics and --memory');
     const files = filesWith(values);
     const report = await reportOf(values, files);
     const members = wholeNumber('--members', values.members);
@@ -109,6 +118,10 @@ Exit status 1: the files say nothing about the build, because they are something
       const documents = layersNamed(report, values.tactics).map((layer) => explainTactics(report, layer, log));
       if (values.json) await printJson(terminal, { tactics: documents });
       else await terminal.out(documents.map((one) => renderText(one)).join('\n'));
+    } else if (values.memory) {
+      const document = memoryDocument(report, await logOf(values, report, files));
+      if (values.json) await printJson(terminal, document);
+      else await terminal.out(renderText(document));
     } else if (values.node !== undefined) {
       const nodes = nodesOf(report, values.node);
       if (values.json) await printJson(terminal, { nodes: nodes.map((node) => nodeFacts(report, node)) });

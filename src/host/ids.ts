@@ -77,6 +77,7 @@ export const commands = {
   revealInText: 'tensorrtLens.revealInText',
   goToSource: 'tensorrtLens.goToSource',
   showTactics: 'tensorrtLens.showTactics',
+  showMemory: 'tensorrtLens.showMemory',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 

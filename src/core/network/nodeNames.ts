@@ -300,8 +300,19 @@ function register(
   );
   const byKey = new Map<string, readonly number[]>();
   const overloaded = namesInOverloads(graph);
+  const add = (record: ParsedNode, index: number): void => {
+    records.set(index, record);
+    for (const layer of record.layers) {
+      if (!graph.byName.has(layer) || byName.has(layer)) registry.set(withoutReturns(layer), index);
+    }
+  };
   for (const record of parsed) {
     const all = byName.nodesOf(record.name);
+    // Most names are of one node.
+    if (all.length === 1 && graph.nodes[all[0]!]!.op === record.op && !overloaded.has(record.name)) {
+      add(record, all[0]!);
+      continue;
+    }
     const key = overloaded.has(record.name) ? record.name : keyOf(record.op, record.name);
     const sameOp =
       byKey.get(key) ??
@@ -316,11 +327,7 @@ function register(
     const turn = seen.get(key) ?? 0;
     seen.set(key, turn + 1);
     // A log of several builds parses the model several times.
-    const index = sameOp[turn % sameOp.length]!;
-    records.set(index, record);
-    for (const layer of record.layers) {
-      if (!graph.byName.has(layer) || byName.has(layer)) registry.set(withoutReturns(layer), index);
-    }
+    add(record, sameOp[turn % sameOp.length]!);
   }
   return { names, operators, of: parsed.length };
 }

@@ -1,4 +1,4 @@
-// A report and its nodes as text.
+// A report and its nodes as text; where the memory of its engine goes.
 import { addTo } from '../base/addTo.ts';
 import {
   counted,
@@ -25,6 +25,8 @@ import type {
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
 import { width, wrap } from './internal/textLines.ts';
+
+export { memoryDocument } from './internal/memoryDocument.ts';
 import {
   countedLayers,
   type EngineGroup,

@@ -189,6 +189,8 @@ export interface LoggedMemory {
   hostPersistent?: number | null;
   devicePersistent?: number | null;
   engine?: number | null;
+  /** Scratch memory of the layers that have any, in the order of the list; bytes, and the line of each, from 1. */
+  layerScratch?: { name: string; bytes: number; line: number }[];
 }
 
 export interface LogRun {

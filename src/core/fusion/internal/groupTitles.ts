@@ -24,14 +24,14 @@ export function groupTitles(graph: ModelGraph, groups: readonly UntitledGroup[])
   const groupOf = new Int32Array(graph.nodes.length).fill(-1);
   const found = groups.map(({ name, members }, group) => {
     const nodes = [...members].toSorted((a, b) => a - b);
-    if (nodes.length === 0) return { titles: [placeOfName(name)] };
+    if (nodes.length === 0) return () => placeOfName(name);
     for (const node of nodes) groupOf[node] = group;
     const what = contentOf(graph, nodes, (node) => groupOf[node] === group);
-    const paths = nodes.map((node) => places.of(node));
-    return { titles: [titled(placeOf(paths, false), what), titled(placeOf(paths, true), what)] };
+    const paths = places.of(nodes);
+    return (inDetail: boolean) => titled(placeOf(paths, inDetail), what);
   });
-  const titles = found.map((one) => one.titles[0]!);
-  for (const same of repeated(titles)) for (const at of same) titles[at] = found[at]!.titles.at(-1)!;
+  const titles = found.map((title) => title(false));
+  for (const same of repeated(titles)) for (const at of same) titles[at] = found[at]!(true);
   for (const same of repeated(titles)) same.forEach((at, turn) => (titles[at] += ` #${turn + 1}`));
   return titles;
 }
@@ -45,26 +45,47 @@ function repeated(titles: readonly string[]): number[][] {
   return [...places.values()].filter(({ length }) => length > 1);
 }
 
+/** The modules that a node is in, outermost first. */
+interface Path {
+  modules: string[];
+}
+
+/** How many nodes are at a place. */
+type Counts = ReadonlyMap<Path, number>;
+
 /** The modules of nodes, without those that all nodes of the model are in. */
 class Places {
   readonly #graph: ModelGraph;
-  readonly #paths: string[][] = [];
-  readonly #shared: number;
+  /** The nodes of one module share its path. */
+  readonly #paths: Path[];
 
   constructor(graph: ModelGraph) {
     this.#graph = graph;
-    this.#paths = graph.nodes.map(({ name, metadata }) => modulesOf(name, scopeFrom(metadata).scope));
-    const known = this.#paths.filter((path, index) => path.length > 0 && graph.owner[index]! < 0);
-    const [first = []] = known;
-    const differs = first.findIndex((part, depth) => known.some((path) => path[depth] !== part));
-    this.#shared = differs === -1 ? 0 : differs;
+    const byModule = new Map<string, Path>();
+    this.#paths = graph.nodes.map(({ name, metadata }) => {
+      const { scope } = scopeFrom(metadata);
+      const module = scope ?? (name.includes('/') ? name.slice(0, name.lastIndexOf('/') + 1) : name);
+      let path = byModule.get(module);
+      if (!path) byModule.set(module, (path = { modules: modulesOf(name, scope) }));
+      return path;
+    });
+    const all = new Set(this.#paths.filter((_, index) => graph.owner[index]! < 0));
+    const known = [...all].filter(({ modules }) => modules.length > 0);
+    const first = known[0]?.modules ?? [];
+    const differs = first.findIndex((part, depth) => known.some(({ modules }) => modules[depth] !== part));
+    if (differs > 0) for (const path of byModule.values()) path.modules.splice(0, differs);
   }
 
-  of(node: number): string[] {
-    // What is in a subgraph is where its owner is.
-    let at = node;
-    for (let steps = 0; this.#graph.owner[at]! >= 0 && steps < 64; steps++) at = this.#graph.owner[at]!;
-    return this.#paths[at]!.slice(this.#shared);
+  of(nodes: readonly number[]): Counts {
+    const counts = new Map<Path, number>();
+    for (const node of nodes) {
+      // What is in a subgraph is where its owner is.
+      let at = node;
+      for (let steps = 0; this.#graph.owner[at]! >= 0 && steps < 64; steps++) at = this.#graph.owner[at]!;
+      const path = this.#paths[at]!;
+      if (path.modules.length > 0) counts.set(path, (counts.get(path) ?? 0) + 1);
+    }
+    return counts;
   }
 }
 
@@ -73,29 +94,38 @@ const modulesOf = (name: string, scope: string | undefined): string[] =>
   scopeOf(name, scope).filter((part, at, all) => !all[at + 1]?.startsWith(`${part}.`));
 
 /** Where most of some nodes are; `inDetail`, with the modules inside that they are in. */
-function placeOf(all: readonly string[][], inDetail: boolean): string {
-  const known = all.filter(({ length }) => length > 0);
+function placeOf(all: Counts, inDetail: boolean): string {
   const path: string[] = [];
-  let inside = known;
+  const known = sumOf(all);
+  let inside = { paths: all, nodes: known };
+  let siblings = childrenOf(all, 0);
   for (;;) {
-    const [most] = childrenOf(inside, path.length).toSorted((a, b) => b.nodes.length - a.nodes.length);
-    if (most === undefined || most.nodes.length < mostOf * known.length) break;
+    const [most] = siblings.toSorted((a, b) => b.nodes - a.nodes);
+    if (most === undefined || most.nodes < mostOf * known) break;
     path.push(most.name);
-    inside = most.nodes;
+    inside = most;
+    siblings = childrenOf(most.paths, path.length);
   }
   // Few nodes of another module do not name the group.
-  const siblings = childrenOf(inside, path.length);
-  const children = siblings.filter(({ nodes }) => nodes.length * siblings.length * 4 >= inside.length);
+  const children = siblings.filter(({ nodes }) => nodes * siblings.length * 4 >= inside.nodes);
   const names = children.map(({ name }) => name);
   const range = rangeOf(names);
   const needed = inDetail || path.length === 0 || range !== null;
   return shortPath(needed && names.length > 0 ? [...path, range ?? listed(names)] : path);
 }
 
-function childrenOf(paths: readonly string[][], depth: number): { name: string; nodes: string[][] }[] {
-  const children = new Map<string, string[][]>();
-  for (const path of paths) if (path.length > depth) addTo(children, path[depth]!, path);
-  return [...children].map(([name, nodes]) => ({ name, nodes }));
+const sumOf = (paths: Counts): number => [...paths.values()].reduce((sum, count) => sum + count, 0);
+
+function childrenOf(paths: Counts, depth: number): { name: string; paths: Counts; nodes: number }[] {
+  const children = new Map<string, Map<Path, number>>();
+  for (const [path, count] of paths) {
+    const name = path.modules[depth];
+    if (name === undefined) continue;
+    const child = children.get(name);
+    if (child) child.set(path, count);
+    else children.set(name, new Map([[path, count]]));
+  }
+  return [...children].map(([name, own]) => ({ name, paths: own, nodes: sumOf(own) }));
 }
 
 /** `blocks.0` … `blocks.3` is `blocks.0–3`; null unless several are numbered alike, without a gap. */

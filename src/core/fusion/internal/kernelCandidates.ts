@@ -164,37 +164,41 @@ export class KernelCandidates {
   /** Nodes that make what a node reads; what is constant comes from none. */
   #sources(node: number): Next {
     const { graph, isConstant } = this.#known;
-    return this.#follow(readsOf(graph, node), this.#outer, (tensor) => {
+    return this.#follow(readsOf(graph, node), this.#outer, (tensor, found) => {
       const { producer, kind } = graph.tensors[tensor]!;
       const outside = this.#outer.has(tensor);
-      if (producer < 0) return { nodes: [], isOpen: kind === 'input' && !outside };
-      return {
-        nodes: isConstant(producer) || (outside && graph.bodyOutputs.has(producer)) ? [] : [producer],
-        isOpen: false,
-      };
+      if (producer < 0) found.isOpen ||= kind === 'input' && !outside;
+      else if (!isConstant(producer) && !(outside && graph.bodyOutputs.has(producer))) found.nodes.push(producer);
     });
   }
 
   /** Nodes that read what a node makes. */
   #readers(node: number): Next {
     const { graph } = this.#known;
-    return this.#follow(graph.outputs[node]!, this.#inner, (tensor) => {
+    return this.#follow(graph.outputs[node]!, this.#inner, (tensor, found) => {
       const nodes = graph.tensors[tensor]!.consumers;
-      return { nodes, isOpen: this.#results.has(tensor) || (nodes.length === 0 && !this.#inner.has(tensor)) };
+      for (const reader of nodes) found.nodes.push(reader);
+      found.isOpen ||= this.#results.has(tensor) || (nodes.length === 0 && !this.#inner.has(tensor));
     });
   }
 
-  #follow(tensors: readonly number[], links: ReadonlyMap<number, number[]>, next: (tensor: number) => Next): Next {
+  #follow(
+    tensors: readonly number[],
+    links: ReadonlyMap<number, number[]>,
+    add: (tensor: number, found: Next) => void,
+  ): Next {
     const found: Next = { nodes: [], isOpen: false };
+    if (links.size === 0) {
+      for (const tensor of tensors) add(tensor, found);
+      return found;
+    }
     const seen = new Set<number>();
     const stack = [...tensors];
     while (stack.length > 0) {
       const tensor = stack.pop()!;
       if (seen.has(tensor)) continue;
       seen.add(tensor);
-      const { nodes, isOpen } = next(tensor);
-      found.nodes.push(...nodes);
-      found.isOpen ||= isOpen;
+      add(tensor, found);
       stack.push(...(links.get(tensor) ?? []));
     }
     return found;
@@ -214,9 +218,14 @@ export class KernelCandidates {
         if (seen.has(other)) continue;
         seen.add(other);
         if (seen.size > mostSeen) return undefined;
-        const own = nodeLayers[other]!.filter((layer) => layerRegion[layer] === region);
-        if (own.length > 0) for (const layer of own) layers.add(layer);
-        else if (regionOf[other] === region || isTransparent(other)) stack.push(other);
+        let isNamed = false;
+        for (const layer of nodeLayers[other]!) {
+          if (layerRegion[layer] !== region) continue;
+          layers.add(layer);
+          isNamed = true;
+        }
+        if (isNamed) continue;
+        if (regionOf[other] === region || isTransparent(other)) stack.push(other);
         else isOpen = true;
       }
     }

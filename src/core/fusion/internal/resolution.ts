@@ -77,6 +77,8 @@ export interface Resolution {
   gone: Map<number, Provenance>;
   /** Regions whose members TensorRT listed in full. */
   listed: boolean[];
+  /** The tensor of the model that each engine tensor is, as far as it was asked for; -1: none. */
+  tensors: Map<string, number>;
   problems: Problem[];
 }
 
@@ -102,6 +104,7 @@ export function createResolution({ graph, names, view, roles, arithmetic, contra
     absorbed: new Map(),
     gone: new Map(),
     listed: view.regions.map(() => false),
+    tensors: new Map(),
     problems: [],
   };
 }
@@ -150,6 +153,12 @@ export const isFree = (of: Resolution, node: number): boolean =>
 
 /** The tensor of the model that an engine tensor is; -1 where TensorRT made it. */
 export function modelTensor(of: Resolution, engineTensor: string): number {
+  let tensor = of.tensors.get(engineTensor);
+  if (tensor === undefined) of.tensors.set(engineTensor, (tensor = findTensor(of, engineTensor)));
+  return tensor;
+}
+
+function findTensor(of: Resolution, engineTensor: string): number {
   const name = outsideName(of.view, engineTensor);
   const found = of.graph.byName.get(name);
   if (found !== undefined) return found;

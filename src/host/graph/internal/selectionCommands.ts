@@ -19,7 +19,7 @@ import type { Sessions } from '../../workspace/sessions.ts';
 import type { ViewConnections } from '../../workspace/viewConnections.ts';
 import { openGraph } from '../graphEditorProvider.ts';
 import { pointedAt } from '../pointedAt.ts';
-import { showTactics } from './showTactics.ts';
+import { showMemory, showTactics } from './showPages.ts';
 import { goToSource } from './sourceLinks.ts';
 
 /** What may not come before or after a name: then it is part of a longer one. */
@@ -89,6 +89,9 @@ export function registerSelectionCommands(
     [commands.copyName]: copy((subject) => namesOf(subject).join('\n')),
     [commands.copySelector]: copy((subject) => selectorsOf(subject).join('\n')),
     [commands.copyMarkdown]: copy(markdownOf),
+    [commands.showMemory]: async () => {
+      if (sessions.current !== undefined) await showMemory(sessions.current, files);
+    },
     [commands.revealInLog]: about(revealInLog),
     [commands.goToSource]: about(goToSource),
     [commands.showTactics]: about((subject, session) => showTactics(subject, session, files)),

@@ -158,9 +158,14 @@ function onFinalLayer(state: LogState, cursor: LogCursor, at: number): void {
   if (state.restartFinalLayers) {
     state.restartFinalLayers = false;
     state.log.finalLayers = [];
+    delete state.log.memory.layerScratch;
     forget(state.room.finalLayers);
   }
-  if (keep(state.room.finalLayers, end)) state.log.finalLayers.push(kept(state, cursor, at, at + end));
+  if (!keep(state.room.finalLayers, end)) return;
+  const name = kept(state, cursor, at, at + end);
+  state.log.finalLayers.push(name);
+  const scratch = Number(/ Scratch Memory: (\d+)/.exec(text.slice(end))?.[1] ?? 0);
+  if (scratch > 0) (state.log.memory.layerScratch ??= []).push({ name, bytes: scratch, line: cursor.line });
 }
 
 /** Opens a list of engine layers; the lines after it, without prefix, are its entries. */

@@ -303,6 +303,7 @@ export function startPhase(state: LogState, line: number): BuildPhase {
 /** What was listed is the engine of the network that the calibration built. */
 function forgetEngine(state: LogState): void {
   state.log.finalLayers = [];
+  delete state.log.memory.layerScratch;
   forget(state.room.finalLayers);
   state.builderList = null;
   state.inspectorList = null;

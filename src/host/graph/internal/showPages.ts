@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
+import type { Document } from '../../../core/document/document.ts';
 import { renderHtml } from '../../../core/document/render.ts';
+import type { BuildLog } from '../../../core/formats/tensorrt/buildOutput.ts';
+import { memoryDocument } from '../../../core/report/reportText.ts';
 import { selectedNodes, type TextSubject } from '../../../core/picture/page/selectionText.ts';
 import { explainTactics } from '../../../core/tactics/readChoices.ts';
 import { showInformation } from '../../platform/messages.ts';
@@ -23,8 +26,7 @@ export async function showTactics(subject: TextSubject, session: Session, files:
     await showInformation('No layer of the engine is known to compute what is selected.');
     return;
   }
-  const path = session.state.newest?.log ?? null;
-  const log = path === null ? null : (await files.log(path)).value;
+  const log = await logOf(session, files);
   const documents = layers.slice(0, mostLayers).map((layer) => explainTactics(report, layer, log));
   const [first] = documents;
   const more = layers.length - documents.length;
@@ -35,8 +37,30 @@ export async function showTactics(subject: TextSubject, session: Session, files:
           title: `Tactics of ${documents.length} layers${more > 0 ? ` (of ${layers.length})` : ''}`,
           blocks: documents.map(({ title, blocks }) => ({ kind: 'section' as const, title, blocks })),
         };
-  const panel = vscode.window.createWebviewPanel('tensorrtLens.tacticsPage', 'Tactics', vscode.ViewColumn.Beside, {
-    localResourceRoots: [],
-  });
+  showDocument('tensorrtLens.tacticsPage', 'Tactics', document);
+}
+
+/** Shows next to the graph where the memory of the engine goes. */
+export async function showMemory(session: Session, files: ParsedFiles): Promise<void> {
+  const { report } = session;
+  if (report === null) {
+    await showInformation(`${session.title} has no build. Build it, or open its build log.`);
+    return;
+  }
+  showDocument(
+    'tensorrtLens.memoryPage',
+    `Memory of ${session.title}`,
+    memoryDocument(report, await logOf(session, files)),
+  );
+}
+
+async function logOf({ state }: Session, files: ParsedFiles): Promise<BuildLog | null> {
+  const path = state.newest?.log ?? null;
+  return path === null ? null : (await files.log(path)).value;
+}
+
+/** A page without scripts. */
+function showDocument(type: string, title: string, document: Document): void {
+  const panel = vscode.window.createWebviewPanel(type, title, vscode.ViewColumn.Beside, { localResourceRoots: [] });
   panel.webview.html = renderHtml(document);
 }
