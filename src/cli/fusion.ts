@@ -37,6 +37,9 @@ export const buildFileOptions = {
   'optimization-profile': { type: 'string' },
 } as const;
 
+/** Those that say how a build folder is read. */
+const besideBuild: ReadonlySet<string> = new Set(['onnx', 'nsys', 'optimization-profile']);
+
 const buildFileNames = Object.keys(buildFileOptions) as (keyof typeof buildFileOptions)[];
 
 /** The number of a build in a log, from 1. */
@@ -48,6 +51,10 @@ export function buildNumberOf(text: string | undefined): number | undefined {
 
 /** Values of `buildFileOptions`. */
 export type BuildFileValues = { [Name in keyof typeof buildFileOptions]?: string | undefined };
+
+/** The number of an optimization profile, from 0. */
+export const profileNumberOf = (values: BuildFileValues): number | undefined =>
+  wholeNumber('--optimization-profile', values['optimization-profile']);
 
 /** Reads the files of a build with the programs that the options name; with none for an empty name. */
 export const filesWith = ({ nsys }: BuildFileValues): ParsedFiles =>
@@ -81,7 +88,7 @@ export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--json] [--node NAME | --members N | --tactics NAME | --memory]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -153,7 +160,7 @@ async function reportOf(
     ...values,
     ortLog: values['ort-log'],
     buildNumber: buildNumberOf(values['build-number']),
-    optimizationProfile: wholeNumber('--optimization-profile', values['optimization-profile']),
+    optimizationProfile: profileNumberOf(values),
   };
   if (values.onnx !== undefined)
     return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
@@ -165,9 +172,9 @@ async function reportOf(
 }
 
 async function reportOfBuild(folder: string, values: BuildFileValues, files: ParsedFiles): Promise<FusionReport> {
-  const other = buildFileNames.find((name) => name !== 'onnx' && name !== 'nsys' && values[name] !== undefined);
+  const other = buildFileNames.find((name) => !besideBuild.has(name) && values[name] !== undefined);
   if (other !== undefined) throw new Usage(`--build cannot be combined with --${other}`);
-  const { report, figures } = await readBuildSide(folder, values.onnx, files);
+  const { report, figures } = await readBuildSide(folder, values.onnx, files, profileNumberOf(values));
   return { ...report, ...(figures && { figures }) };
 }
 

@@ -11,9 +11,16 @@ import { toViewData } from '../builder/store/viewData.ts';
 import { fileTrouble, UserError } from '../builder/userError.ts';
 import { chromeTrace, modelExplorerData, modelExplorerSets } from '../core/picture/page/fusionTimeline.ts';
 import type { ViewData } from '../core/picture/graph/viewData.ts';
-import { readArguments, wholeNumber } from './arguments.ts';
+import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { buildFileOptions, buildNumberOf, filesWith, requireBuildFiles, requireEngineFiles } from './fusion.ts';
+import {
+  buildFileOptions,
+  buildNumberOf,
+  filesWith,
+  profileNumberOf,
+  requireBuildFiles,
+  requireEngineFiles,
+} from './fusion.ts';
 
 const options = {
   ...buildFileOptions,
@@ -126,7 +133,7 @@ interface Values {
 async function ofFiles(values: Values, outputs: readonly string[]): Promise<ViewData> {
   const { log, layers, profile } = values;
   const buildNumber = buildNumberOf(values['build-number']);
-  const optimizationProfile = wholeNumber('--optimization-profile', values['optimization-profile']);
+  const optimizationProfile = profileNumberOf(values);
   if (values.onnx === undefined) {
     requireEngineFiles(values);
     await checkOutputs(outputs, [log, layers, profile]);
@@ -138,17 +145,14 @@ async function ofFiles(values: Values, outputs: readonly string[]): Promise<View
   return toViewData(await loadFiles(given, filesWith(values)));
 }
 
-async function ofBuild(
-  folder: string,
-  { onnx, log, layers, profile }: Values,
-  outputs: readonly string[],
-): Promise<ViewData> {
+async function ofBuild(folder: string, values: Values, outputs: readonly string[]): Promise<ViewData> {
+  const { onnx, log, layers, profile } = values;
   if (log !== undefined || layers !== undefined || profile !== undefined)
     throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkOutputs(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
-  return toViewData(await loadBuild(build, { onnx: model }));
+  return toViewData(await loadBuild(build, { onnx: model, optimizationProfile: profileNumberOf(values) }));
 }
 
 async function checkOutputs(outputs: readonly string[], inputs: readonly (string | undefined)[]): Promise<void> {

@@ -10,6 +10,7 @@ export const commands = {
   openGraph: 'tensorrtLens.openGraph',
   openWith: 'tensorrtLens.openWith',
   chooseModel: 'tensorrtLens.chooseModel',
+  selectOptimizationProfile: 'tensorrtLens.selectOptimizationProfile',
   compareEngine: 'tensorrtLens.compareEngine',
   readEngine: 'tensorrtLens.readEngine',
   openEngineLayers: 'tensorrtLens.openEngineLayers',

@@ -48,6 +48,7 @@ const viewCommands: Record<ViewCommand, true> = {
   log: true,
   cancel: true,
   chooseModel: true,
+  optimizationProfile: true,
   plugin: true,
   repair: true,
   reduce: true,

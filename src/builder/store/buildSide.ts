@@ -37,17 +37,33 @@ export interface BuildSide extends GateSide {
  * Reads one side of a comparison.
  * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
  * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
+ * @param optimizationProfile of an engine with several, from 0; by default the first
  * @throws {UserError} if it is neither, or the model is another one or has changed since
  */
-export async function readBuildSide(path: string, onnx?: string, files = new ParsedFiles()): Promise<BuildSide> {
+export async function readBuildSide(
+  path: string,
+  onnx?: string,
+  files = new ParsedFiles(),
+  optimizationProfile?: number,
+): Promise<BuildSide> {
   const isFolder = await stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
-  return isFolder ? ofBuild(await requireBuild(path), onnx, files) : ofReport(path, onnx, files);
+  if (isFolder) return ofBuild(await requireBuild(path), { onnx, files, optimizationProfile });
+  if (optimizationProfile !== undefined)
+    throw new UserError(`${path} is not a build folder: a report is on one optimization profile`);
+  return ofReport(path, onnx, files);
 }
 
-async function ofBuild(build: Build, given: string | undefined, files: ParsedFiles): Promise<BuildSide> {
+async function ofBuild(
+  build: Build,
+  {
+    onnx: given,
+    files,
+    optimizationProfile,
+  }: { onnx: string | undefined; files: ParsedFiles; optimizationProfile: number | undefined },
+): Promise<BuildSide> {
   const { folder, manifest } = build;
   const own = resolve(folder, manifest.model.file);
   const onnx = given ?? own;
@@ -55,7 +71,7 @@ async function ofBuild(build: Build, given: string | undefined, files: ParsedFil
     throw new UserError(
       `${onnx} has changed since it was built in ${folder}. Build it again, or pass the file that was built with --onnx`,
     );
-  const loaded = await loadBuild(build, { onnx, files });
+  const loaded = await loadBuild(build, { onnx, files, optimizationProfile });
   const { index } = await files.indexed(onnx);
   const { log, engine } = manifest.files;
   return {

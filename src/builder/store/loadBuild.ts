@@ -47,7 +47,7 @@ export interface LoadedBuild {
 
 /**
  * Reads a build folder: its own files, and the model where the manifest says it is (relative: to the folder), or
- * `onnx`.
+ * `onnx`; of an engine with several optimization profiles the one of that number, or the first.
  * @throws {UserError} if a file cannot be opened, or the model cannot be read at all
  */
 export async function loadBuild(
@@ -55,12 +55,20 @@ export async function loadBuild(
   {
     onnx = resolve(folder, manifest.model.file),
     files = new ParsedFiles(),
-  }: { onnx?: string; files?: ParsedFiles } = {},
+    optimizationProfile,
+  }: { onnx?: string | undefined; files?: ParsedFiles; optimizationProfile?: number | undefined } = {},
 ): Promise<LoadedBuild> {
   const { log, layers, profile, counters = null } = manifest.files;
   const inside = (name: string | null) => (name === null ? undefined : join(folder, name));
   const overrides = await readBuildOverrides(folder);
-  const given = { onnx, log: inside(log), layers: inside(layers), profile: inside(profile), ncu: inside(counters) };
+  const given = {
+    onnx,
+    log: inside(log),
+    layers: inside(layers),
+    profile: inside(profile),
+    ncu: inside(counters),
+    optimizationProfile,
+  };
   const own = {
     added: overrides?.added,
     removed: overrides?.removed,

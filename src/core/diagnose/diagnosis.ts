@@ -51,6 +51,7 @@ export type BuildStep =
   | 'log'
   | 'cancel'
   | 'chooseModel'
+  | 'optimizationProfile'
   | 'plugin'
   | 'repair'
   | 'reduce';
@@ -67,6 +68,7 @@ export const stepWords: Record<BuildStep, string> = {
   log: 'Open Log',
   cancel: 'Cancel Build',
   chooseModel: 'Choose the ONNX File…',
+  optimizationProfile: 'Select Optimization Profile…',
   plugin: 'Replace by Plugin…',
   repair: 'Repair Model…',
   reduce: 'Reduce to a Minimal Model…',
@@ -74,7 +76,7 @@ export const stepWords: Record<BuildStep, string> = {
 
 /** Something about the builds of a model that its picture alone does not show. */
 export interface BuildNotice {
-  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine';
+  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine' | 'part';
   /** What happened. */
   message: string;
   /** What helps; '' if the message says it. */
@@ -93,6 +95,12 @@ export interface BuildState {
   line: number | null;
 }
 
+/** Number of an optimization profile, from 0, and how many the engine has. */
+interface ShownProfile {
+  shown: number;
+  of: number;
+}
+
 /** What is known about the builds of a model. */
 export interface StateInput {
   /** The newest build, or the one that was chosen, where it did not pass; with what its log says. */
@@ -101,13 +109,16 @@ export interface StateInput {
   pictured: BuildManifest | null;
   /** Whether the model was changed after that build. */
   changed: boolean;
+  /** Which optimization profile of its engine the picture shows; omitted: the engine has one. */
+  optimizationProfile?: ShownProfile | undefined;
 }
 
 /** What the views say about the builds of a model: why the last one did not pass, and whether the picture is of this file. */
-export function buildState({ unsuccessful, pictured, changed }: StateInput): BuildState {
+export function buildState({ unsuccessful, pictured, changed, optimizationProfile }: StateInput): BuildState {
   const notices: BuildNotice[] = [];
   if (unsuccessful) notices.push(outcomeNotice(unsuccessful, pictured));
   if (changed && pictured) notices.push(staleNotice(pictured));
+  if (optimizationProfile) notices.push(partNotice(optimizationProfile));
   const found = unsuccessful?.found ?? [];
   const hasLog = unsuccessful !== null && unsuccessful.manifest.files.log !== null;
   return {
@@ -120,9 +131,13 @@ export function buildState({ unsuccessful, pictured, changed }: StateInput): Bui
 
 /**
  * What the views say about an engine without its model; `others`: names of the files that were read with it. `failure`:
- * what the log of a build says that failed before there was an engine.
+ * what the log of a build says that failed before there was an engine. `profile`: as `StateInput.optimizationProfile`.
  */
-export function engineState(others: readonly string[], failure?: readonly Diagnosis[]): BuildState {
+export function engineState(
+  others: readonly string[],
+  failure?: readonly Diagnosis[],
+  profile?: ShownProfile,
+): BuildState {
   if (failure !== undefined) return failureState(failure);
   const more =
     others.length === 0
@@ -134,7 +149,7 @@ export function engineState(others: readonly string[], failure?: readonly Diagno
     advice: 'Choose the ONNX file to see what happened to its nodes.',
     steps: ['chooseModel'],
   };
-  return { notices: [notice], faults: [], line: null };
+  return { notices: [notice, ...(profile ? [partNotice(profile)] : [])], faults: [], line: null };
 }
 
 const faultOf = ({ severity, message, line, nodes }: Diagnosis): Omit<NodeFault, 'advice'> => ({
@@ -291,6 +306,13 @@ const staleNotice = ({ origin }: BuildManifest): BuildNotice => ({
       : 'The model changed after this build was opened, so groups, layers and times may not match it.',
   advice: '',
   steps: ['build'],
+});
+
+const partNotice = ({ shown, of }: ShownProfile): BuildNotice => ({
+  kind: 'part',
+  message: `The engine has ${of} optimization profiles, each with layers of its own. This is profile ${shown}.`,
+  advice: '',
+  steps: ['optimizationProfile'],
 });
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -530,7 +530,8 @@ export function shareOf(report: FusionReport, ms: number | null): number | null 
  */
 export const summarySentence = (report: FusionReport): string => `${layersSentence(report)} ${nodesSentence(report)}`;
 
-function layersSentence(report: FusionReport): string {
+/** How many layers of which kinds the engine has, or one of its optimization profiles. */
+export function layersSentence(report: FusionReport): string {
   const { total, kinds, kernels, planned } = countLayers(report);
   if (total === 0) return 'No engine layers are known.';
   const parts = layerKinds
@@ -544,7 +545,9 @@ function layersSentence(report: FusionReport): string {
   const whole = planned
     ? `The inputs list no engine layers; TensorRT planned ${thousands(total)}`
     : counted(total, 'engine layer');
-  return `${whole}: ${parts.join(', ')}.`;
+  const { optimizationProfile: profile } = report;
+  const part = profile ? ` of optimization profile ${profile.shown} (the engine has ${profile.of})` : '';
+  return `${whole}${part}: ${parts.join(', ')}.`;
 }
 
 function nodesSentence(report: FusionReport): string {

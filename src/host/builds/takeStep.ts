@@ -46,6 +46,8 @@ export function stepCommand(
       return [commands.cancelBuild, uri];
     case 'chooseModel':
       return [commands.chooseModel, uri];
+    case 'optimizationProfile':
+      return [commands.selectOptimizationProfile, uri];
     case 'plugin':
       return [commands.replaceByPlugin, uri, nodes];
     case 'repair':

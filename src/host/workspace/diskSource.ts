@@ -19,7 +19,7 @@ import { errorText, type Problem } from '../../core/base/problem.ts';
 import { diagnoseBuild, failureIn } from '../diagnostics/diagnoseBuild.ts';
 import { isModelFile } from '../platform/modelFile.ts';
 import { originOf } from '../platform/modelSource.ts';
-import type { LoadedModel, ShownBuild } from './session.ts';
+import type { ChosenProfile, LoadedModel, ShownBuild } from './session.ts';
 import type { SessionSource } from './sessions.ts';
 import { isSamePath } from '../../builder/files/pathKey.ts';
 
@@ -33,9 +33,9 @@ export class DiskSource implements SessionSource {
     this.#files = files;
   }
 
-  async readModel(uri: vscode.Uri): Promise<LoadedModel> {
+  async readModel(uri: vscode.Uri, profile: ChosenProfile | null): Promise<LoadedModel> {
     const started = Date.now();
-    if (uri.scheme === 'file' && !isModelFile(uri)) return this.#readEngine(uri);
+    if (uri.scheme === 'file' && !isModelFile(uri)) return this.#readEngine(uri, profile?.number);
     try {
       const { value, problems } = await this.#files.readModel(originOf(uri));
       const error = problems.find(({ severity }) => severity === 'error');
@@ -57,10 +57,10 @@ export class DiskSource implements SessionSource {
   }
 
   /** Layer info, a log or a profile: the graph of the engine. */
-  async #readEngine(uri: vscode.Uri): Promise<LoadedModel> {
+  async #readEngine(uri: vscode.Uri, optimizationProfile: number | undefined): Promise<LoadedModel> {
     try {
       const given = await engineFilesOf(uri.fsPath, this.#files);
-      const { graph, report } = toEngineView(await loadEngine(given, this.#files));
+      const { graph, report } = toEngineView(await loadEngine({ ...given, optimizationProfile }, this.#files));
       const lists = report !== null && report.layers.length > 0;
       const failure = lists || given.log === undefined ? undefined : await failureIn(given.log, this.#files);
       if (report === null || !(lists || failure))
@@ -71,14 +71,14 @@ export class DiskSource implements SessionSource {
         typeof path === 'string' && !isSamePath(path, uri.fsPath) ? [basename(path)] : [],
       );
       const news = report.problems.filter(({ code }) => code !== 'no-model' && !(failure && code === 'no-layers'));
-      const engine = { report, state: engineState(others, failure) };
+      const engine = { report, state: engineState(others, failure, report.optimizationProfile) };
       return { graph, engine, problem: '', hints: news.map(describe) };
     } catch (error) {
       return unreadable(errorText(error));
     }
   }
 
-  async readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null> {
+  async readNewestBuild(uri: vscode.Uri, id: string | null, profile: ChosenProfile | null): Promise<ShownBuild | null> {
     if (uri.scheme !== 'file' || !isModelFile(uri)) return null;
     try {
       const builds = await listBuilds(uri.fsPath);
@@ -87,11 +87,11 @@ export class DiskSource implements SessionSource {
       if (newest === undefined) return null;
       const chosen = ended.find(({ manifest }) => manifest.id === id);
       if (chosen !== undefined)
-        return await this.#withState(uri, await this.#chosen(uri, chosen, chosen === newest), chosen);
+        return await this.#withState(uri, await this.#chosen(uri, chosen, chosen === newest, profile), chosen);
       const passed = ended.find(({ manifest }) => manifest.result === 'passed');
       if (passed === undefined) return await this.#withState(uri, withoutReport(newest, outcome(newest)), newest);
       const later = passed === newest ? '' : `${outcome(newest)} The newest successful build is shown.`;
-      return await this.#withState(uri, await this.#report(uri, passed, later), newest);
+      return await this.#withState(uri, await this.#report(uri, passed, later, profile), newest);
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
@@ -114,11 +114,11 @@ export class DiskSource implements SessionSource {
   }
 
   /** A build that someone asked for is shown as far as it got. */
-  async #chosen(uri: vscode.Uri, build: Build, newest: boolean): Promise<ShownBuild> {
+  async #chosen(uri: vscode.Uri, build: Build, newest: boolean, profile: ChosenProfile | null): Promise<ShownBuild> {
     const { files, result } = build.manifest;
     const failed = result === 'passed' ? '' : outcome(build, newest);
     if (files.log === null && files.layers === null) return withoutReport(build, failed);
-    const loaded = await this.#report(uri, build, failed);
+    const loaded = await this.#report(uri, build, failed, profile);
     // A log that ends while the model is parsed says nothing about layers: no picture is better than an empty one.
     return result !== 'passed' && loaded.report?.layers.length === 0 ? { ...loaded, report: null } : loaded;
   }
@@ -131,15 +131,21 @@ export class DiskSource implements SessionSource {
     const changed = pictured !== null && (await modelChanged(uri.fsPath, pictured, this.#files));
     return {
       ...shown,
-      state: buildState({ unsuccessful, pictured, changed }),
+      state: buildState({
+        unsuccessful,
+        pictured,
+        changed,
+        optimizationProfile: shown.report?.optimizationProfile,
+      }),
       unsuccessful: passed ? null : last,
     };
   }
 
-  async #report(uri: vscode.Uri, build: Build, later: string): Promise<ShownBuild> {
+  async #report(uri: vscode.Uri, build: Build, later: string, profile: ChosenProfile | null): Promise<ShownBuild> {
     const started = Date.now();
     try {
-      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files });
+      const optimizationProfile = profile?.build === build.manifest.id ? profile.number : undefined;
+      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.#files, optimizationProfile });
       const { report } = read;
       this.#log.debug(`Report of build ${build.manifest.id} in ${Date.now() - started} ms`);
       const hints = [...buildHints(build.manifest), ...report.problems.map(describe)];

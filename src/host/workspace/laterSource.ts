@@ -15,8 +15,8 @@ export function laterSource(load: () => Promise<SessionSource>): SessionSource {
     return (loaded ??= load());
   };
   return {
-    readModel: async (uri) => (await source()).readModel(uri),
-    readNewestBuild: async (uri, id) => (await source()).readNewestBuild(uri, id),
-    readQuantization: async (uri, known) => (await source()).readQuantization(uri, known),
+    readModel: async (...given) => (await source()).readModel(...given),
+    readNewestBuild: async (...given) => (await source()).readNewestBuild(...given),
+    readQuantization: async (...given) => (await source()).readQuantization(...given),
   };
 }

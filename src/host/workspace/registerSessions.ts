@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
+import { selectProfile } from './internal/selectProfile.ts';
 import { openLogLine } from './openLogLine.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -12,6 +13,8 @@ export const registerSessions = (sessions: Sessions): vscode.Disposable => {
   return vscode.Disposable.from(
     registerCommands({
       [commands.openLog]: () => sessions.current && openLogLine(sessions.current, 1),
+      [commands.selectOptimizationProfile]: (argument) =>
+        selectProfile(sessions, argument instanceof vscode.Uri ? argument : undefined),
       [commands.refresh]: () => sessions.current && sessions.reload(sessions.current.uri),
     }),
     vscode.window.tabGroups.onDidChangeTabs(follow),

@@ -47,6 +47,12 @@ export interface ShownBuild {
   unsuccessful: Build | null;
 }
 
+/** The optimization profile that the user chose of one build; `build`: its id, null of an engine without its model. */
+export interface ChosenProfile {
+  build: string | null;
+  number: number;
+}
+
 export type Origin = 'graph' | 'tree' | 'page' | 'host';
 
 /** Everything known about one model at one moment. Replaced as a whole, never changed in place. */
@@ -82,6 +88,8 @@ export class Session {
   accuracy: AccuracyReport | null = null;
   /** Id of the build that the user chose in the history; null: the newest is shown. */
   chosenBuild: string | null = null;
+  /** Another build is shown with its first one. null: none was chosen. */
+  chosenProfile: ChosenProfile | null = null;
   /** Path of the calibration cache whose scales are shown; null: none. */
   calibrationCache: string | null = null;
   /** The scales of this file with what samples hold; null: nothing was measured. */

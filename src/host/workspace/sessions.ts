@@ -4,14 +4,15 @@ import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { type Quantization, withMeasured } from '../../core/quantization/quantization.ts';
 import type { GraphData } from '../../core/picture/graph/viewData.ts';
 import type { Selection } from '../../protocol/views.ts';
-import { type LoadedModel, type Origin, Session, type ShownBuild } from './session.ts';
+import { type ChosenProfile, type LoadedModel, type Origin, Session, type ShownBuild } from './session.ts';
 import { nameOf } from '../platform/nameOf.ts';
 
 /** Where sessions get their data from. None of the functions rejects: a failure is a `problem` in the result. */
 export interface SessionSource {
-  readModel(uri: vscode.Uri): Promise<LoadedModel>;
+  /** @param profile of an engine */
+  readModel(uri: vscode.Uri, profile: ChosenProfile | null): Promise<LoadedModel>;
   /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
-  readNewestBuild(uri: vscode.Uri, id: string | null): Promise<ShownBuild | null>;
+  readNewestBuild(uri: vscode.Uri, id: string | null, profile: ChosenProfile | null): Promise<ShownBuild | null>;
   /** @param cache path of a calibration cache */
   readQuantization(
     uri: vscode.Uri,
@@ -171,7 +172,16 @@ export class Sessions implements vscode.Disposable {
   async showBuild(uri: vscode.Uri, id: string | null): Promise<void> {
     const session = this.setCurrent(uri);
     session.chosenBuild = id;
+    session.chosenProfile = null;
     await this.reloadBuild(uri);
+  }
+
+  /** Shows an optimization profile of the build or engine on view in all views, until another is chosen or a newer one ends. */
+  async showProfile(uri: vscode.Uri, number: number): Promise<void> {
+    const session = this.setCurrent(uri);
+    const { newest, engine } = session.state;
+    session.chosenProfile = { build: newest?.build.id ?? null, number };
+    await (engine === null ? this.reloadBuild(uri) : this.reload(uri));
   }
 
   select(session: Session, selection: Selection, origin: Origin): void {
@@ -208,8 +218,8 @@ export class Sessions implements vscode.Disposable {
     session.generation += 1;
     const { generation } = session;
     const [model, newest] = await Promise.all([
-      held.stale ? this.#source.readModel(session.uri) : undefined,
-      this.#source.readNewestBuild(session.uri, session.chosenBuild),
+      held.stale ? this.#source.readModel(session.uri, session.chosenProfile) : undefined,
+      this.#source.readNewestBuild(session.uri, session.chosenBuild, session.chosenProfile),
     ]);
     const graph = model === undefined ? session.state.graph : model.graph;
     const read = await this.#source.readQuantization(session.uri, {
@@ -254,6 +264,8 @@ export class Sessions implements vscode.Disposable {
       // It was found out about another file.
       held.session.accuracy = null;
       held.session.measured = null;
+      // Another engine may have fewer.
+      if (held.session.chosenProfile?.build === null) held.session.chosenProfile = null;
       this.#timers.stop(held.settle);
       held.settle = this.#timers.start(() => void this.reload(uri), settleMs);
     };

@@ -58,8 +58,8 @@ describe('a build from elsewhere', () => {
     const log = vscode.window.createOutputChannel('parsed once', { log: true });
     const views = new DiskSource(log, files);
     const [shown, , facts] = await Promise.all([
-      views.readNewestBuild(model(), null),
-      views.readModel(model()),
+      views.readNewestBuild(model(), null, null),
+      views.readModel(model(), null),
       new FactsReader(log, files).read(model()),
     ]);
     assert.equal(shown!.report!.nodes.length, 636);

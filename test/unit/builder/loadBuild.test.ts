@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { rewriteModel } from '../../../src/builder/precision/rewriteModel.ts';
 import { requestedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
 import { type Build, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../../src/builder/store/loadBuild.ts';
+import { figuresOf } from '../../../src/core/picture/page/headline.ts';
 import { checkOverrides } from '../../../src/core/precision/checkOverrides.ts';
 import { readOverrides } from '../../../src/core/precision/readOverrides.ts';
 import { planPrecision } from '../../../src/core/precision/precisionPlan.ts';
@@ -120,6 +121,32 @@ test('the facts of a build are the same wherever they are asked for', async () =
   // Of files alone, what only the folder knows is not known.
   const log = join(folder, 'log.txt.gz');
   expect(buildFactsOf(await loadFiles({ onnx: join(folder, 'net.onnx'), log })).declared).toBeUndefined();
+});
+
+test('of an engine with two optimization profiles one is read, the first or the one that is asked for', async () => {
+  const path = join(folder, 'layers.json');
+  const { Layers: first, Bindings } = JSON.parse(await readFile(path, 'utf8')) as {
+    Layers: { Name: string }[];
+    Bindings: string[];
+  };
+  const second = first.map((layer) => ({ ...layer, Name: `${layer.Name} [profile 1]` }));
+  await writeFile(path, JSON.stringify({ Layers: [...first, ...second], Bindings }));
+  build.manifest.files.log = null;
+  const files = spy();
+  const read = async (optimizationProfile?: number) => (await loadBuild(build, { files, optimizationProfile })).report;
+  const [one, other] = [await read(), await read(1)];
+  for (const { layers } of [one, other]) expect(layers).toHaveLength(first.length);
+  expect([one, other].map(({ optimizationProfile }) => optimizationProfile)).toEqual([
+    { shown: 0, of: 2 },
+    { shown: 1, of: 2 },
+  ]);
+  expect(other.layers.every(({ name }) => name.endsWith(' [profile 1]'))).toBe(true);
+  expect(await read(0)).toMatchObject({ layers: one.layers });
+  expect(figuresOf(other, null)[0]).toMatchObject({
+    text: expect.stringMatching(/ layers? of profile 1$/) as string,
+    meaning: expect.stringContaining('of optimization profile 1 (the engine has 2): ') as string,
+  });
+  expect(opened.toSorted()).toEqual(['layers.json', 'net.onnx']);
 });
 
 test('types of a copy of another version of the model say nothing', async () => {

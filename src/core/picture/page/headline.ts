@@ -4,14 +4,13 @@ import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import { type BuildStep, profileNotice, stepWords } from '../../diagnose/diagnosis.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
 import {
-  countedLayers,
   countLayers,
   engineMs,
   fateOrder,
   fateWordsOf,
   findingTitle,
-  layerKinds,
   layerLabel,
+  layersSentence,
   nounOf,
   precisionSentence,
   precisionShare,
@@ -100,21 +99,12 @@ export function figuresOf(report: FusionReport, requested: string | null): Figur
 }
 
 function layersFigure(report: FusionReport): Figure {
-  const { total, kinds, kernels, planned } = countLayers(report);
-  const parts = layerKinds
-    .filter((kind) => kinds[kind] > 0)
-    .map(
-      (kind) =>
-        countedLayers(kinds[kind], kind, report) +
-        (kind === 'foreign' && kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''),
-    );
-  const whole = planned
-    ? `The inputs list no engine layers; TensorRT planned ${thousands(total)}`
-    : counted(total, 'engine layer');
+  const { total, planned } = countLayers(report);
+  const { optimizationProfile: profile } = report;
   return {
     key: 'layers',
-    text: planned ? counted(total, 'planned layer') : counted(total, 'layer'),
-    meaning: total === 0 ? 'No engine layers are known.' : `${whole}: ${parts.join(', ')}.`,
+    text: counted(total, planned ? 'planned layer' : 'layer') + (profile ? ` of profile ${profile.shown}` : ''),
+    meaning: layersSentence(report),
     selection: total === 0 ? { kind: 'none' } : { kind: 'layers', ids: report.layers.map(({ id }) => id) },
   };
 }

@@ -104,6 +104,15 @@ describe('buildState', () => {
     expect(last[0]!.message).toContain('interrupted');
   });
 
+  it('says which optimization profile the picture shows, and offers the others', () => {
+    const optimizationProfile = { shown: 1, of: 2 };
+    const { notices } = buildState({ unsuccessful: null, pictured: null, changed: false, optimizationProfile });
+    expect(notices).toMatchObject([{ kind: 'part', steps: ['optimizationProfile'] }]);
+    expect(notices[0]!.message).toMatch(/2 optimization profiles.* This is profile 1\.$/);
+    expect(engineState([], undefined, optimizationProfile).notices[1]).toEqual(notices[0]);
+    expect(engineState([]).notices).toHaveLength(1);
+  });
+
   it('does not say that anyone cancelled the build of a log that just ends', () => {
     const manifest = { ...failed, result: 'cancelled' as const, origin: 'imported' as const, error: 'cut off: …' };
     const { notices } = buildState({ unsuccessful: { manifest, found: [] }, pictured: manifest, changed: false });

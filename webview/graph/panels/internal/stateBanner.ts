@@ -20,6 +20,7 @@ const signs: Record<Kind, string> = {
   stale: '!',
   profile: 'i',
   engine: 'i',
+  part: 'i',
   running: '…',
 };
 
