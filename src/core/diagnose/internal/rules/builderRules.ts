@@ -41,6 +41,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (m) => ({ severity: 'error', values: { size: sizeText(Number(m.groups!['bytes'])) } }),
     cause: 'No tactic of {layer} fits into memory: the last one needs {size}.',
     advice: {
+      trtexec: `${WORKSPACE_ADVICE.trtexec} Before TensorRT 8.4 the default is 16 MiB. If it is not limited, the GPU has less free memory: lower the batch or the largest shape (--maxShapes), build in FP16, or use a GPU with more memory.`,
       onnxruntime: `Increase trt_max_workspace_size if it is below that. Otherwise lower the maximum of trt_profile_max_shapes, or build on a GPU with more memory.`,
       ultralytics: 'Lower batch or imgsz, use half=True, leave workspace= unset, or build on a GPU with more memory.',
       deepstream:
