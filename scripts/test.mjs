@@ -2,6 +2,7 @@
 // It starts on any Node ≥ 20.19 with nothing installed.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages, leaveNpm, localNode, requireNode } from './install.mjs';
@@ -30,17 +31,20 @@ const installs = {
 
 /**
  * A part's command, what must be there first, and where it says how many passed: vitest's JSON, or the last line
- * `N passed, N failed`. Parts that are `aside` wait a lot, so they run next to the others once the build is done.
+ * `N passed, N failed`. Two parts run at a time: one of those that compute, and one that `waits` a lot, for a browser, an
+ * editor or a compiler. The former have a lower priority: they take what the other one leaves, so that both cores are busy
+ * and no browser starves. Only one that waits runs at a time: windows of a real editor and the browsers of `webview` slow
+ * each other beyond what their tests wait for.
  */
 const parts = {
   check: { command: [node, 'scripts/check.mjs'] },
   unit: { vitest: 'unit' },
   rules: { vitest: 'rules' },
   // As it ships. By the Node that runs this script, which may be older than the one of the test runners.
-  build: { command: [process.execPath, 'scripts/package.mjs'] },
+  build: { command: [process.execPath, 'scripts/package.mjs'], waits: true },
   long: { vitest: 'long' },
-  webview: { vitest: 'webview', needs: ['build', 'host'] },
-  driver: { vitest: 'driver', needs: ['python'], aside: true },
+  webview: { vitest: 'webview', needs: ['build', 'host'], waits: true },
+  driver: { vitest: 'driver', needs: ['python'], waits: true },
   // Other people's files, which are not ours to ship: beside the checkout, or not at all.
   samples: {
     vitest: 'samples',
@@ -50,9 +54,8 @@ const parts = {
   },
   real: { vitest: 'real', needs: ['build', 'python'] },
   release: { vitest: 'release', needs: ['build'] },
-  host: { command: [node, 'test/host/run.mjs', 'host'], needs: ['build', 'python', 'host'], aside: true },
-  // Not aside: windows of a real editor and the browsers of `webview` slow each other beyond what their tests wait for.
-  ui: { command: [node, 'test/host/run.mjs', 'ui'], needs: ['build', 'python', 'host'] },
+  host: { command: [node, 'test/host/run.mjs', 'host'], needs: ['build', 'python', 'host'], waits: true },
+  ui: { command: [node, 'test/host/run.mjs', 'ui'], needs: ['build', 'python', 'host'], waits: true },
 };
 
 const asked = process.argv.slice(2);
@@ -82,8 +85,10 @@ ready.build = new Promise((resolve) => (buildDone = resolve));
 const counts = [];
 /** What failed, said again at the end: by then its own part has scrolled away, or been cut off. */
 const failures = [];
-const aside = names.filter((name) => parts[name].aside);
-await Promise.all([runAll(names.filter((name) => !aside.includes(name))), runAll(aside, { together: false })]);
+const computing = names.filter((name) => !parts[name].waits);
+const waiting = names.filter((name) => parts[name].waits);
+const behind = printer(computing.length === 0);
+await Promise.all([runAll(computing, printer(true)).then(() => behind.show()), runAll(waiting, behind)]);
 if (failures.length > 0) console.log(`\n── failed ${'─'.repeat(64)}\n${failures.join('\n')}`);
 const sum = (key) => counts.reduce((all, count) => all + count[key], 0);
 console.log(`\nThe whole took ${seconds(Date.now() - begun)}.\n${sum('passed')} passed, ${sum('failed')} failed`);
@@ -93,48 +98,75 @@ function needs(part, what) {
   return parts[part].needs?.includes(what) ?? false;
 }
 
-/** Runs parts one after the other. With `together: false` what a part prints comes at its end, in one piece. */
-async function runAll(chosen, { together = true } = {}) {
+/**
+ * Prints what a row of parts says: at once, or, while the other row prints, a part in one piece when it ends. `show`: from
+ * now on at once.
+ */
+function printer(live) {
+  let held = '';
+  const flush = () => {
+    process.stdout.write(held);
+    held = '';
+  };
+  return {
+    say(text) {
+      held += text;
+      if (live) flush();
+    },
+    flush,
+    show() {
+      live = true;
+      flush();
+    },
+  };
+}
+
+/** Runs parts one after the other. */
+async function runAll(chosen, { say, flush }) {
   for (const name of chosen) {
-    const heading = `\n── ${name} ${'─'.repeat(70 - name.length)}`;
-    const { folder, required, needs: needed = [] } = parts[name];
-    if (folder !== undefined && !required && !existsSync(folder)) {
-      console.log(`${heading}\n${name}: not run, ${folder} does not exist`);
-      continue;
-    }
     // oxlint-disable-next-line no-await-in-loop -- one part after the other: they share the machine's cores
-    const had = await Promise.all(needed.map((what) => ready[what]));
-    if (had.includes(false)) {
-      counts.push({ passed: 0, failed: 1 });
-      failures.push(`── ${name}\nNot run, because the build failed.`);
-      console.log(`${heading}\n${name}: 0 passed, 1 failed, not run, because the build failed`);
-      continue;
-    }
-    if (together) console.log(heading);
-    const started = Date.now();
-    // oxlint-disable-next-line no-await-in-loop
-    const count = await (parts[name].vitest ? runVitest(name, together) : runCommand(name, together));
-    counts.push(count);
-    if (count.failed > 0) failures.push(`── ${name}\n${count.why.trimEnd()}`);
-    if (!together) console.log(`${heading}\n${count.said.trimEnd()}`);
-    console.log(`${name}: ${count.passed} passed, ${count.failed} failed, ${seconds(Date.now() - started)}`);
-    if (name === 'build') buildDone(count.failed === 0);
+    await runPart(name, say);
+    flush();
   }
 }
 
-async function runVitest(name, shown) {
+async function runPart(name, say) {
+  const { folder, required, vitest: project, needs: needed = [] } = parts[name];
+  const heading = `\n── ${name} ${'─'.repeat(70 - name.length)}\n`;
+  if (folder !== undefined && !required && !existsSync(folder)) {
+    say(`${heading}${name}: not run, ${folder} does not exist\n`);
+    return;
+  }
+  const had = await Promise.all(needed.map((what) => ready[what]));
+  say(heading);
+  if (had.includes(false)) {
+    counts.push({ passed: 0, failed: 1 });
+    failures.push(`── ${name}\nNot run, because the build failed.`);
+    say(`${name}: 0 passed, 1 failed, not run, because the build failed\n`);
+    return;
+  }
+  const started = Date.now();
+  const count = await (project ? runVitest(name, say) : runCommand(name, say));
+  counts.push(count);
+  if (count.failed > 0) failures.push(`── ${name}\n${count.why.trimEnd()}`);
+  say(`${name}: ${count.passed} passed, ${count.failed} failed, ${seconds(Date.now() - started)}\n`);
+  if (name === 'build') buildDone(count.failed === 0);
+}
+
+async function runVitest(name, say) {
   const file = `${results}/${name}.json`;
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${file}`];
-  const { status, said } = await run([node, vitest, 'run', '--project', name, ...reporters], { shown });
-  if (!existsSync(file))
-    return { passed: 0, failed: 1, said, why: `vitest exited with ${status} and wrote no results.` };
+  const { status } = await run([node, vitest, 'run', '--project', name, ...reporters], {
+    say,
+    yields: !parts[name].waits,
+  });
+  if (!existsSync(file)) return { passed: 0, failed: 1, why: `vitest exited with ${status} and wrote no results.` };
   const report = JSON.parse(readFileSync(file, 'utf8'));
   // A skipped test is a failed one: it says nothing about what it was written for.
   const bad = report.numFailedTests + report.numPendingTests + report.numTodoTests;
   const broken = report.testResults.filter((r) => r.status === 'failed' && r.assertionResults.length === 0).length;
   const none = report.numTotalTests === 0 ? 1 : 0;
   return {
-    said,
     passed: report.numPassedTests,
     failed: Math.max(bad + broken + none, status === 0 ? 0 : 1),
     why: whyFailed(report) || `vitest exited with ${status}, although no test failed. See its output.`,
@@ -153,17 +185,21 @@ function whyFailed({ testResults }) {
   return lines.join('\n');
 }
 
-async function runCommand(name, shown) {
+async function runCommand(name, say) {
   // The host tests need no build of their own.
-  const { status, said } = await run(parts[name].command, { shown, env: { TRTLENS_PACKAGED: '1' } });
+  const { status, said } = await run(parts[name].command, {
+    say,
+    yields: !parts[name].waits,
+    env: { TRTLENS_PACKAGED: '1' },
+  });
   const why = said.slice(-4000);
   const count = said
     .trimEnd()
     .split('\n')
     .at(-1)
     .match(/^(\d+) passed, (\d+) failed$/);
-  if (!count) return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, said, why };
-  return { passed: Number(count[1]), failed: Math.max(Number(count[2]), status === 0 ? 0 : 1), said, why };
+  if (!count) return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, why };
+  return { passed: Number(count[1]), failed: Math.max(Number(count[2]), status === 0 ? 0 : 1), why };
 }
 
 /** Starts an install. When it fails, so does everything, at once: hours of other tests would not help. */
@@ -180,15 +216,19 @@ async function install(name) {
   process.exit(1);
 }
 
-/** Runs a program to its end: its exit status, and what it printed, which is also passed on when it is `shown`. */
-function run([program, ...args], { shown = false, env = {} } = {}) {
+/**
+ * Runs a program to its end: its exit status, and what it printed, which `say` also gets piece by piece. One that `yields`
+ * runs, with all that it starts, only where the other programs leave time.
+ */
+function run([program, ...args], { say = () => {}, yields = false, env = {} } = {}) {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  if (yields && child.pid !== undefined) setPriority(child.pid, 5);
   running.add(child);
   let said = '';
   for (const stream of ['stdout', 'stderr'])
     child[stream].setEncoding('utf8').on('data', (chunk) => {
       said += chunk;
-      if (shown) process[stream].write(chunk);
+      say(chunk);
     });
   return new Promise((resolve) => {
     const end = (status) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runPrecisionSweep, type SweepRequest } from '../../src/builder/accuracy/runPrecisionSweep.ts';
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
-import { type PrecisionSweep, ladderDocument } from '../../src/core/accuracy/precisionSweep.ts';
+import { type PrecisionSweep, sweepDocument } from '../../src/core/accuracy/precisionSweep.ts';
 import { renderText } from '../../src/core/document/render.ts';
 import { worstError } from '../../src/core/accuracy/accuracyReport.ts';
 import { fakeTool } from '../support/fakeTool.ts';
@@ -44,7 +44,7 @@ test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it n
   expect(bf16!.fix!.rules).toContain('base bf16');
   expect([int8!.predicted, int8!.reason]).toEqual([null, expect.stringMatching(/not run: .*--calibration/)]);
   expect(
-    renderText(ladderDocument(sweep, 'm'))
+    renderText(sweepDocument(sweep, 'm'))
       .split('\n')
       .filter((line) => /^. (?:FP32|FP16|BF16|INT8) /.test(line)),
   ).toHaveLength(4);
@@ -101,7 +101,7 @@ test('--build: an engine is built and run in each precision; what cannot be buil
   expect([bf16!.measured, bf16!.notMeasured]).toEqual([null, expect.stringMatching(/^the build failed: /)]);
   expect(int8!.notMeasured).toContain('--int8 MODEL');
   expect(readdirSync(join(temporary, 'sweep'))).toEqual([]);
-  const text = renderText(ladderDocument(sweep, 'm'));
+  const text = renderText(sweepDocument(sweep, 'm'));
   expect(text).toMatch(/^✗ FP16 +0\.86 +0\.8\d+ +0\.250 ms /m);
   expect(text).toMatch(/^BF16 not measured: the build failed/m);
 });

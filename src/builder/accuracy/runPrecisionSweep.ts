@@ -42,19 +42,19 @@ export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'b
  * @throws {UserError} if the model cannot be read or run; a precision that cannot be run has the reason in its step
  */
 export async function runPrecisionSweep(request: SweepRequest): Promise<PrecisionSweep> {
-  const rungs: SweepStep[] = [];
+  const steps: SweepStep[] = [];
   let samples = 0;
   await withReference(request, async (run) => {
     samples = run.samples;
     const measure = new Measurement(request, run);
     for (const precision of request.precisions) {
       const measured = await measure.step(precision);
-      if (precision === 'fp32') rungs.push({ ...blank(precision), predicted: run.exact, ...measured });
-      else if (precision === 'int8') rungs.push({ ...(await quantizedStep(request, run)), ...measured });
-      else rungs.push({ ...(await judgedStep(request, precision)), ...measured });
+      if (precision === 'fp32') steps.push({ ...blank(precision), predicted: run.exact, ...measured });
+      else if (precision === 'int8') steps.push({ ...(await quantizedStep(request, run)), ...measured });
+      else steps.push({ ...(await judgedStep(request, precision)), ...measured });
     }
   });
-  return { tolerance: request.tolerance, samples, rungs };
+  return { tolerance: request.tolerance, samples, rungs: steps };
 }
 
 const notAsked: MeasuredStep = { measured: null, milliseconds: null, notMeasured: null };

@@ -4,7 +4,7 @@ import { findCalibrator } from '../../builder/quantization/calibrate.ts';
 import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
 import {
   type PrecisionSweep,
-  ladderDocument,
+  sweepDocument,
   type SweepPrecision,
   sweepPrecisions,
 } from '../../core/accuracy/precisionSweep.ts';
@@ -73,7 +73,7 @@ it. Exit status 1: a precision misses the tolerance.
     }).finally(() => terminal.status(null));
     if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
     if (values.json) await printJson(terminal, result);
-    else await terminal.out(renderText(ladderDocument(result, basename(model))));
+    else await terminal.out(renderText(sweepDocument(result, basename(model))));
     return passes(result) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
@@ -104,8 +104,8 @@ async function enginesOf(
   };
 }
 
-function passes({ rungs, tolerance }: PrecisionSweep): boolean {
-  return rungs.every(({ predicted }) => predicted === null || isWithin(worstError(predicted), tolerance));
+function passes({ rungs: steps, tolerance }: PrecisionSweep): boolean {
+  return steps.every(({ predicted }) => predicted === null || isWithin(worstError(predicted), tolerance));
 }
 
 function precisionsOf(text: string | undefined): SweepPrecision[] {

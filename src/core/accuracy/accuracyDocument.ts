@@ -32,7 +32,7 @@ import {
   passesTolerance,
   randomWarning,
 } from './accuracyReport.ts';
-import { type PrecisionSweep, ladderBlocks } from './precisionSweep.ts';
+import { type PrecisionSweep, sweepBlocks } from './precisionSweep.ts';
 
 /** What is around a report. */
 export interface AccuracyContext {
@@ -92,7 +92,7 @@ export function accuracyDocument(
         note(inputsText(inputs)),
       ]),
       ...kernelSection(given),
-      ...(sweep === undefined ? [] : section('Precisions', ladderBlocks(sweep))),
+      ...(sweep === undefined ? [] : section('Precisions', sweepBlocks(sweep))),
       ...section('Error over Depth', [
         { kind: 'chart', chart: depthChart(nodes, tolerance) },
         ...notJudgedTexts(nodes).map((text) => note(`${text}.`)),

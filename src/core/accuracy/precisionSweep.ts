@@ -47,6 +47,7 @@ export type MeasuredStep = Pick<SweepStep, 'measured' | 'milliseconds' | 'notMea
 export interface PrecisionSweep {
   tolerance: number;
   samples: number;
+  /** The steps. The name of the key is part of the format in docs/command-line.md, which scripts and saved results use. */
   rungs: SweepStep[];
 }
 
@@ -64,15 +65,15 @@ export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<
 }
 
 /** The precisions compared, on their own. */
-export const ladderDocument = (sweep: PrecisionSweep, title: string): Document => ({
+export const sweepDocument = (sweep: PrecisionSweep, title: string): Document => ({
   title: `Precisions of ${title}`,
-  blocks: ladderBlocks(sweep),
+  blocks: sweepBlocks(sweep),
 });
 
 /** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
-export function ladderBlocks({ rungs, tolerance, samples }: PrecisionSweep): Block[] {
-  const hasEngines = rungs.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
-  const rows = rungs.map((step): Row => {
+export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep): Block[] {
+  const hasEngines = steps.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
+  const rows = steps.map((step): Row => {
     const { precision, predicted, lowNodes, culprits, reason, milliseconds } = step;
     const cells = [
       typeName(precision),
@@ -85,13 +86,13 @@ export function ladderBlocks({ rungs, tolerance, samples }: PrecisionSweep): Blo
     if (predicted === null) return { cells, state: 'skipped' };
     return { cells, state: isWithin(worstError(predicted), tolerance) ? 'good' : 'bad' };
   });
-  const outputs = outputRows(rungs);
+  const outputs = outputRows(steps);
   const engineTitles = hasEngines ? ['measured#', 'time#'] : [];
   return [
     ...table(['precision', 'predicted#', ...engineTitles, 'low nodes#', 'repaired', 'causes'], rows),
     ...(outputs.length > 1
       ? table(
-          ['predicted error of', ...rungs.map(({ precision }) => `${typeName(precision)}#`)],
+          ['predicted error of', ...steps.map(({ precision }) => `${typeName(precision)}#`)],
           outputs.map((cells) => ({ cells })),
           'output',
         )
@@ -99,8 +100,8 @@ export function ladderBlocks({ rungs, tolerance, samples }: PrecisionSweep): Blo
     note(
       `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${tolerance}.`,
     ),
-    ...notMeasuredTexts(rungs).map((text) => note(`${text}.`)),
-    ...rungs.flatMap(({ precision, fix }): Block[] =>
+    ...notMeasuredTexts(steps).map((text) => note(`${text}.`)),
+    ...steps.flatMap(({ precision, fix }): Block[] =>
       fix
         ? [{ kind: 'source', title: `The rules that repair ${typeName(precision)}`, text: fix.rules, folded: true }]
         : [],
@@ -122,11 +123,11 @@ const repairedText = ({ fix }: SweepStep): string =>
   fix ? `${counted(fix.nodes, 'node')} in FP32: ${errorFigure(fix.error)}` : '';
 
 /** Each judged output with its predicted error in each precision. */
-function outputRows(rungs: readonly SweepStep[]): string[][] {
-  const judged = rungs.find(({ predicted }) => predicted !== null)?.predicted?.filter((one) => one.judged) ?? [];
+function outputRows(steps: readonly SweepStep[]): string[][] {
+  const judged = steps.find(({ predicted }) => predicted !== null)?.predicted?.filter((one) => one.judged) ?? [];
   return judged.map(({ name }) => [
     name,
-    ...rungs.map(({ predicted }) => {
+    ...steps.map(({ predicted }) => {
       const own = predicted?.find((one) => one.name === name);
       return own === undefined ? '-' : errorFigure(own.error);
     }),
@@ -134,9 +135,9 @@ function outputRows(rungs: readonly SweepStep[]): string[][] {
 }
 
 /** `BF16, INT8 not measured: why`. */
-function notMeasuredTexts(rungs: readonly SweepStep[]): string[] {
+function notMeasuredTexts(steps: readonly SweepStep[]): string[] {
   const why = new Map<string, string[]>();
-  for (const { precision, notMeasured } of rungs)
+  for (const { precision, notMeasured } of steps)
     if (notMeasured !== null) addTo(why, notMeasured, typeName(precision));
   return [...why].map(([reason, precisions]) => `${precisions.join(', ')} not measured: ${reason}`);
 }

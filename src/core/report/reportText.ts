@@ -29,8 +29,8 @@ import { width, wrap } from './internal/textLines.ts';
 export { memoryDocument } from './internal/memoryDocument.ts';
 import {
   countedLayers,
-  type EngineGroup,
-  engineGroups,
+  type FusionGroup,
+  reportGroups,
   fateSentence,
   fateWords,
   findingHead,
@@ -242,10 +242,10 @@ function groupLines(report: FusionReport): string[] {
 /** A row for each ForeignNode and each layer that computes nodes; one for all other layers of a kind. */
 function rowsOf(report: FusionReport): Row[] {
   const rows: Row[] = [];
-  const rest = new Map<LayerKind, EngineGroup[]>();
+  const rest = new Map<LayerKind, FusionGroup[]>();
   const sources = new Map(report.nodes.map(({ id, source }) => [id, source]));
   const codeOf = (nodes: readonly string[]): string => sourceRanges(nodes.map((id) => sources.get(id)));
-  for (const group of engineGroups(report)) {
+  for (const group of reportGroups(report)) {
     const { foreign, layers, counted: nodes, shared } = group;
     const notes = shared.length === 0 ? [] : [`${counted(shared.length, 'node')} shared`];
     if (foreign !== null) {

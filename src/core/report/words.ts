@@ -110,7 +110,7 @@ export function layerOf(report: FusionReport, id: number): ReportLayer | undefin
 }
 
 /** What the engine computes as one: a ForeignNode with its kernels, or a native layer. */
-export interface EngineGroup {
+export interface FusionGroup {
   kind: LayerKind;
   /** The ForeignNode; null for a native layer, which is then the only one in `layers`. */
   foreign: ReportForeignNode | null;
@@ -122,14 +122,14 @@ export interface EngineGroup {
 }
 
 /** Every ForeignNode and native layer, in the report's order, with the nodes that are counted in it. */
-export function engineGroups(report: FusionReport): EngineGroup[] {
+export function reportGroups(report: FusionReport): FusionGroup[] {
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
   const homes = nodeHomes(report, layers);
-  const group = (home: string, nodes: readonly string[]): Pick<EngineGroup, 'counted' | 'shared'> => ({
+  const group = (home: string, nodes: readonly string[]): Pick<FusionGroup, 'counted' | 'shared'> => ({
     counted: nodes.filter((id) => homes.get(id) === home),
     shared: nodes.filter((id) => homes.get(id) !== home),
   });
-  const foreign = report.foreignNodes.map((one): EngineGroup => ({
+  const foreign = report.foreignNodes.map((one): FusionGroup => ({
     kind: 'foreign',
     foreign: one,
     layers: one.layers.flatMap((id) => layers.get(id) ?? []),
@@ -137,7 +137,7 @@ export function engineGroups(report: FusionReport): EngineGroup[] {
   }));
   const native = report.layers
     .filter(({ foreignNode }) => foreignNode === null)
-    .map((layer): EngineGroup => ({
+    .map((layer): FusionGroup => ({
       kind: layer.kind,
       foreign: null,
       layers: [layer],
@@ -162,11 +162,11 @@ function nodeHomes(report: FusionReport, layers: ReadonlyMap<number, ReportLayer
 }
 
 /** Nodes of which a group computes a part and that are counted in another one; false for none. */
-export const sharedText = ({ shared }: EngineGroup): string | false =>
+export const sharedText = ({ shared }: FusionGroup): string | false =>
   shared.length > 0 && `${counted(shared.length, 'shared node')}`;
 
 /** How many members of a ForeignNode follow from the graph only: `120 derived`, `derived` for all, false for none. */
-export function derivedText(report: FusionReport, { foreign, counted: nodes }: EngineGroup): string | false {
+export function derivedText(report: FusionReport, { foreign, counted: nodes }: FusionGroup): string | false {
   if (foreign === null || foreign.exact) return false;
   const members = new Set(nodes);
   const derived = report.nodes.filter((node) => !node.exact && members.has(node.id)).length;

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { inputFilesBeside } from '../../builder/accuracy/inputFilesBeside.ts';
-import { pickItem } from '../platform/askUser.ts';
+import { pickFiles, pickItem } from '../platform/askUser.ts';
 import { askForSettings, settingsOf, settingsText } from './internal/searchSettings.ts';
 
 const inputsKey = (model: vscode.Uri): string => `tensorrtLens.accuracyInputs ${model.toString()}`;
@@ -83,7 +83,7 @@ export async function askForInputs(
 }
 
 async function selectFiles(model: vscode.Uri, folder: boolean): Promise<string[] | undefined> {
-  const files = await vscode.window.showOpenDialog({
+  const files = await pickFiles({
     ...(folder
       ? { canSelectFolders: true, canSelectFiles: false }
       : { canSelectMany: true, filters: { 'Input values': ['npz', 'npy', 'json'] } }),

@@ -10,7 +10,6 @@ import type { FactsFeed } from '../language/factsFeed.ts';
 import type { LanguageFeatures } from '../language/languageFeatures.ts';
 import { isPaths } from '../platform/isPaths.ts';
 import { showError } from '../platform/messages.ts';
-import { plainText } from '../platform/plainText.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import { isOnDisk } from '../tasks/startBuild.ts';
@@ -244,9 +243,7 @@ class RepairActions implements vscode.CodeActionProvider {
         const count = report.fix?.without.length ?? 0;
         if (rules?.uri !== document.uri.toString() || count === 0 || hasRandomInputs(report)) return [];
         if (rules.sha256 !== hashOf(document.getText())) return [];
-        const title = plainText(
-          `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`,
-        );
+        const title = `Add the ${counted(count, 'rule')} that repair${count === 1 ? 's' : ''} ${report.low.toUpperCase()}`;
         const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
         action.command = { command: commands.addFix, title, arguments: [key] };
         return [action];

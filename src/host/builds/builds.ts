@@ -6,7 +6,7 @@ import type { BuildEvents } from '../../builder/run/runBuild.ts';
 import { NotConfirmed } from '../../builder/tools/ensurePackages.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { plainText } from '../platform/plainText.ts';
+import { showProgress } from '../platform/withProgress.ts';
 import type { TaskOptions } from './taskProperties.ts';
 import type { LineKind } from './terminalText.ts';
 import { severityOf } from './internal/severityOf.ts';
@@ -133,14 +133,12 @@ export class Builds implements vscode.Disposable {
   }
 
   async #runShown(running: Running, options: TaskOptions, line: LineSink): Promise<Build | undefined> {
-    const title = plainText(`Building ${basename(options.model)}`);
-    const shown = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-    return vscode.window.withProgress(shown, async (progress, token) => {
+    return showProgress(`Building ${basename(options.model)}`, async (show, token) => {
       token.onCancellationRequested(() => running.cancel.abort());
       const say = (text: string) => {
         if (text === running.text) return;
         running.text = text;
-        progress.report({ message: plainText(text) });
+        show(text);
         this.#changed.fire(running.uri);
       };
       const looking = setInterval(() => this.#look(running, line, say), lookMs);

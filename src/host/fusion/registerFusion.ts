@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { PanelItem, PanelSort } from '../../core/picture/page/fusionPanel.ts';
 import { commands } from '../ids.ts';
-import { pickItem } from '../platform/askUser.ts';
+import { createBox, pickItem } from '../platform/askUser.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
@@ -11,9 +11,7 @@ import type { FusionTree } from './fusionTree.ts';
 /** Asks for a search text and narrows the tree while it is typed; Escape brings back what was there before. */
 export function searchPanel(tree: FusionTree): void {
   const before = tree.search;
-  const box = vscode.window.createInputBox();
-  box.value = before;
-  box.prompt = 'Filter by name, operator or layer';
+  const box = createBox('Filter by name, operator or layer', before);
   let accepted = false;
   let settle: ReturnType<typeof setTimeout> | undefined;
   box.onDidChangeValue((value) => {

@@ -5,6 +5,7 @@ import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { nsysToRun } from '../builds/toolsOf.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
+import { pickFiles } from '../platform/askUser.ts';
 import { showError, showWarning } from '../platform/messages.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { errorText } from '../../core/base/problem.ts';
@@ -71,7 +72,7 @@ const isUris = (value: unknown): value is vscode.Uri[] =>
   Array.isArray(value) && value.every((uri) => uri instanceof vscode.Uri);
 
 function askForFiles(model: vscode.Uri): Thenable<vscode.Uri[] | undefined> {
-  return vscode.window.showOpenDialog({
+  return pickFiles({
     title: `Select the build log, layer info and profile or trace of one build of ${nameOf(model)}`,
     canSelectMany: true,
     defaultUri: vscode.Uri.joinPath(model, '..'),

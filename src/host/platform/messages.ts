@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from './plainText.ts';
+import { plainText } from './internal/plainText.ts';
 
 /**
  * The editor's messages, for texts that contain what others wrote: names in models, lines of logs, paths. In its own

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from './plainText.ts';
+import { pickTarget } from './askUser.ts';
 import { besideModel } from './modelFile.ts';
 
 /**
@@ -12,8 +12,8 @@ export async function modelToWrite(
   { title, ending, label }: { title: string; ending: string; label: string },
 ): Promise<vscode.Uri | undefined> {
   if (given instanceof vscode.Uri) return given;
-  return vscode.window.showSaveDialog({
-    title: plainText(title),
+  return pickTarget({
+    title,
     defaultUri: besideModel(model, ending),
     filters: { ONNX: ['onnx'] },
     saveLabel: label,

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { plainText } from './plainText.ts';
+import { createBox, createPicker } from './askUser.ts';
+import { plainText } from './internal/plainText.ts';
 
 /** Where a question is in a row of questions. */
 export interface StepPlace {
@@ -68,7 +69,7 @@ export function askPick<I extends vscode.QuickPickItem>(
   items: readonly I[],
   { placeholder, chosen = [], many = false }: { placeholder: string; chosen?: readonly I[]; many?: boolean },
 ): Promise<I[] | Back | undefined> {
-  const picker = vscode.window.createQuickPick<I>();
+  const picker = createPicker<I>();
   picker.canSelectMany = many;
   picker.items = items;
   picker.placeholder = placeholder;
@@ -93,13 +94,7 @@ export function askText(
   place: StepPlace,
   { question, value, validate }: TextQuestion,
 ): Promise<string | Back | undefined> {
-  const box = vscode.window.createInputBox();
-  box.prompt = plainText(question);
-  box.value = value;
-  const check = (text: string) => {
-    box.validationMessage = validate(text);
-  };
-  box.onDidChangeValue(check);
+  const box = createBox(question, value, validate);
   return shown(box, place, () => (validate(box.value) === undefined ? box.value : undefined));
 }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { pickFiles } from './askUser.ts';
 
 /**
  * Shows a file or a folder of this extension host in the file manager. A browser and a window on another machine have
@@ -10,6 +11,6 @@ export async function revealFile(path: string): Promise<void> {
     await vscode.commands.executeCommand('revealFileInOS', uri);
     return;
   }
-  const [picked] = (await vscode.window.showOpenDialog({ defaultUri: uri })) ?? [];
+  const [picked] = (await pickFiles({ defaultUri: uri })) ?? [];
   if (picked) await vscode.commands.executeCommand('vscode.open', picked);
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import * as vscode from 'vscode';
+import { pickTarget } from '../platform/askUser.ts';
 import { showError } from '../platform/messages.ts';
 
 /** Saves a picture that a view of a model made, where the user says. */
@@ -12,7 +13,7 @@ export async function exportPicture(
   // The name comes from a view and so, in part, from a model: no separators, nothing hidden.
   const bare = name.replaceAll(/[^\w.-]+/g, '_').replace(/^\.+/, '');
   const file = bare.toLowerCase().endsWith(`.${kind}`) ? bare : `${bare}.${kind}`;
-  const target = await vscode.window.showSaveDialog({
+  const target = await pickTarget({
     defaultUri: vscode.Uri.joinPath(model, '..', file),
     filters: kind === 'svg' ? { SVG: ['svg'] } : { PNG: ['png'] },
   });

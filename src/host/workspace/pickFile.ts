@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { pickItem } from '../platform/askUser.ts';
+import { pickFiles, pickItem } from '../platform/askUser.ts';
 
 /** Which files of the workspace are offered, and what any other file is requested with. */
 export interface FileQuestion {
@@ -24,6 +24,6 @@ export async function pickFile({ glob, placeHolder, dialog, except }: FileQuesti
     });
     if (picked === undefined || picked.uri !== undefined) return picked?.uri;
   }
-  const [file] = (await vscode.window.showOpenDialog(dialog)) ?? [];
+  const [file] = (await pickFiles(dialog)) ?? [];
   return file;
 }

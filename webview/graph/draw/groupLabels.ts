@@ -1,6 +1,6 @@
 import { foreignTitle, layerOf } from '../../../src/core/report/words.ts';
 import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
-import type { FusionGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
+import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
 import { timeText } from '../../../src/core/base/text.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -303,9 +303,9 @@ function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, gro
 }
 
 /** Groups are made again with every report; their texts are needed in every frame. */
-const texts = new WeakMap<FusionGroup, [title: string, note: string]>();
+const texts = new WeakMap<DrawnGroup, [title: string, note: string]>();
 
-function textsOf(model: Frame['model'], group: FusionGroup): [title: string, note: string] {
+function textsOf(model: Frame['model'], group: DrawnGroup): [title: string, note: string] {
   let known = texts.get(group);
   if (known === undefined)
     texts.set(group, (known = group.kind === 'foreign' ? foreignTexts(model, group) : layerTexts(model, group)));
@@ -313,7 +313,7 @@ function textsOf(model: Frame['model'], group: FusionGroup): [title: string, not
 }
 
 /** `stages.2/blocks.2 · LayerNorm + MLP · 0.352 ms`, `ForeignNode 3 · 14 nodes (2 derived) · 6 kernels · fp16` */
-function foreignTexts(model: Frame['model'], group: FusionGroup): [string, string] {
+function foreignTexts(model: Frame['model'], group: DrawnGroup): [string, string] {
   const { report } = model.data;
   const derived = group.points.filter((point) => report?.nodes[model.fusion.reportOf[point]!]?.exact === false).length;
   const kernels = model.fusion.kernelCounts.get(group.ref) ?? 0;
@@ -330,7 +330,7 @@ function foreignTexts(model: Frame['model'], group: FusionGroup): [string, strin
   return [`${title}${time === null ? '' : ` · ${timeText(time)}`}`, parts.join(' · ')];
 }
 
-function layerTexts(model: Frame['model'], group: FusionGroup): [string, string] {
+function layerTexts(model: Frame['model'], group: DrawnGroup): [string, string] {
   const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
   const name = layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type;
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;

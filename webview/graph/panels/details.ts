@@ -1,5 +1,5 @@
 import { foreignTitle, layerOf, longestName } from '../../../src/core/report/words.ts';
-import type { FusionGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
+import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
 import { sourceRanges } from '../../../src/core/network/sourceLines.ts';
 import { shorten } from '../../../src/core/base/text.ts';
@@ -21,7 +21,7 @@ export function pointName({ graph }: GraphModel, point: number): string {
 }
 
 /** What a ForeignNode is called, or a layer by its name. */
-export function groupName(model: GraphModel, group: FusionGroup): string {
+export function groupName(model: GraphModel, group: DrawnGroup): string {
   if (group.kind === 'foreign') return foreignTitle(model.data.report!, group.ref);
   const layer = layerOf(model.data.report!, group.ref);
   return layer === undefined || layer.name === ''

@@ -18,7 +18,7 @@ import {
 import { tensorPrecision } from '../../../src/core/formats/tensorrt/buildOutput.ts';
 import {
   findOutliers,
-  type FusionGroup,
+  type DrawnGroup,
   fusionGroups,
   type FusionGroups,
   type Outliers,
@@ -266,7 +266,7 @@ export class GraphModel {
   /**
    * Milliseconds of a group: what the report says, otherwise the sum of its measured layers; null without a profile.
    */
-  groupTime({ averageMs, layers }: FusionGroup): number | null {
+  groupTime({ averageMs, layers }: DrawnGroup): number | null {
     const { report } = this.data;
     if (averageMs !== null || report === null) return averageMs;
     return totalMs(layers.flatMap((id) => layerOf(report, id) ?? []));
@@ -282,7 +282,7 @@ export class GraphModel {
   }
 
   /** The types in which a group's layers write, most frequent first: `fp16, fp32`; '' if nothing says. */
-  groupPrecision({ layers }: FusionGroup): string {
+  groupPrecision({ layers }: DrawnGroup): string {
     const { report } = this.data;
     if (report === null) return '';
     const counts = new Map<string, number>();

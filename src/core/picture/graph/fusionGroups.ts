@@ -10,8 +10,8 @@ import { colorGroups } from './internal/colorGroups.ts';
 import { layerOrigin } from './internal/layerOrigin.ts';
 import type { GraphData, GraphNode, GraphTensor, PanelSelection } from './viewData.ts';
 
-/** Nodes that TensorRT computes as one: a boundary to draw. */
-export interface FusionGroup {
+/** A FusionGroup as the graph draws it: nodes that TensorRT computes as one, within a boundary. */
+export interface DrawnGroup {
   /** `foreign:0`, `layer:12`. */
   id: string;
   kind: 'foreign' | 'fused' | 'single';
@@ -38,7 +38,7 @@ export interface KernelGroup {
 
 export interface FusionGroups {
   /** ForeignNodes first, then layers, both in the report's order. */
-  groups: FusionGroup[];
+  groups: DrawnGroup[];
   /** The group of each point, -1 for none. */
   groupOf: Int32Array;
   kernels: KernelGroup[];

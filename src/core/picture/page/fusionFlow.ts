@@ -2,7 +2,7 @@
 import type { PanelSelection } from '../graph/viewData.ts';
 import { counted } from '../../base/text.ts';
 import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts';
-import { engineGroups, layerLabel, nounOf } from '../../report/words.ts';
+import { reportGroups, layerLabel, nounOf } from '../../report/words.ts';
 import {
   mergedModule,
   moduleEntries,
@@ -143,7 +143,7 @@ function countsOf(report: FusionReport, units: readonly FusionUnit[]): Counts {
 /** Nodes and layers of each whole group: without the weight that not all of it has, and so that the nodes add up. */
 function groupCounts(report: FusionReport, found: FusionUnits): Map<string, Counts> {
   const nodes = new Map<string, number>();
-  for (const { kind, foreign, counted } of engineGroups(report)) {
+  for (const { kind, foreign, counted } of reportGroups(report)) {
     const id = foreign === null ? kind : `foreign-${foreign.id}`;
     nodes.set(id, (nodes.get(id) ?? 0) + counted.length);
   }

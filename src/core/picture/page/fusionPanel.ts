@@ -5,8 +5,8 @@ import {
   foreignTitle,
   aboutTime,
   derivedText,
-  type EngineGroup,
-  engineGroups,
+  type FusionGroup,
+  reportGroups,
   fateTooltip,
   fateWordsOf,
   findingTitle,
@@ -102,9 +102,9 @@ interface Context {
   paths: string[][];
   /** Position of each node by id. */
   positions: Map<string, number>;
-  groups: EngineGroup[];
+  groups: FusionGroup[];
   /** The group of each layer outside ForeignNodes, by the layer's id. */
-  natives: Map<number, EngineGroup>;
+  natives: Map<number, FusionGroup>;
   sort: PanelSort;
   keepsNode: (index: number) => boolean;
   keepsLayer: (layer: ReportLayer) => boolean;
@@ -141,7 +141,7 @@ export function toFusionPanel(
 }
 
 function contextOf(report: FusionReport, graph: GraphData | null, sort: PanelSort, search: string): Context {
-  const groups = engineGroups(report);
+  const groups = reportGroups(report);
   const contains = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(search));
   const found = report.nodes.map((node) => search === '' || contains(node.name, node.op, node.id));
   const positions = new Map(report.nodes.map((node, index) => [node.id, index]));
@@ -192,7 +192,7 @@ function foreignItems(context: Context): PanelItem[] {
   });
 }
 
-function foreignItem(context: Context, group: EngineGroup, kept: number[]): PanelItem[] {
+function foreignItem(context: Context, group: FusionGroup, kept: number[]): PanelItem[] {
   const { report } = context;
   const { foreign, layers } = group;
   if (foreign === null) return [];

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { LowPrecision } from '../../../builder/accuracy/judgeAccuracy.ts';
 import { counted, durationText, percentText } from '../../../core/base/text.ts';
-import { plainText } from '../../platform/plainText.ts';
-import { enterText, pickItem, pickWord } from '../../platform/askUser.ts';
+import { enterText, pickItem, pickItems, pickWord } from '../../platform/askUser.ts';
 
 /** How a search is done. */
 export interface SearchSettings {
@@ -82,7 +81,7 @@ async function askLimit({ maxSeconds }: SearchSettings): Promise<Partial<SearchS
 
 async function askNumber(question: string, value: number, least: number): Promise<number | undefined> {
   const text = await enterText({
-    prompt: plainText(question),
+    prompt: question,
     value: String(Number(value.toPrecision(6))),
     validateInput: (typed) =>
       typed.trim() !== '' && Number.isFinite(Number(typed)) && Number(typed) >= least
@@ -97,9 +96,7 @@ async function askOutputs(
   names: readonly string[],
 ): Promise<Partial<SearchSettings> | undefined> {
   const items = names.map((label) => ({ label, picked: outputs?.includes(label) ?? true }));
-  const chosen = await vscode.window.showQuickPick(items, {
-    canPickMany: true,
-    ignoreFocusOut: true,
+  const chosen = await pickItems(items, {
     title: 'Search Options',
     placeHolder: 'Select the outputs that count',
   });

@@ -6,7 +6,6 @@ import { hasLayerFlags, targetOfBuild } from '../../../core/precision/buildFacts
 import { dialectOf } from '../../../core/build/trtexecFlags.ts';
 import { overrideLanguageId } from '../../../protocol/language.ts';
 import type { FactsFeed } from '../../language/factsFeed.ts';
-import { plainText } from '../../platform/plainText.ts';
 import { shell } from '../../../builder/tools/shell.ts';
 import { enterText } from '../../platform/askUser.ts';
 import { addLines } from '../addLines.ts';
@@ -49,7 +48,7 @@ export async function importPrecisionFlags(feed: FactsFeed): Promise<void> {
 function whyNothing(rules: ImportedOverrides | undefined): string | undefined {
   if (rules !== undefined && rules.text !== '') return undefined;
   return (
-    plainText(rules?.problems.map(({ message }) => message).join(' ') ?? '') ||
+    rules?.problems.map(({ message }) => message).join(' ') ||
     'The command line sets no layer precisions. Expected --layerPrecisions or --layerOutputTypes (trtexec), --layer-precisions (Polygraphy) or a list of AutoCast such as --nodes_to_exclude.'
   );
 }

@@ -12,7 +12,6 @@ import { commands } from '../../ids.ts';
 import { commandTarget } from '../../language/commandTarget.ts';
 import type { FactsFeed } from '../../language/factsFeed.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
-import { plainText } from '../../platform/plainText.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { ruleErrors } from './ruleErrors.ts';
 import { nameOf } from '../../platform/nameOf.ts';
@@ -74,7 +73,7 @@ async function tellWritten(out: vscode.Uri, text: string, warnings: string[]): P
   const graph = 'Open Graph';
   const build = 'Build';
   const show = warnings.length > 0 ? showWarning : showInformation;
-  const answer = await show(plainText([text, ...warnings.slice(0, 3), ...more].join(' ')), graph, build);
+  const answer = await show([text, ...warnings.slice(0, 3), ...more].join(' '), graph, build);
   if (answer === graph) await openGraph(out);
   if (answer === build) await vscode.commands.executeCommand(commands.build, out);
 }

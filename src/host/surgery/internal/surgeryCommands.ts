@@ -10,11 +10,10 @@ import { networkOf } from '../../../core/network/network.ts';
 import { type BorderTensor, nodesAround, subgraphWithSizes } from '../../../core/surgery/extractModel.ts';
 import { counted } from '../../../core/base/text.ts';
 import { commands, graphViewType } from '../../ids.ts';
-import { enterText } from '../../platform/askUser.ts';
+import { enterText, pickFiles } from '../../platform/askUser.ts';
 import { besideModel } from '../../platform/modelFile.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { plainText } from '../../platform/plainText.ts';
 import type { CommandHandlers } from '../../platform/registerCommands.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { isOnDisk } from '../../tasks/startBuild.ts';
@@ -121,7 +120,7 @@ async function replaceByPlugin(
 ): Promise<unknown> {
   const name = await enterText({
     title: 'Replace by Plugin',
-    prompt: plainText('Name of the operator and the plugin'),
+    prompt: 'Name of the operator and the plugin',
     value: await operatorOf(model, nodes),
     validateInput: (text) => (identifier.test(text) ? null : 'Use letters, digits and _; begin with a letter.'),
   });
@@ -161,12 +160,12 @@ async function folderFor(model: vscode.Uri, what: string, target: unknown): Prom
   if (target instanceof vscode.Uri) return target.fsPath;
   const name = nameOf(besideModel(model, `-${what}`));
   const [parent] =
-    (await vscode.window.showOpenDialog({
+    (await pickFiles({
       canSelectFiles: false,
       canSelectFolders: true,
       defaultUri: vscode.Uri.file(dirname(model.fsPath)),
       openLabel: 'Write Here',
-      title: plainText(`Folder for ${name}`),
+      title: `Folder for ${name}`,
     })) ?? [];
   return parent && join(parent.fsPath, name);
 }

@@ -22,7 +22,6 @@ import {
 import { counted } from '../../../core/base/text.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { plainText } from '../../platform/plainText.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { askChange, type Trial } from './askChange.ts';
 import type { ChosenNodes, SurgeryParts } from './chosenNodes.ts';
@@ -142,7 +141,7 @@ async function searchAndShow(
   }
   const items = works.map((one) => ({ label: changeText(one), detail: costText(one), one }));
   const show = pickItem(items, {
-    title: plainText(summary),
+    title: summary,
     placeHolder: 'Select a change to see what it does',
     matchOnDetail: true,
   });

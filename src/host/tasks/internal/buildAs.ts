@@ -3,8 +3,8 @@ import { errorText } from '../../../core/base/problem.ts';
 import { optionWords } from '../../builds/optionWords.ts';
 import { type OfferedPreset, offeredPresets, type Preset, presets } from '../../builds/presets.ts';
 import type { TaskOptions } from '../../builds/taskProperties.ts';
+import { createPicker, pickFiles } from '../../platform/askUser.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { plainText } from '../../platform/plainText.ts';
 import { back } from '../../platform/quickSteps.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import { chooseShapes, shapeQuestion } from '../askShapes.ts';
@@ -92,8 +92,7 @@ async function pickWay(parts: BuildParts, uri: vscode.Uri): Promise<BuildChoice 
     copy: false,
     complete: async () => ({ options: last }),
   };
-  const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { way: BuildChoice }>();
-  picker.title = plainText(`Build ${nameOf(uri)}`);
+  const picker = createPicker<vscode.QuickPickItem & { way: BuildChoice }>(`Build ${nameOf(uri)}`);
   picker.placeholder = 'Select a build preset';
   picker.matchOnDetail = true;
   picker.busy = true;
@@ -146,7 +145,7 @@ async function chooseAll(
 async function complete(uri: vscode.Uri, { options, asks }: Preset): Promise<Completed | undefined> {
   if (asks === 'calibration cache') {
     const [file] =
-      (await vscode.window.showOpenDialog({
+      (await pickFiles({
         title: 'Select the Calibration Cache of This Model',
         defaultUri: vscode.Uri.joinPath(uri, '..'),
         openLabel: 'Use Cache',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AccuracyOutput } from '../../../../src/core/accuracy/accuracyReport.ts';
-import { type PrecisionSweep, ladderDocument, type SweepStep } from '../../../../src/core/accuracy/precisionSweep.ts';
+import { type PrecisionSweep, sweepDocument, type SweepStep } from '../../../../src/core/accuracy/precisionSweep.ts';
 import { renderHtml, renderText } from '../../../../src/core/document/render.ts';
 
 const output = (name: string, error: number | null, judged = true): AccuracyOutput => ({
@@ -41,8 +41,8 @@ const sweep = (more: Partial<PrecisionSweep> = {}): PrecisionSweep => ({
   ...more,
 });
 
-const sweepText = (given: PrecisionSweep) => renderText(ladderDocument(given, 'm'));
-const sweepHtml = (given: PrecisionSweep) => renderHtml(ladderDocument(given, 'm'));
+const sweepText = (given: PrecisionSweep) => renderText(sweepDocument(given, 'm'));
+const sweepHtml = (given: PrecisionSweep) => renderHtml(sweepDocument(given, 'm'));
 
 test('each precision has a row; with several outputs, each output has one, too; what was not run says why', () => {
   const text = sweepText(sweep());

@@ -1,4 +1,4 @@
-import { type FusionGroup, type Outline, unionOutline } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { type DrawnGroup, type Outline, unionOutline } from '../../../../src/core/picture/graph/fusionGroups.ts';
 import { pieceSize } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import type { GroupOutline } from '../../../../src/core/picture/graph/scene.ts';
 import type { Brush, Camera } from '../brush.ts';
@@ -10,7 +10,7 @@ const kernelMargin = 4;
 const neckWidth = 10;
 
 /** Whether a group has a boundary of its own on this picture: one node alone shows its color itself. */
-export const hasBoundary = (group: FusionGroup, region: GroupOutline): boolean =>
+export const hasBoundary = (group: DrawnGroup, region: GroupOutline): boolean =>
   group.kind === 'foreign' || region.items > 1;
 
 /** Which kinds of boundaries a frame has, as far as they are on the picture. */
