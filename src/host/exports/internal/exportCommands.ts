@@ -17,7 +17,7 @@ import { toolsOf } from '../../builds/toolsOf.ts';
 import { openGraph } from '../../graph/graphEditorProvider.ts';
 import type { HistoryItem } from '../../history/historyItem.ts';
 import { commands } from '../../ids.ts';
-import { pickItem } from '../../platform/askUser.ts';
+import { pickFiles, pickItem, pickTarget } from '../../platform/askUser.ts';
 import { showInformation } from '../../platform/messages.ts';
 import { besideModel } from '../../platform/modelFile.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
@@ -149,7 +149,7 @@ async function lastPassed(argument: unknown, sessions: Sessions): Promise<Build 
 }
 
 const fileToWrite = async (target: unknown, defaultUri: vscode.Uri, title: string): Promise<vscode.Uri | undefined> =>
-  target instanceof vscode.Uri ? target : vscode.window.showSaveDialog({ defaultUri, title });
+  target instanceof vscode.Uri ? target : pickTarget({ defaultUri, title });
 
 const cacheQuestion = {
   glob: '**/*.{cache,calib,calibration}',
@@ -166,5 +166,5 @@ async function cacheOf(model: vscode.Uri, sessions: Sessions): Promise<vscode.Ur
 async function askForCaches(first: unknown): Promise<vscode.Uri[] | undefined> {
   const place = first instanceof vscode.Uri ? { defaultUri: vscode.Uri.joinPath(first, '..') } : {};
   const title = 'Select the Timing Caches to Merge';
-  return vscode.window.showOpenDialog({ canSelectMany: true, title, openLabel: 'Merge', ...place });
+  return pickFiles({ canSelectMany: true, title, openLabel: 'Merge', ...place });
 }
