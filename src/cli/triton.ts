@@ -1,13 +1,11 @@
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
 import { checkContent } from '../builder/files/checkOwn.ts';
-import { UserError } from '../builder/userError.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { writeWhole } from '../builder/files/writeWhole.ts';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
-import { loadBuild } from '../builder/store/loadBuild.ts';
-import { toGraphData } from '../core/picture/graph/viewData.ts';
-import { checkTritonConfig, tritonModel, whyNotServed, writeTritonConfig } from '../core/triton/tritonConfig.ts';
+import { tritonEngine } from '../builder/store/tritonEngine.ts';
+import { checkTritonConfig, writeTritonConfig } from '../core/triton/tritonConfig.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
@@ -42,13 +40,9 @@ Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve 
     const { out, check } = values;
     if ((out === undefined) === (check === undefined)) throw new Usage('pass -o config.pbtxt or --check config.pbtxt');
     const build = await requireBuild(positionals[0]!);
-    const why = whyNotServed(build.manifest);
-    if (why !== null) throw new UserError(`Triton can't serve ${positionals[0]!}: ${why}.`);
-    const onnx = resolve(build.folder, build.manifest.model.file);
-    const { model, report } = await loadBuild(build);
-    const name = values.name ?? basename(onnx).replace(/\.onnx$/i, '');
-    const engine = tritonModel(name, toGraphData(model), report);
+    const engine = await tritonEngine(build, values.name);
     if (check === undefined) {
+      const onnx = resolve(build.folder, build.manifest.model.file);
       await checkOutput(out!, [...(await filesOfModel(onnx)), ...filesOfBuild(build)]);
       const config = writeTritonConfig(engine);
       await checkContent(out!, config, values.force);

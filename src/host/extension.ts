@@ -11,6 +11,7 @@ import { BuildDiagnostics } from './diagnostics/buildDiagnostics.ts';
 import { CheckDiagnostics } from './workspace/checkDiagnostics.ts';
 import { FusionPages } from './fusion/fusionPages.ts';
 import { FusionTree } from './fusion/fusionTree.ts';
+import { registerExports } from './exports/registerExports.ts';
 import { registerFusion } from './fusion/registerFusion.ts';
 import { registerGate } from './gate/registerGate.ts';
 import { registerLint } from './lint/registerLint.ts';
@@ -101,6 +102,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerAccuracy({ context, sessions, features, log }),
     registerQuantization(context, sessions, log),
     registerGate(builds, files),
+    registerExports({ context, sessions, log }),
     registerLint(),
     registerAgentTools(),
     registerSurgery({ context, sessions, log, comparisons }),

@@ -70,6 +70,12 @@ export const commands = {
   replaceByPlugin: 'tensorrtLens.replaceByPlugin',
   repairModel: 'tensorrtLens.repairModel',
   reduceModel: 'tensorrtLens.reduceModel',
+  createGate: 'tensorrtLens.createGate',
+  writeTritonConfig: 'tensorrtLens.writeTritonConfig',
+  suggestSplit: 'tensorrtLens.suggestSplit',
+  migrateCalibration: 'tensorrtLens.migrateCalibration',
+  mergeTimingCaches: 'tensorrtLens.mergeTimingCaches',
+  writeTorchHook: 'tensorrtLens.writeTorchHook',
   ...graphCommands,
   copyName: 'tensorrtLens.copyName',
   copySelector: 'tensorrtLens.copySelector',
@@ -111,6 +117,8 @@ export const contextKeys = {
   replay: 'tensorrtLens.replay',
   /** Whether the history shows any build. */
   hasBuilds: 'tensorrtLens.hasBuilds',
+  /** The current model has Q/DQ nodes, or a calibration cache is in use for it. */
+  quantized: 'tensorrtLens.quantized',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

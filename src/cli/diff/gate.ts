@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import { checkOutput } from '../../builder/files/checkOutput.ts';
 import { pathBeside } from '../../builder/files/pathBeside.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
+import { newGate, reportText } from '../../builder/store/newGate.ts';
 import { UserError } from '../../builder/userError.ts';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import {
@@ -19,7 +20,7 @@ import {
   type SarifPaths,
   type Unbuilt,
 } from '../../core/gate/gateFile.ts';
-import { initGate, readGate } from '../../core/gate/readGate.ts';
+import { readGate } from '../../core/gate/readGate.ts';
 import { evaluateGate } from '../../core/gate/evaluateGate.ts';
 import { sharedNodes } from '../../core/diff/diffReports.ts';
 import type { Document } from '../../core/document/document.ts';
@@ -314,14 +315,8 @@ async function writeOutputs(
 }
 
 async function init(path: string, source: string, onnx: string | undefined, terminal: Terminal): Promise<number> {
-  if (await exists(path))
-    throw new UserError(`${path} already exists. Remove it first, or write its baseline with --update`);
-  const side = await readBuildSide(source, onnx);
-  const baseline = `${basename(path).replace(/(\.gate)?\.ya?ml$/i, '')}.report.json`;
-  const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));
-  await writeWhole(join(dirname(path), baseline), reportText(side));
-  await writeWhole(path, initGate(model.replaceAll('\\', '/'), baseline, side));
-  terminal.note(`Written: ${path} and ${join(dirname(path), baseline)}`);
+  const baseline = await newGate(path, source, onnx);
+  terminal.note(`Written: ${path} and ${baseline}`);
   return exitCodes.done;
 }
 
@@ -339,6 +334,3 @@ async function update(
   terminal.note(`Written: ${target}`);
   return exitCodes.done;
 }
-
-const reportText = ({ report, figures }: BuildSide): string =>
-  `${JSON.stringify({ ...report, ...(figures && { figures }) })}\n`;

@@ -195,6 +195,8 @@ export class FusionTree implements vscode.TreeDataProvider<PanelItem>, vscode.Di
     const progress = session === undefined ? undefined : this.#builds.runningOf(session.uri)?.text;
     this.#view.message = session === undefined ? '' : this.#message(session, progress);
     void vscode.commands.executeCommand('setContext', contextKeys.panel, panelState(session));
+    const quantized = session !== undefined && (session.state.quantization ?? session.calibrationCache) !== null;
+    void vscode.commands.executeCommand('setContext', contextKeys.quantized, quantized);
     void vscode.commands.executeCommand('setContext', contextKeys.building, progress !== undefined);
     void vscode.commands.executeCommand(
       'setContext',

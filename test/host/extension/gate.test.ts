@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
@@ -96,5 +96,45 @@ describe('gate files', () => {
     await retype(document, 'model: gated.onnx\nrules:\n  nodes: { unknown: 0 }\n  foreignNodes: 1\n');
     assert.equal((await lenses())[0], '$(pass) Build recorded-vit_tiny: 2 checks passed');
     assert.deepEqual(await diagnosed(0), []);
+  });
+
+  it('creates a gate from the last build that passed, and replaces none', async () => {
+    const made = inWorkspace('made.gate.yaml');
+    const baseline = inWorkspace('made.report.json');
+    try {
+      await vscode.commands.executeCommand('tensorrtLens.createGate', model, made);
+      const { document } = await activeEditor(({ uri }) => uri.toString() === made.toString());
+      assert.match(document.getText(), /^model: "gated\.onnx"$/m);
+      const titles = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+        'vscode.executeCodeLensProvider',
+        made,
+        10,
+      );
+      assert.match(titles[0]!.command!.title, /^\$\(pass\) Build recorded-vit_tiny: \d+ checks passed/);
+
+      writeFileSync(baseline.fsPath, '{}');
+      await vscode.commands.executeCommand('tensorrtLens.createGate', model, made);
+      assert.equal(readFileSync(baseline.fsPath, 'utf8'), '{}');
+    } finally {
+      for (const { fsPath } of [made, baseline]) rmSync(fsPath, { force: true });
+    }
+  });
+
+  it('writes the configuration of Triton for the last build, and the hook of Torch-TensorRT', async () => {
+    const config = inWorkspace('config.pbtxt');
+    const hook = inWorkspace('trtlens_torch.py');
+    try {
+      const manifest = path.join(builds(), 'recorded-vit_tiny', 'manifest.json');
+      const recorded = readFileSync(manifest, 'utf8');
+      await vscode.commands.executeCommand('tensorrtLens.writeTritonConfig', model, config);
+      assert.ok(!existsSync(config.fsPath), 'Triton serves no engine of TensorRT-RTX');
+      writeFileSync(manifest, recorded.replace('"tensorrt-rtx"', '"tensorrt"'));
+      await vscode.commands.executeCommand('tensorrtLens.writeTritonConfig', model, config);
+      assert.match(readFileSync(config.fsPath, 'utf8'), /name: "gated"[^]*platform: "tensorrt_plan"/);
+      await vscode.commands.executeCommand('tensorrtLens.writeTorchHook', hook);
+      assert.match(readFileSync(hook.fsPath, 'utf8'), /^def \w+/m);
+    } finally {
+      for (const { fsPath } of [config, hook]) rmSync(fsPath, { force: true });
+    }
   });
 });

@@ -112,21 +112,23 @@ test('the graph has search, isolation and a way back', async () => {
   const expanded = w.view.getByRole('treeitem', { expanded: true });
   await expanded.first().waitFor({ state: 'hidden' });
   await w.view.getByRole('button', { name: 'Fit', exact: true }).click();
-  await w.pickInGraph(sppf, 'Expand All in Graph');
+  await w.pickInGraph(sppf, 'Expand All Modules');
   await expanded.first().waitFor();
   assert.deepEqual(w.violations, []);
+
+  // What else can be done with the model is in one submenu.
+  await w.page.locator('.editor-actions [aria-label^="More Actions"]').first().click();
+  await w.menuItem('TensorRT').waitFor();
+  assert.ok(await w.openSubmenu('Suggest Where to Split'));
+  await w.shot('habits-menu');
+  await w.closeMenu();
 
   // All of these keys can be changed in the editor of keyboard shortcuts.
   await w.page.locator('.activitybar .action-label[aria-label^="Manage"]').click();
   await w.pickMenuItem('Keyboard Shortcuts');
   const shortcuts = w.page.locator('.keybindings-editor');
-  await shortcuts.locator('.keybindings-header input').first().fill('in Graph');
-  for (const command of [
-    'Find in Graph',
-    'Find Next in Graph',
-    'Isolate Selection and Neighbors in Graph',
-    'Expand All in Graph',
-  ])
+  await shortcuts.locator('.keybindings-header input').first().fill('tensorrtLens.graph');
+  for (const command of ['Find in Graph', 'Find Next Match', 'Isolate Selection and Neighbors', 'Expand All Modules'])
     // oxlint-disable-next-line no-await-in-loop -- one row after the other
     await shortcuts
       .locator('.monaco-list-row', { hasText: command })

@@ -254,6 +254,7 @@ test('a build is named and pinned, and the one that is shown is compared with it
   const newest = builds.and(w.page.locator('[data-index="0"]'));
   await newest.hover();
   await newest.getByRole('button', { name: 'Show Build' }).click();
-  await w.runCommand('TensorRT: Compare with Pinned Build');
+  await newest.click({ button: 'right' });
+  await w.pickMenuItem('Compare with Pinned Build');
   await w.tab(/baseline/).waitFor();
 });

@@ -11,6 +11,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   const w = await open();
   await w.untilExtensionKnown('fp16_overflow.onnx', 'Build TensorRT Engine');
   await w.openContextMenu('fp16_overflow.onnx');
+  await w.openSubmenu('Build TensorRT Engine');
   await w.shot('walk-1-menu', { docs: 'build-menu' });
   await w.pickMenuItem('Build TensorRT Engine');
 

@@ -31,8 +31,9 @@ interface Manifest {
   activationEvents: string[];
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   contributes: {
-    commands: { command: string; category?: string }[];
-    menus: Record<string, { command: string; when?: string }[]>;
+    commands: { command: string; category?: string; enablement?: string }[];
+    menus: Record<string, { command?: string; submenu?: string; when?: string }[]>;
+    submenus: { id: string }[];
     keybindings: { command: string; key: string; mac?: string; when: string }[];
     views: Record<string, { id: string }[]>;
     viewsWelcome: { contents: string; when: string }[];
@@ -94,7 +95,7 @@ it('offers only commands that exist', () => {
   const known = new Set(contributes.commands.map(({ command }) => command));
   const inMenus = Object.values(contributes.menus)
     .flat()
-    .map(({ command }) => command);
+    .flatMap(({ command }) => command ?? []);
   const inTexts = [...text('package.nls.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
   const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
   expect(own.length).toBeGreaterThan(20);
@@ -107,6 +108,7 @@ it('asks in `when` clauses only for keys that the code sets', () => {
   const keys = new Set<string>(Object.values(contextKeys));
   const ids = new Set([
     ...Object.values<string>(commands),
+    ...contributes.submenus.map(({ id }) => id),
     graphViewType,
     engineViewType,
     cacheViewType,
@@ -136,4 +138,44 @@ it('ships every picture that it names', () => {
   const pictures = [...text('package.json').matchAll(/"(media\/[\w./-]+)"/g)].map(([, file]) => file!);
   expect(pictures.length).toBeGreaterThan(4);
   for (const file of pictures) expect(text(file).length, file).toBeGreaterThan(100);
+});
+
+it('shows at most 30 commands in the palette on a graph, none twice, and INT8 only where there is any', () => {
+  const set = (...more: string[]) =>
+    new Set(['isWorkspaceTrusted', 'tensorrtLens.hasLog', 'tensorrtLens.hasBuilds', ...more]);
+  const values = new Map([
+    ['activeCustomEditorId', graphViewType],
+    ['resourceExtname', '.onnx'],
+    ['resourceScheme', 'file'],
+    ['resourceFilename', 'net.onnx'],
+    ['tensorrtLens.panel', 'report'],
+    ['editorLangId', ''],
+  ]);
+  /** Of the form `a && !b || c == d`, as VS Code reads it: no parentheses outside of regular expressions. */
+  const holds = (when: string, keys: ReadonlySet<string>): boolean =>
+    when.split(' || ').some((any) =>
+      any.split(' && ').every((one) => {
+        const [, key = '', operator, value = ''] = /^([\w.]+) (==|!=|=~) (.+)$/.exec(one) ?? [];
+        if (operator === '=~')
+          return new RegExp(value.slice(1, value.lastIndexOf('/')), 'i').test(values.get(key) ?? '');
+        if (operator !== undefined) return (values.get(key) === value) === (operator === '==');
+        return one.startsWith('!') ? !keys.has(one.slice(1)) && !values.has(one.slice(1)) : keys.has(one);
+      }),
+    );
+  const shown = (keys: ReadonlySet<string>) =>
+    contributes.commands
+      .filter(({ command, enablement = '' }) => {
+        const entry = contributes.menus['commandPalette']!.find((one) => one.command === command);
+        return [entry?.when ?? '', enablement].every((when) => when === '' || holds(when, keys));
+      })
+      .map(({ command }) => command.replace('tensorrtLens.', ''));
+  const plain = shown(set());
+  expect(plain.length).toBeGreaterThan(15);
+  expect(plain).toContain('suggestSplit');
+  expect(plain).not.toContain('measureClipping');
+  expect(plain).not.toContain('openGraph');
+  const most = shown(set('tensorrtLens.quantized', 'tensorrtLens.building', 'tensorrtLens.searching'));
+  expect(most).toContain('migrateCalibration');
+  expect(most.length, most.join(' ')).toBeLessThanOrEqual(30);
+  expect(JSON.stringify(contributes.commands).match(/ in Graph"/g)!.length).toBeLessThanOrEqual(4);
 });

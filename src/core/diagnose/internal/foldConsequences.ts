@@ -70,21 +70,29 @@ const REPEATED: ReadonlySet<DiagnosisCode> = new Set([
 ]);
 
 /** What a message followed from, by its rule: one before it, otherwise one after it. */
-function followsFrom({ rule, diagnosis }: Judged, found: readonly Judged[]): Judged | undefined {
+function followsFrom(judged: Judged, found: readonly Judged[]): Judged | undefined {
+  const { diagnosis } = judged;
   if (REPEATED.has(diagnosis.code) && diagnosis.severity === 'error') {
     const first = found.find(
       (one) =>
-        one.diagnosis.code === diagnosis.code && one.diagnosis.severity === 'error' && one.rule?.after === undefined,
+        one.diagnosis.code === diagnosis.code &&
+        one.diagnosis.severity === 'error' &&
+        causeByRule(one, found) === undefined,
     );
     if (first !== undefined && first.diagnosis !== diagnosis) return first;
   }
+  return causeByRule(judged, found);
+}
+
+function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Judged | undefined {
   if (rule?.after === undefined) return undefined;
   const causes = found.filter(
     (one) =>
       one.rule?.id !== rule.id &&
       one.rule?.harmless !== true &&
       rule.after!.includes(one.diagnosis.code) &&
-      !(one.rule?.after?.includes(rule.code) ?? false) &&
+      // Of two that may each follow from the other, the first is the cause.
+      !((one.rule?.after?.includes(rule.code) ?? false) && one.diagnosis.line >= diagnosis.line) &&
       !(one.rule === null && isConsequence(one.diagnosis.message)),
   );
   return causes.findLast((one) => one.diagnosis.line <= diagnosis.line) ?? causes[0];

@@ -119,6 +119,39 @@ describe('the cause first', () => {
     expect(others).toEqual([]);
   });
 
+  it.each([
+    [
+      'a driver that is too old, then bad_alloc',
+      "[W] [TRT] CUDA initialization failure with error: 35.\nterminate called after throwing an instance of 'std::bad_alloc'\n",
+      'cuda-runtime-too-new',
+    ],
+    [
+      'an illegal access, then an allocation',
+      '[E] Error[1]: [defaultAllocator.cpp::allocate::31] Error Code 1: Cuda Runtime (an illegal memory access was encountered)\n[W] [TRT] Requested amount of GPU memory (4294967296 bytes) could not be allocated.\n',
+      'illegal-memory-access',
+    ],
+    [
+      'an allocation, then an illegal access',
+      '[W] [TRT] Requested amount of GPU memory (4294967296 bytes) could not be allocated.\n[E] Error[1]: [defaultAllocator.cpp::allocate::31] Error Code 1: Cuda Runtime (an illegal memory access was encountered)\n',
+      'allocation-failed',
+    ],
+    [
+      'the kernel and systemd about a killed program',
+      'Jan 12 10:12:44 box kernel: Out of memory: Killed process 4412 (serve) total-vm:48811232kB\nJan 12 10:12:45 box systemd[1]: serve.service: Main process exited, code=killed, status=9/KILL\n',
+      'killed',
+    ],
+  ])('is found in %s', (_, text, rule) => {
+    expect(diagnose(text)[0]!.rule).toBe(rule);
+    expect(diagnose(text).filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  });
+
+  it('ends a reason of the DLA before what was done', () => {
+    const text = "[W] [TRT] /up/Resize: DLA only supports nearest resize. Switching this layer's device type to GPU.\n";
+    expect(diagnose(text)[0]!.message).toBe(
+      '1 layer runs on the GPU instead of the DLA (fallback): 1 layer (the DLA supports only nearest resize).',
+    );
+  });
+
   it('groups all blocking nodes of a log by operator', () => {
     const node = (number: number, op: string) =>
       [

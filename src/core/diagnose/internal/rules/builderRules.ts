@@ -34,6 +34,25 @@ const FOREIGN =
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'no-tactic-fits',
+    code: 'out-of-memory',
+    pattern:
+      /insuff?icient memory on requested size of (?<bytes>\d+)[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    named: (m) => ({ severity: 'error', values: { size: sizeText(Number(m.groups!['bytes'])) } }),
+    cause: 'No tactic of {layer} fits into memory: the last one needs {size}.',
+    advice: {
+      trtexec: `${WORKSPACE_ADVICE.trtexec} Before TensorRT 8.4 the default is 16 MiB. If it is not limited, the GPU has less free memory: lower the batch or the largest shape (--maxShapes), build in FP16, or use a GPU with more memory.`,
+      onnxruntime: `Increase trt_max_workspace_size if it is below that. Otherwise lower the maximum of trt_profile_max_shapes, or build on a GPU with more memory.`,
+      ultralytics: 'Lower batch or imgsz, use half=True, leave workspace= unset, or build on a GPU with more memory.',
+      deepstream:
+        'Increase workspace-size of nvinfer if it is below that. Otherwise lower batch-size or the input size.',
+      other:
+        'If the workspace is limited to less, raise the limit or remove it. Otherwise the GPU has less free memory: close other programs that use it, lower the batch or the largest shape of the optimization profile, build in FP16, split the model there, or build on a GPU with more memory.',
+    },
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2035, #4360',
+  },
+  {
     id: 'no-workspace',
     code: 'workspace-too-small',
     pattern: /(?:implementation for node (?<layer>.+?) )?due to insufficient workspace/,
@@ -90,6 +109,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     }),
     cause: 'Out of memory: one buffer of {size} could not be allocated on {where}.',
     advice: DEVICE_MEMORY,
+    after: ['runtime-failed'],
     source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#2643, ComfyUI-Upscaler-Tensorrt#49',
   },
   {
@@ -99,6 +119,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     cause: 'The host ran out of memory.',
     advice:
       'Close other programs, add swap, or build on a machine with more memory. Models with external weights need about three times their size; a lower builder optimization level needs less.',
+    after: ['library-missing'],
     source: 'glibc, Python',
   },
   {
@@ -113,7 +134,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated/i,
+      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated/i,
     cause: 'The build ran out of memory.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

@@ -57,13 +57,16 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-fallback',
     code: 'dla-fallback',
     pattern:
-      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<!\w)(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<![^\s:])(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+)/,
+      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<!\w)(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<![^\s:])(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+?)(?:\.? Switching [^\n]*|\.?$)/m,
     severity: 'warning',
     named: (m) => ({
       layer: m.groups!['layer'] ?? m.groups!['layer2'] ?? m.groups!['layer3'] ?? m.groups!['layer4'],
       values: {
         kind: m.groups!['kind'] ?? m.groups!['kind3'] ?? kindIn(m.groups!['layer2'] ?? '') ?? 'layer',
-        why: m.groups!['why'] ?? m.groups!['why4'] ?? 'not supported on DLA',
+        why:
+          m.groups!['why'] ??
+          (m.groups!['why4'] && `the DLA supports only ${m.groups!['why4']}`) ??
+          'not supported on DLA',
       },
     }),
     // What several such lines say together is made by `dlaReport`.

@@ -17,6 +17,7 @@ const REBUILD = {
 const REBUILD_HERE = {
   triton: 'Build the plan on the GPU model that serves it, or with --hardwareCompatibilityLevel=ampere+.',
   onnxruntime: 'Delete the cached engines (trt_engine_cache_path), or set trt_engine_hw_compatible.',
+  deepstream: 'Delete the engine file (model-engine-file): nvinfer then builds it again from onnx-file on this GPU.',
   rtx: 'Build it for the compute capability of this GPU (--compute-capability).',
   other: 'Build it on this GPU, or with --hardwareCompatibilityLevel (ampere+ or sameComputeCapability).',
 };

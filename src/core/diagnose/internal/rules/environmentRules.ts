@@ -63,7 +63,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
     cause:
       'The CUDA driver is older than the CUDA runtime of this TensorRT needs, or there is no driver here (error 35).',
     advice: {
@@ -78,7 +78,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to determine GPU memory usage|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to determine GPU memory usage|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -121,6 +121,16 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     cause: '{module} cannot be loaded.',
     advice: 'Install the Python package into the interpreter that runs the build.',
     source: 'captures',
+  },
+  {
+    id: 'library-of-provider',
+    code: 'library-missing',
+    pattern:
+      /Failed to load library (?<provider>\S+) with error: (?<file>\S+\.so[.\d]*|\S+\.dll): cannot open shared object file/,
+    cause: '{provider} needs {file}, which the loader does not find.',
+    advice:
+      'Install the library with that major version (this ONNX Runtime was compiled for it; its table of execution providers lists TensorRT, CUDA and cuDNN by release), and add its folder to LD_LIBRARY_PATH. The wheels of TensorRT keep it in site-packages/tensorrt_libs: `import tensorrt` before onnxruntime loads it.',
+    source: 'microsoft/onnxruntime#18597',
   },
   {
     id: 'library-missing',

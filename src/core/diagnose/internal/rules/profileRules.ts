@@ -114,9 +114,12 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'outside-profile',
     code: 'runtime-shape',
     pattern:
-      /satisfyProfile|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+    named: (m) => ({
+      values: { shape: m.groups!['shape'] ?? m.groups!['shape2'], input: m.groups!['input'] ?? m.groups!['tensor'] },
+    }),
     cause:
-      'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine, or has another rank.',
+      'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
     advice: INSIDE,
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
   },
@@ -171,6 +174,22 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'The profile gives dimension {axis} of input {input} {min} to {max}, but the model fixes it to {want}.',
     advice: 'Give {want} there in min, opt and max, or export the model with that dimension dynamic.',
     source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
+  },
+  {
+    id: 'static-input-of-profile',
+    code: 'profile-inconsistent',
+    pattern:
+      /(?<![^\s:(])(?<input>[^\s:(]+): k(?:MIN|OPT|MAX) dimensions in profile (?<profile>\d+) are (?<have>\[[\d,-]*\]) but input has static dimensions (?<want>\[[\d,-]*\])/,
+    once: true,
+    cause: 'The profile gives input {input} the shape {have}, but the model fixes it to {want}.',
+    advice: {
+      trtexec: 'Remove {input} from --minShapes, --optShapes and --maxShapes, or export the model with dynamic axes.',
+      ultralytics: 'Use the imgsz and batch of the ONNX file, or export with dynamic=True.',
+      onnxruntime:
+        'Remove {input} from trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes, or export the model with dynamic axes.',
+      other: 'Give {want} in min, opt and max, or export the model with that input dynamic.',
+    },
+    source: 'TensorRT network.cpp (validate)',
   },
   {
     id: 'rank-of-profile',

@@ -142,6 +142,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'killed',
     pattern:
       /(?:^|\s)Killed\b|\bkilled\b(?= *(?:python|trtexec|polygraphy|\.\/|$))|oom-kill|OOMKilled|Out of memory: Kill(?:ed)? process|exit(?:ed)?(?: with)? (?:code|status):? ?(?:137|-9)\b|SIGKILL|died with <Signals\.SIGKILL|returned non-zero exit status 137|status=9\/KILL/m,
+    once: true,
     cause: 'The program was killed while {phase}, most often by the system because the host memory (RAM) ran out.',
     advice:
       'Check `dmesg` for "Out of memory". Give it more RAM or swap (a container: a higher memory limit; a Jetson: swap and no desktop), build smaller (batch, largest shapes, --builderOptimizationLevel=2), and close other programs.',

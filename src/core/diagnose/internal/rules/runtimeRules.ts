@@ -43,6 +43,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
       'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    after: ['out-of-memory'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },

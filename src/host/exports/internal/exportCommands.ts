@@ -1,0 +1,170 @@
+import { copyFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
+import { writeWhole } from '../../../builder/files/writeWhole.ts';
+import { migrateCalibration } from '../../../builder/quantization/migrateCalibration.ts';
+import { useTimingCaches } from '../../../builder/run/timingCaches.ts';
+import type { Build } from '../../../builder/store/buildFolder.ts';
+import { listBuilds } from '../../../builder/store/buildHistory.ts';
+import { newGate } from '../../../builder/store/newGate.ts';
+import { tritonEngine } from '../../../builder/store/tritonEngine.ts';
+import { counted, sizeText } from '../../../core/base/text.ts';
+import { networkOf } from '../../../core/network/network.ts';
+import { suggestCuts } from '../../../core/surgery/splitModel.ts';
+import { writeTritonConfig } from '../../../core/triton/tritonConfig.ts';
+import { toolsOf } from '../../builds/toolsOf.ts';
+import { openGraph } from '../../graph/graphEditorProvider.ts';
+import type { HistoryItem } from '../../history/historyItem.ts';
+import { commands } from '../../ids.ts';
+import { pickFiles, pickItem, pickTarget } from '../../platform/askUser.ts';
+import { showInformation } from '../../platform/messages.ts';
+import { besideModel } from '../../platform/modelFile.ts';
+import { modelToWrite } from '../../platform/modelToWrite.ts';
+import { nameOf } from '../../platform/nameOf.ts';
+import type { CommandHandlers } from '../../platform/registerCommands.ts';
+import { mayRun, tellUntrusted } from '../../platform/trust.ts';
+import { withProgress } from '../../platform/withProgress.ts';
+import { isOnDisk } from '../../tasks/startBuild.ts';
+import { pickFile } from '../../workspace/pickFile.ts';
+import { pickModel } from '../../workspace/pickModel.ts';
+import type { Sessions } from '../../workspace/sessions.ts';
+
+/** What the feature needs of the extension. */
+export interface ExportParts {
+  context: vscode.ExtensionContext;
+  sessions: Sessions;
+  log: vscode.LogOutputChannel;
+}
+
+/** Each takes what it is about, and where the result goes; otherwise the user is asked. Results are new files. */
+export function exportCommands(parts: ExportParts): CommandHandlers {
+  const { sessions, log, context } = parts;
+  const onModel =
+    (run: (model: vscode.Uri, target: unknown, given: unknown) => Promise<unknown>) =>
+    async (argument: unknown, target: unknown, given: unknown): Promise<unknown> => {
+      const model = await pickModel(argument, sessions);
+      return model !== undefined && (await isOnDisk(model)) ? run(model, target, given) : undefined;
+    };
+  const onBuild =
+    (run: (build: Build, model: vscode.Uri, target: unknown) => Promise<unknown>) =>
+    async (argument: unknown, target: unknown): Promise<unknown> => {
+      const build = (argument as Partial<HistoryItem> | undefined)?.build ?? (await lastPassed(argument, sessions));
+      return build && run(build, vscode.Uri.file(build.manifest.model.file), target);
+    };
+  return {
+    [commands.createGate]: onBuild(async (build, model, target) => {
+      const path = await fileToWrite(target, besideModel(model, '.gate.yaml'), 'Create Gate');
+      if (path === undefined) return;
+      const made = await withProgress(`Creating ${nameOf(path)}`, log, () =>
+        newGate(path.fsPath, build.folder, model.fsPath),
+      );
+      if (made !== undefined) await vscode.window.showTextDocument(path);
+    }),
+    [commands.writeTritonConfig]: onBuild(async (build, model, target) => {
+      const path = await fileToWrite(target, vscode.Uri.joinPath(model, '..', 'config.pbtxt'), 'Write Configuration');
+      if (path === undefined) return;
+      const text = await withProgress(`Writing ${nameOf(path)}`, log, async () =>
+        writeTritonConfig(await tritonEngine(build)),
+      );
+      if (text === undefined) return;
+      await writeWhole(path.fsPath, text);
+      await vscode.window.showTextDocument(path);
+    }),
+    [commands.suggestSplit]: onModel(async (model) => {
+      const graph = networkOf((await new ParsedFiles().model(model.fsPath)).value);
+      const cuts = suggestCuts(graph, graph.inferred);
+      const items = cuts.map(({ tensor, crossing, bytes, exact, nodes: [before, behind], module }) => ({
+        label: tensor,
+        description: `${exact ? '' : 'at least '}${sizeText(bytes)} in ${counted(crossing.length, 'tensor')}`,
+        detail: `${counted(before, 'node')} before, ${counted(behind, 'node')} behind${module === null ? '' : `; ends ${module}`}`,
+        tensor,
+      }));
+      if (items.length === 0) {
+        await showInformation(`${nameOf(model)} has no place to split.`);
+        return;
+      }
+      const options = { title: 'Suggest Where to Split', placeHolder: 'Select a tensor to split the model behind' };
+      const picked = await pickItem(items, options);
+      if (picked === undefined) return;
+      const producer = graph.tensors[graph.byName.get(picked.tensor)!]!.producer;
+      const node = producer === null ? undefined : graph.nodes[producer]?.id;
+      if (node !== undefined) await vscode.commands.executeCommand(commands.splitHere, model, [node]);
+    }),
+    [commands.migrateCalibration]: onModel(async (model, target, given) => {
+      const cache = given instanceof vscode.Uri ? given : await cacheOf(model, sessions);
+      if (cache === undefined) return;
+      const options = { title: 'Write Scales as Q/DQ Nodes', ending: '.int8.onnx', label: 'Write' };
+      const out = await modelToWrite(target, model, options);
+      if (out === undefined) return;
+      const made = await withProgress(`Writing ${nameOf(out)}`, log, (signal) =>
+        migrateCalibration({ path: model.fsPath, cache: cache.fsPath, out: out.fsPath }, signal),
+      );
+      if (made !== undefined) await openGraph(out);
+    }),
+    [commands.mergeTimingCaches]: async (argument, all) => {
+      if (!mayRun()) return tellUntrusted();
+      const chosen = Array.isArray(all) ? all.filter((one) => one instanceof vscode.Uri) : [];
+      const caches = chosen.length > 1 ? chosen : await askForCaches(argument);
+      const [first] = caches ?? [];
+      if (caches === undefined || first === undefined) return undefined;
+      const name = nameOf(first).replace(/(\.\w+)?$/, '.merged$1');
+      const out = await fileToWrite(undefined, vscode.Uri.joinPath(first, '..', name), 'Merge Timing Caches');
+      if (out === undefined) return undefined;
+      const made = await withProgress(`Merging ${counted(caches.length, 'timing cache')}`, log, (signal) => {
+        const { python, launcher, driver } = toolsOf(context, first, {}).tools;
+        const paths = caches.map(({ fsPath }) => fsPath);
+        const output = (line: string) => log.info(line);
+        return useTimingCaches({
+          caches: paths,
+          out: out.fsPath,
+          scripts: dirname(driver),
+          python,
+          launcher,
+          signal,
+          output,
+        });
+      });
+      if (made !== undefined) void showInformation(`Wrote ${nameOf(out)}, ${sizeText(made.bytes)}.`);
+      return undefined;
+    },
+    [commands.writeTorchHook]: async (target) => {
+      const name = 'trtlens_torch.py';
+      const [folder] = vscode.workspace.workspaceFolders ?? [];
+      const place = vscode.Uri.joinPath(folder?.uri ?? vscode.Uri.file(process.cwd()), name);
+      const path = await fileToWrite(target, place, 'Write the Hook for Torch-TensorRT');
+      if (path === undefined) return;
+      await copyFile(join(context.asAbsolutePath('dist'), 'driver', name), path.fsPath);
+      await vscode.window.showTextDocument(path);
+    },
+  };
+}
+
+async function lastPassed(argument: unknown, sessions: Sessions): Promise<Build | undefined> {
+  const model = await pickModel(argument, sessions);
+  if (model === undefined || !(await isOnDisk(model))) return undefined;
+  const build = (await listBuilds(model.fsPath)).find(({ manifest }) => manifest.result === 'passed');
+  if (build === undefined) await showInformation(`${nameOf(model)} has no build that passed. Build the model first.`);
+  return build;
+}
+
+const fileToWrite = async (target: unknown, defaultUri: vscode.Uri, title: string): Promise<vscode.Uri | undefined> =>
+  target instanceof vscode.Uri ? target : pickTarget({ defaultUri, title });
+
+const cacheQuestion = {
+  glob: '**/*.{cache,calib,calibration}',
+  placeHolder: 'Select a calibration cache',
+  dialog: { title: 'Use a Calibration Cache', openLabel: 'Use Cache' },
+};
+
+/** The one whose scales the views show, else one that the user picks. */
+async function cacheOf(model: vscode.Uri, sessions: Sessions): Promise<vscode.Uri | undefined> {
+  const used = sessions.find(model)?.calibrationCache ?? null;
+  return used === null ? pickFile(cacheQuestion) : vscode.Uri.file(used);
+}
+
+async function askForCaches(first: unknown): Promise<vscode.Uri[] | undefined> {
+  const place = first instanceof vscode.Uri ? { defaultUri: vscode.Uri.joinPath(first, '..') } : {};
+  const title = 'Select the Timing Caches to Merge';
+  return pickFiles({ canSelectMany: true, title, openLabel: 'Merge', ...place });
+}
