@@ -211,7 +211,7 @@ test('an engine that ONNX Runtime cached is read with TensorRT, and its layers o
   await w.view.getByText('Open Layers as a Graph').click();
   await w.view.locator('canvas').first().waitFor();
   await w.view
-    .getByText(/2 engine layers/)
+    .getByText(/2 layers/)
     .first()
     .waitFor();
   await w.shot('engine-5-layers');

@@ -164,7 +164,7 @@ describe('the action for GitHub', () => {
     const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
     expect(failed.status).toBe(1);
     expect(failed.summary).toMatch(
-      /5 of 8 checks failed[^]*### .*: B is 18\.8 µs slower \(\+11\.7 %\), 24 changes[^]*\| \+18\.1 µs \| split \|/,
+      /5 of 8 checks failed[^]*12 % slower: 1 attention split, 10 × Cast added\.[^]*\| \+18\.1 µs \| split \|/,
     );
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
     expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}, {}] }] });
