@@ -178,7 +178,7 @@ test('an output within an attention dissolves this one', async () => {
   await w.tab('What If: Output').waitFor();
   const page = await w.viewWith('.change-list li');
   await page.getByText('1 dissolved').first().waitFor();
-  await page.locator('h1', { hasText: 'fp16_overflow_fp16.onnx' }).waitFor();
+  await page.getByRole('heading', { name: 'fp16_overflow_fp16.onnx:' }).waitFor();
   await w.shot('change-12-what-if-result');
   assert.deepEqual(w.violations, []);
 });
