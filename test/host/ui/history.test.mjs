@@ -248,7 +248,7 @@ test('a build is named and pinned, and the one that is shown is compared with it
   await w.shot('history-6-pinned');
   await named.hover();
   await named.getByRole('button', { name: 'Show Build' }).click();
-  await w.view.getByText('Build “baseline”.').waitFor();
+  await w.view.getByText('Build “baseline”.').waitFor({ state: 'attached' }); // In a folded list.
   await w.message.getByText('“baseline”').waitFor();
   // Another one is shown again.
   const newest = builds.and(w.page.locator('[data-index="0"]'));
