@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { matchingFiles, readSource } from '../../core/network/sourceLines.ts';
+import { fileName, matchingFiles, readSource } from '../../core/network/sourceLines.ts';
 
 /** Folders of installed packages and of tools, which have files of the same names. */
 const skipped = /^(?:\..*|node_modules|site-packages|dist-packages|__pycache__|venv|build|dist)$/;
@@ -16,7 +16,7 @@ const mostEntries = 100_000;
  */
 export async function findSources(root: string, sources: Iterable<string>): Promise<Map<string, string>> {
   const asked = new Set([...sources].flatMap((source) => readSource(source)?.path ?? []));
-  const names = new Set([...asked].map((path) => path.split(/[\\/]/).at(-1)!));
+  const names = new Set([...asked].map((path) => fileName(path)));
   const found: string[] = [];
   let left = mostEntries;
   const folders = names.size === 0 ? [] : [root];
@@ -31,7 +31,7 @@ export async function findSources(root: string, sources: Iterable<string>): Prom
   }
   const matches = new Map<string, string>();
   for (const path of asked) {
-    const name = path.split(/[\\/]/).at(-1)!;
+    const name = fileName(path);
     const { files } = matchingFiles(
       path,
       found.filter((file) => basename(file) === name),

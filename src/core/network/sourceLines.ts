@@ -59,10 +59,13 @@ export function readSource(source: string): SourceLine | null {
 
 const partsOf = (path: string): string[] => path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.');
 
+/** The name of a file of any system. */
+export const fileName = (path: string): string => partsOf(path).at(-1) ?? path;
+
 /** The name of a source file, and its line: `model.py:12`. */
 export function shortSource(source: string): string {
   const read = readSource(source);
-  return oneLine(read === null ? source : `${partsOf(read.path).at(-1) ?? read.path}:${read.line}`);
+  return oneLine(read === null ? source : `${fileName(read.path)}:${read.line}`);
 }
 
 /** Files beyond these are counted. */
@@ -88,7 +91,7 @@ export function sourceRanges(sources: readonly (string | undefined)[]): string {
   }
   const sorted = [...files].toSorted(([, a], [, b]) => b.count - a.count);
   const texts = sorted.slice(0, mostFiles).map(([path, { first, last }]) => {
-    const name = oneLine(partsOf(path).at(-1) ?? path);
+    const name = oneLine(fileName(path));
     return `${name}:${first === last ? first : `${first}–${last}`}`;
   });
   return [...texts, ...(sorted.length > mostFiles ? [`${sorted.length - mostFiles} more files`] : [])].join(', ');

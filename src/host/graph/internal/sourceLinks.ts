@@ -1,7 +1,13 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { codeLines, selectedNodes, type TextSubject } from '../../../core/picture/page/selectionText.ts';
-import { matchingFiles, readSource, shortSource, type SourceLine } from '../../../core/network/sourceLines.ts';
+import {
+  fileName,
+  matchingFiles,
+  readSource,
+  shortSource,
+  type SourceLine,
+} from '../../../core/network/sourceLines.ts';
 import { counted, timeText } from '../../../core/base/text.ts';
 import type { FusionReport } from '../../../core/fusion/fusionReport.ts';
 import { phrase } from '../../../core/report/words.ts';
@@ -60,7 +66,7 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
   const files = await workspaceFiles(path);
   const { files: best, parts } = matchingFiles(path, files);
   const file =
-    best.length <= 1 ? best[0] : (await pickItem(fileItems(best), { title: `Select ${nameOf(path)}` }))?.label;
+    best.length <= 1 ? best[0] : (await pickItem(fileItems(best), { title: `Select ${fileName(path)}` }))?.label;
   if (file !== undefined) {
     await openTextAt(vscode.Uri.file(file), line);
     if (file !== path && parts > 0) {
@@ -71,15 +77,13 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
   }
   if (best.length > 1) return;
   const here = vscode.Uri.file(path);
-  const open = `Open ${nameOf(path)}`;
+  const open = `Open ${fileName(path)}`;
   const isHere = path.endsWith('.py') && (await isFile(here));
   const problem = `No file of the workspace is ${path}, line ${line}. Open the folder with the model's code.`;
   if ((await showInformation(problem, ...(isHere ? [open] : []))) === open) await openTextAt(here, line);
 }
 
 const fileItems = (files: readonly string[]): vscode.QuickPickItem[] => files.map((label) => ({ label }));
-
-const nameOf = (path: string): string => path.split(/[\\/]/).at(-1)!;
 
 const isFile = async (uri: vscode.Uri): Promise<boolean> => {
   try {
@@ -92,7 +96,7 @@ const isFile = async (uri: vscode.Uri): Promise<boolean> => {
 /** Files of the workspace with the name of a path. */
 async function workspaceFiles(path: string): Promise<string[]> {
   // Brackets and stars of a name mean themselves.
-  const name = nameOf(path).replaceAll(/[[\]{}*?]/g, '[$&]');
+  const name = fileName(path).replaceAll(/[[\]{}*?]/g, '[$&]');
   const found = await vscode.workspace.findFiles(`**/${name}`, undefined, 1000);
   return found.map(({ fsPath }) => fsPath);
 }
@@ -142,7 +146,7 @@ async function exportedPath(report: FusionReport, file: string): Promise<string 
   const paths = new Set(
     report.nodes.flatMap(({ source }) => (source === undefined ? [] : (readSource(source)?.path ?? []))),
   );
-  const named = [...paths].filter((path) => nameOf(path) === basename(file));
+  const named = [...paths].filter((path) => fileName(path) === basename(file));
   const [best] = matchingFiles(file, named).files;
   if (best === undefined) return null;
   return matchingFiles(best, await workspaceFiles(best)).files.includes(file) ? best : null;
