@@ -135,7 +135,7 @@ test('an interpreter without any tool: what to install', async () => {
   writeFileSync(bare, `#!/bin/sh\nexec '${runtime.python}' -I -S "$@"\n`);
   chmodSync(bare, 0o755);
   await expect(findCalibrator(bare)).rejects.toThrow(
-    /it has none of modelopt and onnx, onnxruntime and onnx\. Install/,
+    /it has none of modelopt and onnx, onnxruntime and onnx\. Run trtlens setup calibration/,
   );
   await expect(findCalibrator(await interpreter('other', []), 'modelopt')).rejects.toThrow('it has none of modelopt');
 });
