@@ -21,6 +21,7 @@ import {
 import {
   findLowNodes,
   findQuantizedNodes,
+  isQuantized,
   judgeChunks,
   type ModelFile,
   type ReducedPrecisionModel,
@@ -188,7 +189,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
   if (base === 'fp16' || base === 'bf16') {
-    const choice = chooseTypes(model, { ...plan, base });
+    const choice = chooseTypes(model, { ...plan, base }, undefined, 'tensorrt');
     refuseErrors(path, choice.problems);
     return { ...subject, low: findLowNodes(choice) };
   }
@@ -243,6 +244,7 @@ class Judge {
     const random = hasRandomInputs({ inputs: sources });
     const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
     const sensitivity = await this.sensitivity(nodes);
+    const typedCopy = await this.typedCopy();
     const report: AccuracyReport = {
       low: base,
       ...(this.refused !== undefined && { refused: this.refused }),
@@ -255,8 +257,20 @@ class Judge {
       fix: described,
       reason: null,
       ...(sensitivity && { sensitivity }),
+      ...(typedCopy && { typedCopy }),
     };
     return this.request.build ? this.kernelLevel(report, this.request.build) : report;
+  }
+
+  /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error with that. */
+  private async typedCopy(): Promise<AccuracyReport['typedCopy']> {
+    const { low, model } = this.subject;
+    const beyond = low.low.map((one) => !isQuantized(one) && one.beyondOnnx === true);
+    const kept = low.low.filter((_, i) => beyond[i]);
+    if (kept.length === 0) return undefined;
+    const error = this.errorOf(await this.trial(beyond.map((exact) => (exact ? '1' : '0')).join(''), null));
+    const operators = [...new Set(kept.map(({ node }) => node.op))].sort();
+    return { nodes: kept.length, operators, opset: standardOpset(model), error: finiteOrNull(error) };
   }
 
   /** Opens the model and reads its samples. */

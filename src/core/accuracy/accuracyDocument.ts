@@ -89,6 +89,7 @@ export function accuracyDocument(
         ...outputTable(outputs, tolerance),
         note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
         ...outputNotes(outputs),
+        ...typedCopyNote(report),
         note(inputsText(inputs)),
       ]),
       ...kernelSection(given),
@@ -170,6 +171,18 @@ const outputNotes = (outputs: readonly AccuracyOutput[]): Block[] => [
       : [],
   ),
 ];
+
+/** What differs between an engine that may choose its types and one of a typed copy. */
+function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
+  if (!typedCopy) return [];
+  const { nodes, operators, opset, error } = typedCopy;
+  const names = `${operators.slice(0, 6).join(', ')}${operators.length > 6 ? ', …' : ''}`;
+  return [
+    note(
+      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), while TensorRT computes them in it with --${low}: that is what is simulated. A typed copy of this model keeps them in FP32: error ${errorFigure(error)}. A copy in a newer opset does not.`,
+    ),
+  ];
+}
 
 /** What the errors of the judged outputs are. */
 function errorMeaning(outputs: readonly AccuracyOutput[]): string {

@@ -322,6 +322,14 @@ export interface AccuracyReport {
   };
   /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
   sensitivity?: Sensitivity[];
+  /** Nodes that TensorRT computes in the low precision, while ONNX has no form for it in the model's opset. */
+  typedCopy?: {
+    nodes: number;
+    operators: string[];
+    opset: number;
+    /** Error of the outputs with these nodes in FP32, as in a typed copy; null: not finite. */
+    error: number | null;
+  };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
