@@ -98,7 +98,7 @@ export const sweepDocument = (sweep: PrecisionSweep, title: string): Document =>
 
 /** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
 export function sweepBlocks(sweep: PrecisionSweep): Block[] {
-  const { rungs: steps, tolerance, samples } = sweep;
+  const { rungs: steps, samples } = sweep;
   const hasEngines = steps.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
   const rows = steps.map((step): Row => {
     const { precision, predicted, lowNodes, culprits, reason, milliseconds } = step;
