@@ -73,3 +73,15 @@ test('a chosen measure alone decides', async () => {
   await expect(judgeTask('classifier', [['logits', 'boxes']])).rejects.toThrow('cannot be judged by boxes');
   await expect(judgeTask('classifier', [['none', 'top1']])).rejects.toThrow('has no output "none"');
 });
+
+test('BF16 in an old opset: what TensorRT computes in it, and what a typed copy leaves in FP32', async () => {
+  const report = await judgeTask('waves', [], { low: 'bf16' });
+  expect(report.outputs[0]!.error).toBeGreaterThan(0.05);
+  expect(report.fix!.names).toEqual(['/embed/Conv', '/embed/Sin', '/embed/Cos']);
+  const { typedCopy } = report;
+  expect(typedCopy).toMatchObject({ nodes: 4, operators: ['Conv', 'Cos', 'Sin'], opset: 17 });
+  // Only Concat is in BF16 there.
+  expect(typedCopy!.error).toBeLessThan(0.005);
+  expect(text(report)).toMatch(/In opset 17 ONNX has no BF16 for Conv, Cos, Sin \(4 nodes\).*: error 0\.00/);
+  expect((await judgeTask('waves')).typedCopy).toBeUndefined();
+});

@@ -16,11 +16,13 @@ import {
   planOutputs,
   type Sensitivity,
   sensitivityGroups,
+  storedError,
   trialError,
 } from '../../core/accuracy/accuracyReport.ts';
 import {
   findLowNodes,
   findQuantizedNodes,
+  isQuantized,
   judgeChunks,
   type ModelFile,
   type ReducedPrecisionModel,
@@ -62,6 +64,8 @@ export interface AccuracyRequest {
   shapes?: ReadonlyMap<string, number[]> | undefined;
   /** Default: the rules' base, else fp16. */
   low?: LowPrecision | undefined;
+  /** Path of the FP32 model whose outputs are the reference; default: the model itself, without what makes it imprecise. */
+  reference?: string | undefined;
   /** Text of override rules that the model is built with. */
   rules?: string | undefined;
   /** Largest error of an output that passes. */
@@ -188,7 +192,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
   if (base === 'fp16' || base === 'bf16') {
-    const choice = chooseTypes(model, { ...plan, base });
+    const choice = chooseTypes(model, { ...plan, base }, undefined, 'tensorrt');
     refuseErrors(path, choice.problems);
     return { ...subject, low: findLowNodes(choice) };
   }
@@ -215,6 +219,8 @@ class Judge {
   private runs = 0;
   /** Why the model cannot be run in low precision. */
   private refused: string | undefined;
+  /** The error with every node exact: 0 unless another model is the reference. */
+  private exact = 0;
 
   constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
     this.request = request;
@@ -236,13 +242,18 @@ class Judge {
     await this.prepare(low);
     const all = await this.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
-    const fix = this.errorOf(all) <= tolerance ? null : await this.search();
+    // What every node exact leaves, no set of nodes repairs.
+    const limit = this.exact <= tolerance ? tolerance : this.exact + tolerance;
+    const worst = this.errorOf(all);
+    const hopeless = worst > tolerance && worst <= limit;
+    const fix = worst <= limit ? null : await this.search(limit);
     const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
     const { modelLine, rules: given } = this.request;
     const { runs } = this;
     const random = hasRandomInputs({ inputs: sources });
     const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
     const sensitivity = await this.sensitivity(nodes);
+    const typedCopy = await this.typedCopy();
     const report: AccuracyReport = {
       low: base,
       ...(this.refused !== undefined && { refused: this.refused }),
@@ -252,11 +263,44 @@ class Judge {
       inputs: sources,
       outputs,
       nodes,
-      fix: described,
+      fix: hopeless ? null : described,
       reason: null,
+      ...this.comparedWith(),
       ...(sensitivity && { sensitivity }),
+      ...(typedCopy && { typedCopy }),
     };
+    if (hopeless) report.reason = `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
     return this.request.build ? this.kernelLevel(report, this.request.build) : report;
+  }
+
+  /** What the outputs are compared with, and what of a Q/DQ model is in any reference. */
+  private comparedWith(): Pick<AccuracyReport, 'reference' | 'storedQuantized'> {
+    const { base, model } = this.subject;
+    const { reference } = this.request;
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const stored = new Set(
+      model.nodes.flatMap(({ op, inputs }) =>
+        op === 'DequantizeLinear' && constants.has(inputs[0] ?? '') ? [inputs[0]!] : [],
+      ),
+    );
+    const isQdq = base === 'int8' || base === 'fp8';
+    return {
+      ...(reference !== undefined && {
+        reference: { model: basename(reference), exact: finiteOrNull(this.exact) },
+      }),
+      ...(isQdq && stored.size > 0 && { storedQuantized: stored.size }),
+    };
+  }
+
+  /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error with that. */
+  private async typedCopy(): Promise<AccuracyReport['typedCopy']> {
+    const { low, model } = this.subject;
+    const beyond = low.low.map((one) => !isQuantized(one) && one.beyondOnnx === true);
+    const kept = low.low.filter((_, i) => beyond[i]);
+    if (kept.length === 0) return undefined;
+    const error = this.errorOf(await this.trial(beyond.map((exact) => (exact ? '1' : '0')).join(''), null));
+    const operators = [...new Set(kept.map(({ node }) => node.op))].sort();
+    return { nodes: kept.length, operators, opset: standardOpset(model), error: finiteOrNull(error) };
   }
 
   /** Opens the model and reads its samples. */
@@ -275,8 +319,11 @@ class Judge {
   /** The exact run alone. */
   async reference(): Promise<OtherRun> {
     const { samples, inputs } = await this.begin();
-    await this.prepare({ ...this.subject.low, low: [], byId: new Map(), following: new Map() });
-    const exact = this.outputs(await this.trial('', null));
+    const { low, base } = this.subject;
+    // The reference of a Q/DQ model is the one without its pairs.
+    const isQdq = base === 'int8' || base === 'fp8';
+    await this.prepare(isQdq ? low : { ...low, low: [], byId: new Map(), following: new Map() });
+    const exact = this.outputs(await this.trial(isQdq ? '1'.repeat(low.low.length) : '', null));
     return {
       samples,
       inputs,
@@ -352,7 +399,11 @@ class Judge {
       this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
     }
     this.plan = this.plan.filter(({ name }) => made.has(name));
-    const reference = (await this.simulation.reference(this.plan, this.request.tolerance)).flat();
+    const { reference: path, tolerance } = this.request;
+    const against = path === undefined ? undefined : { model: path, folder: dirname(path) };
+    const samples = await this.simulation.reference(this.plan, tolerance, against);
+    this.exact = this.errorOf(samples);
+    const reference = samples.flat();
     for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => this.judged.includes(one.name)))
       if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
         throw new UserError(
@@ -380,9 +431,9 @@ class Judge {
     return [...groups.values()];
   }
 
-  private async search(): Promise<PrecisionFix> {
+  private async search(tolerance: number): Promise<PrecisionFix> {
     const { low, network } = this.subject;
-    const { maxRuns, maxSeconds, tolerance, progress } = this.request;
+    const { maxRuns, maxSeconds, progress } = this.request;
     const groups = this.groups();
     const until = performance.now() + maxSeconds * 1000;
     const cost = new FixCost(low, network, groups);

@@ -28,6 +28,7 @@ const options = {
   ...simulationOptions,
   low: { type: 'string' },
   rules: { type: 'string' },
+  reference: { type: 'string' },
   out: { type: 'string', short: 'o' },
   build: { type: 'string' },
   layers: { type: 'string' },
@@ -53,6 +54,8 @@ found. Writes only the rules and the page.
   --low PRECISION       fp16, bf16, or int8 and fp8 as the Q/DQ nodes of the model say (default: the line 'base' in the
                         rules, otherwise fp16)
   --rules RULES         the override rules (*.trtprec) of the build
+  --reference MODEL     the FP32 model that a Q/DQ model was made from: compare with its outputs, so weights that are stored
+                        quantized are judged, too
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --outputs NAME        judge only this output, of any type; may be repeated
   --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
@@ -81,12 +84,14 @@ found. Writes only the rules and the page.
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
     for (const written of [out, values.html])
-      if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
+      if (written !== undefined)
+        await checkOutput(written, [...(await filesOfModel(model)), values.rules, values.reference]);
     if (out !== undefined) await checkKind(out, 'overrides', values.force);
     if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
     const report = await judgeAccuracy({
       low,
       rules,
+      reference: values.reference,
       judgedOutputs: judgedOutputs(values),
       measures: measuresOf(values.measure ?? []),
       build: await reportOfBuild(model, values),

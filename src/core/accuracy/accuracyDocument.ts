@@ -89,6 +89,8 @@ export function accuracyDocument(
         ...outputTable(outputs, tolerance),
         note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
         ...outputNotes(outputs),
+        ...typedCopyNote(report),
+        ...referenceNote(report),
         note(inputsText(inputs)),
       ]),
       ...kernelSection(given),
@@ -170,6 +172,34 @@ const outputNotes = (outputs: readonly AccuracyOutput[]): Block[] => [
       : [],
   ),
 ];
+
+/** What the outputs are compared with, and what that leaves unjudged. */
+function referenceNote({ reference, storedQuantized = 0, low }: AccuracyReport): Block[] {
+  if (reference)
+    return [
+      note(
+        `Compared with ${reference.model}. With every node exact the error is ${errorFigure(reference.exact)}${storedQuantized > 0 ? `: that of ${counted(storedQuantized, 'tensor')} stored quantized` : ''}.`,
+      ),
+    ];
+  if (storedQuantized === 0) return [];
+  return [
+    note(
+      `Not judged: ${counted(storedQuantized, 'tensor')} that the model stores in ${typeName(low)}. The reference is the model without its Q/DQ pairs, and has the same weights. Pass the FP32 model to judge them (--reference MODEL).`,
+    ),
+  ];
+}
+
+/** What differs between an engine that may choose its types and one of a typed copy. */
+function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
+  if (!typedCopy) return [];
+  const { nodes, operators, opset, error } = typedCopy;
+  const names = `${operators.slice(0, 6).join(', ')}${operators.length > 6 ? ', …' : ''}`;
+  return [
+    note(
+      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), while TensorRT computes them in it with --${low}: that is what is simulated. A typed copy of this model keeps them in FP32: error ${errorFigure(error)}. A copy in a newer opset does not.`,
+    ),
+  ];
+}
 
 /** What the errors of the judged outputs are. */
 function errorMeaning(outputs: readonly AccuracyOutput[]): string {

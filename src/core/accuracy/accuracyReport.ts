@@ -322,6 +322,22 @@ export interface AccuracyReport {
   };
   /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
   sensitivity?: Sensitivity[];
+  /** The FP32 model that outputs were compared with, where it is another one than the model itself. */
+  reference?: {
+    model: string;
+    /** Error of the model with every node exact; null: not finite. What is left is in weights that are stored quantized. */
+    exact: number | null;
+  };
+  /** Of a model with Q/DQ nodes: tensors that are stored quantized. Without another reference, their error is in it. */
+  storedQuantized?: number;
+  /** Nodes that TensorRT computes in the low precision, while ONNX has no form for it in the model's opset. */
+  typedCopy?: {
+    nodes: number;
+    operators: string[];
+    opset: number;
+    /** Error of the outputs with these nodes in FP32, as in a typed copy; null: not finite. */
+    error: number | null;
+  };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
@@ -653,7 +669,17 @@ export function accuracyVerdict(report: AccuracyReport): string {
   if (passesTolerance(report))
     return `${found}, within the tolerance of ${tolerance}.${againstMeasure(outputs, tolerance)}`;
   if (!fix) return `${found}; there is no fix.`;
-  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${againstMeasure(outputs, tolerance)}`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${storedError(report)}${againstMeasure(outputs, tolerance)}`;
+}
+
+/** What no set of nodes repairs; '' where that is within the tolerance. */
+export function storedError({ reference, storedQuantized = 0, tolerance }: AccuracyReport): string {
+  if (!reference || isWithin(reference.exact, tolerance)) return '';
+  const what =
+    storedQuantized > 0
+      ? `The ${counted(storedQuantized, 'tensor')} that the model stores quantized give`
+      : 'Without any Q/DQ pair the model gives';
+  return ` ${what} an error of ${errorFigure(reference.exact)} by themselves.`;
 }
 
 /** Where numbers and the measure of an output's kind say different things; '' where they agree. */
