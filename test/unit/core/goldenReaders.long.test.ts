@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { describe, it } from 'vitest';
 import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
 import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
