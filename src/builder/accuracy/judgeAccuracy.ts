@@ -36,7 +36,8 @@ import {
   FixCost,
   type PrecisionFix,
   searchFix,
-  TradeCurve,
+  type SearchTrial,
+  type TradeCurve,
 } from '../../core/accuracy/smallestFix.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
@@ -56,6 +57,7 @@ import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 import { withTimes } from './ruleCosts.ts';
+import { SearchLog } from './searchLog.ts';
 import { addTo } from '../../core/base/addTo.ts';
 import { shapeText } from '../../core/base/text.ts';
 
@@ -245,7 +247,6 @@ class Judge {
   private refused: string | undefined;
   /** The error with every node exact: 0 unless another model is the reference. */
   private exact = 0;
-  private readonly curve = new TradeCurve();
   /** Results of whole runs by their exact nodes. */
   private readonly known = new Map<string, ComparedOutput[][]>();
   private search: 'before' | 'running' | 'stopped' = 'before';
@@ -273,14 +274,14 @@ class Judge {
     // What every node exact leaves, no set of nodes repairs.
     const limit = this.exact <= tolerance ? tolerance : this.exact + tolerance;
     const worst = this.errorOf(all);
-    this.curve.add([], worst);
+    const log = new SearchLog(limit, worst);
     const hopeless = worst > tolerance && worst <= limit;
     const { modelLine, rules: given } = this.request;
     const random = hasRandomInputs({ inputs: sources });
     const reportOf = (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>): AccuracyReport => {
       const { runs } = this;
       const found = { fix, low, index, base, outputs, tolerance, runs, given, modelLine, random };
-      const trade = describeTrade(this.curve, found);
+      const trade = describeTrade(log.curve, found);
       return {
         low: base,
         ...(this.refused !== undefined && { refused: this.refused }),
@@ -296,7 +297,7 @@ class Judge {
         ...this.comparedWith(),
       };
     };
-    const fix = worst <= limit ? null : await this.searchSet(limit, reportOf);
+    const fix = worst <= limit ? null : await this.searchSet(limit, log, reportOf);
     const report = reportOf(fix, fix?.alone ?? new Map());
     if (this.isStopped) {
       report.search = 'stopped';
@@ -486,52 +487,47 @@ class Judge {
   /** `reportOf`: what is known so far, as a report. */
   private async searchSet(
     tolerance: number,
+    log: SearchLog,
     reportOf: (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>) => AccuracyReport,
   ): Promise<PrecisionFix> {
     const { low, network } = this.subject;
-    const { maxRuns, maxSeconds, progress, found, mostNodes } = this.request;
-    const first = this.curve.points(tolerance)[0]!.error;
-    let best: AccuracyProgress['best'];
-    const alone = new Map<number, number>();
+    const { maxRuns, maxSeconds, progress, found } = this.request;
     this.search = 'running';
     const groups = this.groups();
     const until = performance.now() + maxSeconds * 1000;
     const cost = new FixCost(low, network, groups);
     const search = searchFix(groups.length, tolerance, (group, exact) => cost.saved(group, exact));
     for (let step = search.next(); ;) {
-      if (step.done) return this.chosen(this.ungroup(step.value, groups), tolerance);
+      if (step.done) return this.chosen(this.ungroup(step.value, groups), tolerance, log.curve);
       if (!this.isStopped) stopIfCancelled(this.request.signal);
-      const { about } = step.value;
-      const nodes = [...step.value.exact].flatMap((group) => groups[group]!);
-      const exact = Array.from({ length: low.low.length }, () => '0');
-      for (const node of nodes) exact[node] = '1';
-      // A trial that is not over all samples says only that it misses the tolerance.
-      const isWhole = about === 'trade' || (about === 'repair' && nodes.length <= (mostNodes ?? -1));
-      const error = this.errorOf(await this.trial(exact.join(''), isWhole ? null : tolerance));
-      this.runs++;
-      if (about === 'alone' && low.low.length - nodes.length === 1)
-        for (const [at, one] of exact.entries()) if (one === '0' && error > tolerance) alone.set(at, error);
-      if (isWhole || error <= tolerance) {
-        this.curve.add(
-          nodes.sort((a, b) => a - b),
-          error,
-        );
-        if (error < (best?.error ?? first) / 2 || (error <= tolerance && nodes.length < (best?.nodes ?? Infinity))) {
-          best = { nodes: nodes.length, error };
-          const reason = 'The search is still running.';
-          found?.({ ...reportOf(null, alone), search: 'running', fix: null, reason });
-        }
+      const exact = [...step.value.exact].flatMap((group) => groups[group]!);
+      const { error, isBest } = await this.searchTrial(exact, step.value.about, tolerance, log);
+      if (isBest) {
+        const reason = 'The search is still running.';
+        found?.({ ...reportOf(null, log.alone), search: 'running', fix: null, reason });
       }
-      progress?.({ stage: 'searching', done: this.runs, total: null, ...(best && { best }) });
+      progress?.({ stage: 'searching', done: this.runs, total: null, ...(log.best && { best: log.best }) });
       const stop = this.isStopped || this.runs >= maxRuns || performance.now() >= until;
       step = search.next({ error, stop });
     }
   }
 
+  /** Makes a run of the search, and notes what it says. */
+  private async searchTrial(exact: number[], about: SearchTrial['about'], tolerance: number, log: SearchLog) {
+    const flags = Array.from({ length: this.subject.low.low.length }, () => '0');
+    for (const node of exact) flags[node] = '1';
+    // A run that is not over all samples says only that it misses the tolerance.
+    const whole = about === 'trade' || (about === 'repair' && exact.length <= (this.request.mostNodes ?? -1));
+    const error = this.errorOf(await this.trial(flags.join(''), whole ? null : tolerance));
+    this.runs++;
+    const only = flags.length - exact.length === 1 ? flags.indexOf('0') : null;
+    return { error, isBest: log.add({ exact, only, error, whole }) };
+  }
+
   /** The set that the user gets: the one searched for, the smallest tried that passes, or the best of few enough nodes. */
-  private chosen(fix: PrecisionFix, tolerance: number): PrecisionFix {
+  private chosen(fix: PrecisionFix, tolerance: number, curve: TradeCurve): PrecisionFix {
     const { mostNodes = Infinity } = this.request;
-    const points = this.curve.points(tolerance, mostNodes);
+    const points = curve.points(tolerance, mostNodes);
     const last = points.at(-1)!;
     const isSmaller = !fix.minimal && last.error <= tolerance && last.exact.length < fix.exact.length;
     if (!isSmaller && fix.exact.length <= mostNodes) return fix;
