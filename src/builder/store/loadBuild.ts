@@ -90,7 +90,7 @@ export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles(
   return { ...loaded, report: await placed(loaded, given) };
 }
 
-/** An EPContext model in place of a log; null: it is no model. */
+/** An EPContext model in place of a log; null: it is something else. */
 async function contextModel(path: string): Promise<OnnxModel | null> {
   const isModel = await withFile(path, async (source) => sniffModel(await source.read(0, 4096)));
   if (!isModel) return null;

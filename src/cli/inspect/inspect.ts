@@ -16,7 +16,7 @@ Identifies a file by its content, whatever its name: a model, layer info, a buil
 Nsight Systems, counters of Nsight Compute, times, a tactic replay, recorded choices, a calibration or timing cache, an
 engine, precision overrides.
 For an engine it also reports the header, and whether another version, GPU or runtime can load it, also for the engines in
-an EPContext model of ONNX Runtime or beside it. Exit status 1: it cannot.
+an EPContext model of ONNX Runtime or next to it. Exit status 1: it cannot.
 
   --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
   --compute-capability N    the GPU that will run it
@@ -80,8 +80,8 @@ async function inspectPath(path: string, target: EngineTarget): Promise<Inspecti
       target,
       openBeside: async (name, use) => {
         const { openExternal } = await import('../../builder/files/externalFile.ts');
-        const beside = await openExternal(dirname(path), name);
-        return use(beside).finally(() => beside.close());
+        const file = await openExternal(dirname(path), name);
+        return await use(file).finally(async () => file.close());
       },
     }),
   );

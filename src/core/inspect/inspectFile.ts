@@ -407,7 +407,7 @@ async function inspectContexts(
           : embedded === null && file === null
             ? 'The node has neither an engine nor the name of its file.'
             : embedded === null && openBeside === undefined
-              ? 'The engine is in a file beside the model.'
+              ? 'The engine is in a file next to the model.'
               : 'It is not an engine of TensorRT: another provider wrote it, or it is damaged.';
       found.push({ ...facts, engine, problem });
     } catch (error) {

@@ -246,7 +246,7 @@ export type FileKind =
   | 'unknown';
 
 /** What a file is, by its content. */
-/** An engine that ONNX Runtime put into a model, or beside it. */
+/** An engine that ONNX Runtime put into a model, or next to it. */
 export interface EngineContext {
   /** Name of the part of the model that it computes. */
   partition: string;

@@ -13,7 +13,7 @@ type Given = Readonly<Record<string, unknown>>;
 const besideEngine =
   /^(?:device_id|has_user_compute_stream|user_\w+|enable_cuda_graph|(?:trt|nv)_(?:engine_cache_\w+|cuda_graph_\w+|dump_\w+|ep_context_\w+|detailed_build_log|context_memory_sharing_enable|force_sequential_engine_build|force_timing_cache|engine_decryption_\w+|runtime_cache_path|max_partition_iterations|min_subgraph_size|multi_profile_enable|use_external_data_initializer|onnx_bytestream\w*|timing_cache_enable|max_shared_mem_size|user_\w+|int8_use_native_calibration_table))$/;
 
-const isOn = (value: unknown): boolean => value === true || value === 1 || /^(?:1|true)$/i.test(String(value ?? ''));
+const isOn = (value: string): boolean => /^(?:1|true)$/i.test(value);
 
 const megabyte = 1024 * 1024;
 
@@ -28,12 +28,15 @@ export function fromProviderOptions(given: Given): ProviderBuild {
   const names = Object.keys(given);
   const isRtx = names.some((name) => name.startsWith('nv_')) && !names.some((name) => name.startsWith('trt_'));
   if (isRtx) options.backend = 'rtx';
-  const at = (name: string): unknown => given[`${isRtx ? 'nv' : 'trt'}_${name}`];
+  const at = (name: string): string => {
+    const value = given[`${isRtx ? 'nv' : 'trt'}_${name}`];
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+  };
   const used = new Set<string>();
   const take = (name: string, use: (value: string) => void): void => {
     const value = at(name);
     used.add(`${isRtx ? 'nv' : 'trt'}_${name}`);
-    if (value !== undefined && value !== null && String(value) !== '') use(String(value));
+    if (value !== '') use(value);
   };
   take('max_workspace_size', (value) => {
     // 0 means no limit.
@@ -63,7 +66,7 @@ export function fromProviderOptions(given: Given): ProviderBuild {
     if (isOn(value)) extra.push('--sparsity=enable');
   });
   take('dla_enable', (value) => {
-    if (isOn(value)) extra.push(`--useDLACore=${String(at('dla_core') ?? 0)}`, '--allowGPUFallback');
+    if (isOn(value)) extra.push(`--useDLACore=${at('dla_core') || '0'}`, '--allowGPUFallback');
   });
   used.add('trt_dla_core');
   take('extra_plugin_lib_paths', (value) => extra.push(...value.split(';').map((one) => `--dynamicPlugins=${one}`)));

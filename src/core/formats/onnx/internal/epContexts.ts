@@ -1,6 +1,6 @@
 import { intAttribute, type OnnxModel, type OnnxNode, textAttribute } from '../onnxModel.ts';
 
-/** What ONNX Runtime wrote in place of a part of a model: an engine, in the node or in a file beside the model. */
+/** What ONNX Runtime wrote in place of a part of a model: an engine, in the node or in a file next to the model. */
 export interface EpContext {
   node: OnnxNode;
   /** The part's name; '' if it has none. */
