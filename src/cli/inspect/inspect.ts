@@ -81,7 +81,11 @@ async function inspectPath(path: string, target: EngineTarget): Promise<Inspecti
       openBeside: async (name, use) => {
         const { openExternal } = await import('../../builder/files/externalFile.ts');
         const file = await openExternal(dirname(path), name);
-        return await use(file).finally(async () => file.close());
+        try {
+          return await use(file);
+        } finally {
+          await file.close();
+        }
       },
     }),
   );
