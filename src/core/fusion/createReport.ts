@@ -392,6 +392,8 @@ function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
 const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
 
 /** In the place of advice to build: who has ONNX Runtime's log asked where nodes run. */
+export { placeByContext } from './internal/contextPlacement.ts';
+
 const placementOnly: Problem = {
   severity: 'info',
   code: 'placement-only',

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Sessions } from '../../workspace/sessions.ts';
 
-/** Lenses that speak of the current session, and are asked for again when it changes. */
+/** Lenses about the current session, which are asked for again when it changes. */
 export abstract class SessionLenses implements vscode.CodeLensProvider {
   protected readonly sessions: Sessions;
   readonly #changed = new vscode.EventEmitter<void>();
