@@ -59,7 +59,7 @@ import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
 import { bestRemedy, clampTrials, faultyConstants, type RemedyRuns, withConstants } from './constantRemedy.ts';
-import { quantizedReads, scaleTrials, withReads } from './scaleRemedy.ts';
+import { readQuantizedInputs, scaleTrials, withReads } from './scaleRemedy.ts';
 import { withTimes } from './ruleCosts.ts';
 import { SearchLog } from './searchLog.ts';
 import { addTo } from '../../core/base/addTo.ts';
@@ -348,7 +348,7 @@ class Judge {
       readElements(tensor, source, (location) => openExternal(dirname(model), location));
     const subject = { ...this.subject, source };
     if (this.isQdq) {
-      const { reads, placements } = await quantizedReads(subject, guilty, this.request, read);
+      const { reads, placements } = await readQuantizedInputs(subject, guilty, this.request, read);
       const found = await bestRemedy(low, scaleTrials(subject, reads), runs);
       return {
         nodes: withReads(nodes, reads),

@@ -47,7 +47,7 @@ const COARSE = 1.5;
  * What Q/DQ nodes make of what some nodes read: scale, zero point, values beyond the range, channels of weights; and which
  * of the pairs are misplaced.
  */
-export async function quantizedReads(
+export async function readQuantizedInputs(
   { model, network, low, source }: Subject,
   ids: ReadonlySet<string>,
   request: ObservationRequest,
