@@ -377,7 +377,7 @@ add("uint8_result", ["quantize-in-float"],
     [N("QuantizeLinear", ["x", "s", "z"], ["y"], name="q"), N("DequantizeLinear", ["y", "s", "z"], ["d"], name="d")], [X],
     [v4, value("d", [4, 16])], [scale, constant("z", 114, np.uint8)])
 add("integer_product", ["integer-products"], [N("MatMulInteger", ["x", "k", "z", "t"], ["y"], name="mm")],
-    [u4, value("k", [16, 3], T.INT8)], [value("y", [4, 3], T.INT32)], [constant("z", 100, np.uint8), constant("t", [3], np.int8)])
+    [u4, value("k", [16, 3], T.UINT8)], [value("y", [4, 3], T.INT32)], [constant("z", 100, np.uint8), constant("t", [3], np.uint8)])
 add("integer_conv", ["integer-products"], [N("ConvInteger", ["x", "k", "z"], ["y"], name="conv", pads=[1, 1, 1, 1])],
     [value("x", [1, 2, 5, 5], T.UINT8)], [value("y", None, T.INT32)], [integers("k", 0, 255, np.uint8, 3, 2, 3, 3), constant("z", 9, np.uint8)])
 
@@ -391,6 +391,13 @@ add("table_of_names", ["index-labels", "ml-lookup"],
      N("Reshape", ["n", "flat"], ["label"], name="flat"), N("Relu", ["x"], ["y"], name="relu")], [X], [Y, value("label", [4], T.STRING)],
     [h.make_tensor("names", T.STRING, [16], [b"n%d" % i for i in range(16)]), constant("flat", [-1], np.int64)],
     domains=ML, allow=["signature"])
+
+add("texts", ["index-texts", "ml-lookup"],
+    [N("Gather", ["text", "zero"], ["t"], name="column", axis=1), N("LabelEncoder", ["t"], ["n"], name="code",
+       keys_strings=["red", "green", "blue"], values_floats=[0.5, 1.5, 2.5], default_float=-3.0, **ml),
+     N("OneHotEncoder", ["t"], ["h"], name="hot", cats_strings=["blue", "gray"], zeros=1, **ml),
+     N("Reshape", ["n", "one"], ["n1"], name="column1"), N("Concat", ["n1", "h"], ["y"], name="all", axis=1)], [value("text", [4, 2], T.STRING)], [value("y", [4, 3])],
+    [constant("zero", 0, np.int64), constant("one", [-1, 1], np.int64)], domains=ML, allow=["signature"])
 
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],

@@ -132,7 +132,7 @@ class Search {
     refuseErrors(path, problems);
     const { source, folder } = this.#places;
     this.#linked = await linkWeights(path, model, source, folder);
-    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map() };
+    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map(), texts: [] };
     const first = await this.#build(original);
     const { only } = this.#request;
     const { state: found, trial: left } = only
@@ -305,14 +305,20 @@ class Search {
 
   async #apply(
     state: RepairState,
-    { repair, edits, places, outputs }: PlannedRepair,
+    { repair, edits, places, outputs, texts }: PlannedRepair,
     trial: RepairTrial,
   ): Promise<RepairState> {
     this.#events.progress?.(`${repair.id}: ${counted(places.length, 'place')}`);
     const made = await editState(state, edits);
     const { id, title, class: kind } = repair;
     const steps = [...state.steps, { id, title, class: kind, places }];
-    return { ...made, steps, trials: [...state.trials, trial], outputs: joinOutputs(state.outputs, outputs) };
+    return {
+      ...made,
+      steps,
+      trials: [...state.trials, trial],
+      outputs: joinOutputs(state.outputs, outputs),
+      texts: texts.length > 0 ? texts : state.texts,
+    };
   }
 
   /** Without each repair that turns out not to be needed. */
@@ -407,6 +413,7 @@ class Search {
       noisy,
       plan: planProof(original.model, profiles, repaired.model),
       renamed: repaired.outputs,
+      texts: repaired.texts,
     });
   }
 }

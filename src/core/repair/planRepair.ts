@@ -23,6 +23,7 @@ import { pairwiseDistance } from './internal/repairs/contrib/pairwiseDistance.ts
 import { splitIntegerProducts } from './internal/repairs/contrib/integerProducts.ts';
 import { indexLabels } from './internal/repairs/contrib/labels.ts';
 import { loopCondition } from './internal/repairs/loopCondition.ts';
+import { indexTexts } from './internal/repairs/contrib/texts.ts';
 import { mlLinear, mlLookup, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
 import { mlTrees } from './internal/repairs/contrib/trees.ts';
 import {
@@ -72,6 +73,8 @@ export interface PlannedRepair {
   places: RepairPlace[];
   refused: RefusedPlace[];
   outputs: ReadonlyMap<string, string | null>;
+  /** The texts for which inputs take the index now; empty: there are none. */
+  texts: readonly string[];
 }
 
 /** What a failed build says. */
@@ -91,8 +94,8 @@ export async function planRepair(
   const draft = new RepairDraft(subject, repair.id, blocked);
   await repair.apply(draft);
   const edits = draft.edits();
-  const { places, refused, outputs } = draft;
-  return edits ? { repair, edits, places, refused, outputs } : { edits: null, refused };
+  const { places, refused, outputs, texts } = draft;
+  return edits ? { repair, edits, places, refused, outputs, texts } : { edits: null, refused };
 }
 
 /** How a repair answers a failure: at its nodes, by its text, or by being worth a try. */
@@ -234,6 +237,7 @@ export const catalogue: readonly Repair[] = [
   scatterReduction,
   mlZipmap,
   indexLabels,
+  indexTexts,
   removeUnusedInputs,
   widenInputs,
   fixInputs,

@@ -85,6 +85,7 @@ function endLines(outcome: RepairResult, commands: boolean): string[] {
       return [
         ...proof,
         `${would}, but its outputs are not proved to be what the repairs promise, so nothing was written.`,
+        ...(commands && outcome.proof ? ['If such inputs do not occur, pass real ones with --inputs FILE.'] : []),
       ];
     case 'failed': {
       const reasons = refused.slice(0, mostPlaces).map((one) => `  ${refusedText(one)}`);

@@ -207,6 +207,13 @@ export class RepairSubject {
     return tensor && readStrings(tensor, this.source);
   }
 
+  /** The strings of an attribute that is a tensor; null: it is none. */
+  async attributeStrings(node: OnnxNode, name: string): Promise<string[] | null> {
+    const value = node.attributes.find((one) => one.name === name)?.value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    return readStrings(value, this.source);
+  }
+
   /** The value that a ConstantOfShape fills its output with; null: not known. */
   async filling(node: OnnxNode): Promise<number | null> {
     if (!node.attributes.some(({ name }) => name === 'value')) return 0;

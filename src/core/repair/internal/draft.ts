@@ -25,6 +25,8 @@ export class RepairDraft {
   readonly refused: RefusedPlace[] = [];
   /** Outputs of the model that have another name now, or that are gone (null). */
   readonly outputs = new Map<string, string | null>();
+  /** The texts for which inputs take the index now, also noted in the model; empty: there are none. */
+  texts: readonly string[] = [];
   readonly #replaced = new Map<string, NewNode[]>();
   readonly #edits: Required<
     Pick<
@@ -213,6 +215,7 @@ export class RepairDraft {
     const gone = new Set(this.#edits.removeInitializers.map(({ name }) => name));
     return {
       ...this.#edits,
+      ...(this.texts.length > 0 && { metadata: [{ key: 'trtlens.texts', value: JSON.stringify(this.texts) }] }),
       ...(opset !== null && { importOpsets: [{ domain: '', version: opset }] }),
       replace: [...this.#replaced].map(([node, by]) => ({ node, by })),
       remove: removed,

@@ -72,15 +72,21 @@ export const integerProducts: Repair = {
         continue;
       }
       const at = draft.at(node);
-      const centered = (name: string, zero: string): string => {
-        const float = at.cast(name, 'float');
-        return zero === '' ? float : at.op('Sub', [float, at.cast(zero, 'float')]);
-      };
       // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
-      await multiply(draft, node, centered(a, aZero), isOpen ? centered(b, bZero) : undefined, at);
+      const first = await centeredFloat(at, a, aZero);
+      // oxlint-disable-next-line no-await-in-loop
+      await multiply(draft, node, first, isOpen ? await centeredFloat(at, b, bZero) : undefined, at);
     }
   },
 };
+
+/** Integers minus their zero point, as floats. */
+async function centeredFloat(at: NewPlace, name: string, zero: string): Promise<string> {
+  const float = at.cast(name, 'float');
+  const known = await at.subject.constant(at.node, zero);
+  if (zero === '' || known?.values[0] === 0) return float;
+  return at.op('Sub', [float, known ? at.scalar('float', known.values[0]!) : at.cast(zero, 'float')]);
+}
 
 /** Everything that reads the integers must be rewritten with them. */
 function readersFit(draft: RepairDraft, node: OnnxNode): boolean {

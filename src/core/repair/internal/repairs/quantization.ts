@@ -75,7 +75,7 @@ export const quantizeInFloat: Repair = {
   id: 'quantize-in-float',
   title: 'Write quantization with a zero point in float operators',
   class: 'exact',
-  rejected: 'QuantizeLinear of activations with a zero point that is not 0.',
+  rejected: 'QuantizeLinear of activations with a zero point that is not 0, or to another type than INT8.',
   proof:
     'Div, Round (to even), Add, Clip, Sub and Mul in FP32 do what the pair does; integers up to 255 are exact in FP32. Only where the quantized values go to DequantizeLinear, at most through operators that move them, or out of the model.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
@@ -139,7 +139,7 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const zero = await subject.constant(node, node.inputs[2]);
   const range = zero && ranges[zero.type];
-  if (!zero || !range || zero.values.every((value) => value === 0)) return;
+  if (!zero || !range || (zero.type === 'int8' && zero.values.every((value) => value === 0))) return;
   const scale = await subject.constant(node, node.inputs[1]);
   if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
   const isGiven = subject.isOutput(node, node.outputs[0]!);
