@@ -73,3 +73,39 @@ test('a chosen measure alone decides', async () => {
   await expect(judgeTask('classifier', [['logits', 'boxes']])).rejects.toThrow('cannot be judged by boxes');
   await expect(judgeTask('classifier', [['none', 'top1']])).rejects.toThrow('has no output "none"');
 });
+
+test('BF16 in an old opset: what TensorRT computes in it, and what a typed copy leaves in FP32', async () => {
+  const report = await judgeTask('waves', [], { low: 'bf16' });
+  expect(report.outputs[0]!.error).toBeGreaterThan(0.05);
+  expect(report.fix!.names).toEqual(['/embed/Conv', '/embed/Sin', '/embed/Cos']);
+  const { typedCopy } = report;
+  expect(typedCopy).toMatchObject({ nodes: 4, operators: ['Conv', 'Cos', 'Sin'], opset: 17 });
+  // Only Concat is in BF16 there.
+  expect(typedCopy!.error).toBeLessThan(0.005);
+  expect(text(report)).toMatch(/In opset 17 ONNX has no BF16 for Conv, Cos, Sin \(4 nodes\).*: error 0\.00/);
+  expect((await judgeTask('waves')).typedCopy).toBeUndefined();
+});
+
+test('what fewer nodes bring is known while the search runs, and a stop keeps it', async () => {
+  const seen: AccuracyReport[] = [];
+  const end = new AbortController();
+  const found = (now: AccuracyReport) => void seen.push(now);
+  const whole = await judgeTask('segmenter', [], { tolerance: 0.0003, found });
+  const { points, knee, rules } = whole.trade!;
+  expect(points.map(({ nodes }) => nodes.length)).toEqual(
+    points.map(({ nodes }) => nodes.length).toSorted((a, b) => a - b),
+  );
+  expect([points[knee!]!.nodes.length, points.at(-1)!.nodes.length]).toEqual([2, whole.fix!.nodes.length]);
+  expect(rules).toContain('/neck/norm/Mul');
+  // The rules of the knee give its error; asked for so many nodes, they are the fix.
+  const judged = await judgeTask('segmenter', [], { tolerance: 0.0003, rules: rules!, maxRuns: 1 });
+  expect(judged.outputs.find((one) => one.judged)!.error).toBeCloseTo(points[knee!]!.error!, 6);
+  const few = await judgeTask('segmenter', [], { tolerance: 0.0003, mostNodes: 2 });
+  expect(few.fix!).toMatchObject({ nodes: points[knee!]!.nodes, error: points[knee!]!.error, minimal: false });
+  expect(seen[0]).toMatchObject({ search: 'running', fix: null, outputs: whole.outputs });
+  const runs = { tolerance: 0.0003, keepFound: true, signal: end.signal };
+  const stopped = await judgeTask('segmenter', [], { ...runs, found: () => end.abort() });
+  expect(stopped.search).toBe('stopped');
+  expect(stopped.trade!.points.length).toBeGreaterThan(1);
+  await expect(judgeTask('segmenter', [], { ...runs, keepFound: false })).rejects.toThrow('cancelled');
+});

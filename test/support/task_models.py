@@ -153,3 +153,14 @@ nodes = [
 corner = random.random((1, places, 2)) * 500
 raw = np.concatenate([corner, corner + 20 + random.random((1, places, 2)) * 100], 2).astype(F)
 save("suppressed", nodes, [value("raw", [1, places, 4]), value("cls", [1, 1, places])], [value("boxes", ["n", 4]), value("scores", ["n"]), value("picked", ["n", 3], TensorProto.INT64)], raw=raw, cls=random.standard_normal((1, 1, places)).astype(F))
+
+# Sinusoidal features of an image in opset 17, where ONNX has no BF16 for Conv, Sin and Cos. TensorRT computes all of them
+# in it: phases of dozens of radians keep three digits.
+random = np.random.default_rng(7)
+nodes = [
+    node("Conv", ["image", weight("phase.w", 16, 3, 1, 1, scale=30), weight("phase.b", 16)], ["phase"], "/embed/Conv"),
+    node("Sin", ["phase"], ["sin"], "/embed/Sin"), node("Cos", ["phase"], ["cos"], "/embed/Cos"),
+    node("Concat", ["sin", "cos"], ["waves"], "/embed/Concat", axis=1),
+    node("Conv", ["waves", weight("out.w", 4, 32, 1, 1), weight("out.b", 4, scale=0.1)], ["features"], "/head/Conv"),
+]  # fmt: skip
+save("waves", nodes, [value("image", [1, 3, 32, 32])], [value("features", [1, 4, 32, 32])], image=image(32))

@@ -18,6 +18,7 @@ import type {
   RunWriter,
   UnmaterializedTensor,
 } from './internal/reducedPrecisionModel.ts';
+import type { Trade } from './internal/tradeCurve.ts';
 import { counted, thousands, typeName } from '../base/text.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
@@ -322,8 +323,28 @@ export interface AccuracyReport {
   };
   /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
   sensitivity?: Sensitivity[];
+  /** The FP32 model that outputs were compared with, where it is another one than the model itself. */
+  reference?: {
+    model: string;
+    /** Error of the model with every node exact; null: not finite. What is left is in weights that are stored quantized. */
+    exact: number | null;
+  };
+  /** Of a model with Q/DQ nodes: tensors that are stored quantized. Without another reference, their error is in it. */
+  storedQuantized?: number;
+  /** Nodes that TensorRT computes in the low precision, while ONNX has no form for it in the model's opset. */
+  typedCopy?: {
+    nodes: number;
+    operators: string[];
+    opset: number;
+    /** Error of the outputs with these nodes in FP32, as in a typed copy; null: not finite. */
+    error: number | null;
+  };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
+  /** What each number of nodes in FP32 buys; absent: no less than the whole fix does. */
+  trade?: Trade;
+  /** The search goes on, or was stopped before its end. */
+  search?: 'running' | 'stopped';
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
   fix: AccuracyFix | null;
   reason: string | null;
@@ -410,8 +431,29 @@ export interface AccuracyFix {
   rules: string;
   /** The lines of it that the fix adds. */
   added: string;
-  /** What each rule buys: the error without it; null: not finite, or not tried. */
-  without: { selector: string; nodes: string[]; error: number | null }[];
+  /** What each rule buys and costs. */
+  without: FixRuleGain[];
+}
+
+/** What a rule of a fix buys and costs. */
+export interface FixRuleGain {
+  selector: string;
+  nodes: string[];
+  /** The error without it; null: not finite, or not tried. */
+  error: number | null;
+  /** Casts that it adds to the typed copy; null or absent: not counted. */
+  casts?: number | null;
+  /** Kernels that it adds to an engine of this machine's TensorRT; absent: none was built. */
+  kernels?: number;
+  /** Time of the layers that compute its nodes in the build that was given, in milliseconds; absent: not timed. */
+  ms?: number;
+}
+
+/** The rules of a fix as text for a copy of the model, without that of one selector. */
+export function rulesWithout({ rules, added, without }: AccuracyFix, selector?: string): string {
+  const head = rules.slice(0, rules.length - added.length).replace(/^model .*\n/m, '');
+  const others = without.filter((rule) => rule.selector !== selector);
+  return [head, ...others.map((rule) => `${rule.selector} fp32\n`)].join('');
 }
 
 /** How far one tensor is from the reference; see `compare_tensors.py`. */
@@ -652,8 +694,27 @@ export function accuracyVerdict(report: AccuracyReport): string {
   const found = `${typeName(low)} gives ${what}${judgedOnly(outputs)}`;
   if (passesTolerance(report))
     return `${found}, within the tolerance of ${tolerance}.${againstMeasure(outputs, tolerance)}`;
-  if (!fix) return `${found}; there is no fix.`;
-  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${againstMeasure(outputs, tolerance)}`;
+  if (!fix) return `${found}; ${report.search === undefined ? 'there is no fix' : bestSoFar(report)}.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${storedError(report)}${againstMeasure(outputs, tolerance)}`;
+}
+
+/** What a search that is not over has found. */
+function bestSoFar({ trade, search }: AccuracyReport): string {
+  const best = trade?.points[trade.knee ?? trade.points.length - 1];
+  const state =
+    search === 'running' ? 'the search for a fix is running' : 'the search was stopped before it found a fix';
+  if (!best || best.nodes.length === 0) return state;
+  return `${state}; so far ${counted(best.nodes.length, 'node')} in FP32 ${best.nodes.length === 1 ? 'brings' : 'bring'} it to ${errorFigure(best.error)}`;
+}
+
+/** What no set of nodes repairs; '' where that is within the tolerance. */
+export function storedError({ reference, storedQuantized = 0, tolerance }: AccuracyReport): string {
+  if (!reference || isWithin(reference.exact, tolerance)) return '';
+  const what =
+    storedQuantized > 0
+      ? `The ${counted(storedQuantized, 'tensor')} that the model stores quantized give`
+      : 'Without any Q/DQ pair the model gives';
+  return ` ${what} an error of ${errorFigure(reference.exact)} by themselves.`;
 }
 
 /** Where numbers and the measure of an output's kind say different things; '' where they agree. */

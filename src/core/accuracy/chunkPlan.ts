@@ -18,6 +18,7 @@ import {
 export {
   findLowNodes,
   findQuantizedNodes,
+  isQuantized,
   modelNames,
   type ReducedPrecisionModel,
   unmaterializedTensors,

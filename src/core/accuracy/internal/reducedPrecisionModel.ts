@@ -55,6 +55,8 @@ export interface RoundedNode extends AnyLowNode {
   constantDivisor: boolean;
   /** The axis of a running sum, where it is a constant. */
   sumAxis: number | null;
+  /** ONNX cannot express it in the model's opset: a typed copy leaves it in FP32. */
+  beyondOnnx?: true;
 }
 
 /** A comparison and similar ones: its constants follow the type of its data. */
@@ -74,8 +76,8 @@ export interface ReducedPrecisionModel {
 }
 
 /**
- * Finds the nodes that compute in FP16 or BF16 when a model is rewritten by `choice` with its inputs and outputs left
- * in FP32, as `trtlens precision apply` writes it.
+ * Finds the nodes that compute in FP16 or BF16 under a choice of types, with the model's inputs and outputs left in FP32,
+ * as `trtlens precision apply` writes it.
  */
 export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrecisionModel {
   const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map() };
@@ -111,6 +113,7 @@ export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrec
         constants.isConstant(node.inputs[1] ?? '') &&
         !constants.isReadByErf(node.outputs[0] ?? ''),
       sumAxis: node.op === 'CumSum' ? constants.integerOf(node.inputs[1] ?? '') : null,
+      ...(chosen.beyondOnnx && { beyondOnnx: true }),
     };
     if (low.inputs.length + low.outputs.length === 0) return;
     found.low.push(low);
