@@ -64,7 +64,7 @@ export const integerProducts: Repair = {
     for (const node of draft.nodes('MatMulInteger', 'ConvInteger')) {
       const [a = '', b = '', aZero = '', bZero = ''] = node.inputs;
       const makers = [a, b].map((name) => subject.producer(node, name));
-      if (makers.some((maker) => maker && /QuantizeLinear$/.test(maker.op))) continue;
+      if (makers.some((maker) => maker?.op.endsWith('QuantizeLinear'))) continue;
       const isOpen = !subject.isConstant(node, b);
       const isSingle = (name: string): boolean => name === '' || /^1?$/.test(subject.shape(node, name)?.join() ?? '?');
       if (!isSingle(aZero) || (isOpen && !isSingle(bZero))) {

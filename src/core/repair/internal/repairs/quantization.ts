@@ -135,11 +135,14 @@ const ranges: Partial<Record<string, [number, number]>> = {
   int16: [-32768, 32767],
 };
 
+/** What TensorRT takes as it is. */
+const isCentered = ({ type, values }: Constant): boolean => type === 'int8' && values.every((value) => value === 0);
+
 async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const zero = await subject.constant(node, node.inputs[2]);
   const range = zero && ranges[zero.type];
-  if (!zero || !range || (zero.type === 'int8' && zero.values.every((value) => value === 0))) return;
+  if (!zero || !range || isCentered(zero)) return;
   const scale = await subject.constant(node, node.inputs[1]);
   if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
   const isGiven = subject.isOutput(node, node.outputs[0]!);
@@ -156,20 +159,34 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     if (subject.model.graph.values.some(({ name }) => name === outputs[0])) draft.undeclare('values', outputs[0]!);
   if (!(await padInFloat(draft, found.movers)))
     return draft.refuse(node, 'what its values are padded with is not constant');
-  const at = draft.at(node);
-  const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, spread(at, scale, rank)])]);
-  const sum = at.op('Add', [rounded, spread(at, zero, rank)]);
-  // A model that gives its quantized values gives them as integers.
-  const clipped = at.clip(sum, 'float', ...range, isGiven ? undefined : node.outputs);
-  if (isGiven) at.cast(clipped, zero.type, node.outputs);
-  at.done();
+  const quantized = quantize(draft.at(node), { scale, zero, range, rank, isGiven });
   for (const end of ends) {
     const back = draft.at(end.node);
-    const input = isGiven ? clipped : end.node.inputs[0]!;
+    const input = isGiven ? quantized : end.node.inputs[0]!;
     const shifted = end.zero ? back.op('Sub', [input, spread(back, end.zero, rank)]) : input;
     back.op('Mul', [shifted, spread(back, end.scale, rank)], { outputs: end.node.outputs });
     back.done();
   }
+}
+
+interface Quantizing {
+  scale: Constant;
+  zero: Constant;
+  range: [number, number];
+  rank: number | null;
+  /** The model gives its quantized values, which are integers then. */
+  isGiven: boolean;
+}
+
+/** The nodes of a QuantizeLinear. @returns the quantized values as floats */
+function quantize(at: NewPlace, { scale, zero, range, rank, isGiven }: Quantizing): string {
+  const { outputs } = at.node;
+  const rounded = at.op('Round', [at.op('Div', [at.node.inputs[0]!, spread(at, scale, rank)])]);
+  const sum = at.op('Add', [rounded, spread(at, zero, rank)]);
+  const clipped = at.clip(sum, 'float', ...range, isGiven ? undefined : outputs);
+  if (isGiven) at.cast(clipped, zero.type, outputs);
+  at.done();
+  return clipped;
 }
 
 /** Lets Pad fill up with floats. @returns false: what it fills up with is not constant, and nothing was changed */
