@@ -22,7 +22,9 @@ import {
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson } from './terminal.ts';
+import { confirmDownload } from './confirmDownload.ts';
+import { driverScript } from './driverScript.ts';
+import { printJson, type Terminal } from './terminal.ts';
 
 /** The files of a build, as options of several commands. */
 export const buildFileOptions = {
@@ -82,13 +84,15 @@ const options = {
   members: { type: 'string' },
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
+  'fixed-shapes': { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
 } as const;
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory | --fixed-shapes [--yes]]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -109,6 +113,9 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
+  --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
+                   open dimensions cost; the answer stays in FOLDER
+  -y, --yes        agree to the download of TensorRT-RTX
   --json           the report, or what --node or --members selects, as one JSON document
 
 Exit status 1: the files say nothing about the build, because they are something else or damaged.
@@ -118,6 +125,7 @@ Exit status 1: the files say nothing about the build, because they are something
     const { values } = readArguments(args, options);
     if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
+    if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
     const files = filesWith(values);
     const report = await reportOf(values, files);
     const members = wholeNumber('--members', values.members);
@@ -146,6 +154,19 @@ Exit status 1: the files say nothing about the build, because they are something
     return saysNothing(report) ? exitCodes.checkFailed : exitCodes.done;
   },
 };
+
+/** Finds out what the open dimensions of a build cost, and keeps it there. */
+async function findCost(build: string | undefined, yes: boolean, terminal: Terminal): Promise<void> {
+  if (build === undefined) throw new Usage('--fixed-shapes needs --build FOLDER');
+  const { findDynamicShapesCost } = await import('../builder/run/fixedShapes.ts');
+  const how = {
+    driver: driverScript('build_engine.py'),
+    confirm: (text: string) => confirmDownload(terminal, yes, text),
+    setUpProgress: (line: string) => terminal.note(line),
+  };
+  terminal.status('Building for fixed shapes');
+  await findDynamicShapesCost(build, how, {}, terminal.signal).finally(() => terminal.status(null));
+}
 
 /** No given file contains anything on the build. */
 const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionReport): boolean =>

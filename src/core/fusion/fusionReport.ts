@@ -53,6 +53,8 @@ export interface FusionReport {
   findings?: TimeFinding[];
   /** What fusion saved in each group of several nodes; omitted without a model. */
   savings?: FusionSaving[];
+  /** What the open dimensions of the model cost, found by building it for fixed shapes; omitted where that was not done. */
+  dynamicShapes?: DynamicShapesCost;
   /** Memory, sizes and times of the build; omitted in reports that stay with their build. */
   figures?: BuildFigures;
   /** What is wrong with the inputs, and what the report therefore cannot say. */
@@ -398,6 +400,20 @@ export interface FusionSaving {
   unknownTensors: number;
   /** Nodes that compute something, less the kernels that run them; null: how many kernels run is not known. */
   launches: number | null;
+}
+
+/** What the open dimensions of a model cost. */
+export interface DynamicShapesCost {
+  /** The fixed shapes that it was built for, as text. */
+  shapes: string;
+  /** What built both. */
+  tensorrt: FusionReport['tensorrt'];
+  /** Kernels and layers that run in the engine. */
+  kernels: { dynamic: number; fixed: number };
+  /** Ids of the nodes that share a kernel or a layer with others only with fixed shapes. */
+  fused: string[];
+  /** Ids of the nodes that are not computed with fixed shapes. */
+  folded: string[];
 }
 
 /** A finding about the build: why the engine is as it is. */
