@@ -1,4 +1,4 @@
-import { counted, oneLine } from '../../base/text.ts';
+import { counted, oneLine, releaseName } from '../../base/text.ts';
 import type { DynamicShapesCost, FusionReport, Remark, ReportNode } from '../../fusion/fusionReport.ts';
 import { runningLayers } from '../../report/words.ts';
 
@@ -32,8 +32,6 @@ export function dynamicShapesCost(dynamic: FusionReport, fixed: FusionReport, sh
 /** One line: `With fixed ids 1×128, the engine has 26 kernels fewer (9 instead of 35) …`. */
 export function dynamicShapesRemark({ nodes }: FusionReport, cost: DynamicShapesCost): Remark {
   const { shapes, tensorrt, kernels, fused, folded } = cost;
-  const version =
-    `${tensorrt.product === 'tensorrt-rtx' ? 'TensorRT-RTX' : 'TensorRT'} ${tensorrt.version ?? ''}`.trim();
   const fewer = kernels.dynamic - kernels.fixed;
   const change =
     fewer === 0
@@ -54,7 +52,7 @@ export function dynamicShapesRemark({ nodes }: FusionReport, cost: DynamicShapes
   return {
     kind: fewer > 0 || fused.length > 0 ? 'missed' : 'analysis',
     code: 'dynamic-shapes',
-    message: `With fixed ${shapes}, ${list} (built by ${version}).`,
+    message: `With fixed ${shapes}, ${list} (built by ${releaseName(tensorrt)}).`,
     evidence: {},
     nodes: [...new Set([...fused, ...folded])],
     layers: [],
