@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { withMarkedTimes } from '../core/fusion/createReport.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
@@ -85,6 +86,7 @@ const options = {
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
   'fixed-shapes': { type: 'boolean' },
+  marked: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
@@ -115,6 +117,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
   --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
                    open dimensions cost; the answer stays in FOLDER
+  --marked BUILD   a build folder, or a report of --json, with a profile, of the same model in more kernels, such as
+                   with --all-outputs: what the fusion in each layer saved, in time, launches and bytes
   -y, --yes        agree to the download of TensorRT-RTX
   --json           the report, or what --node or --members selects, as one JSON document
 
@@ -127,7 +131,8 @@ Exit status 1: the files say nothing about the build, because they are something
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
     if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
     const files = filesWith(values);
-    const report = await reportOf(values, files);
+    const plain = await reportOf(values, files);
+    const report = values.marked === undefined ? plain : await withMarkedBuild(plain, values.marked, files);
     const members = wholeNumber('--members', values.members);
     if (values.tactics !== undefined) {
       const log = await logOf(values, report, files);
@@ -166,6 +171,19 @@ async function findCost(build: string | undefined, yes: boolean, terminal: Termi
   };
   terminal.status('Building for fixed shapes');
   await findDynamicShapesCost(build, how, {}, terminal.signal).finally(() => terminal.status(null));
+}
+
+/** @throws {UserError} where one of the two has no times */
+export async function withMarkedBuild(report: FusionReport, path: string, files: ParsedFiles): Promise<FusionReport> {
+  const { report: marked } = await readBuildSide(path, undefined, files);
+  const untimed = [report, marked].find(({ layers }) => layers.every(({ averageMs }) => averageMs === null));
+  if (untimed !== undefined)
+    throw new UserError(
+      `${untimed === marked ? path : 'The build'} has no times of layers. Pass --profile, or build it with --profile-run`,
+    );
+  const joined = withMarkedTimes(report, marked);
+  if (joined.layers.some(({ saved }) => saved !== undefined && saved.ms !== null)) return joined;
+  throw new UserError(`${path} has no times for the nodes of this model. Pass a build of the same model`);
 }
 
 /** No given file contains anything on the build. */
