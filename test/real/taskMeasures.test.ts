@@ -4,9 +4,12 @@ import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,
   accuracyVerdict,
+  helpfulRemedy,
   type MeasureKind,
   passesTolerance,
 } from '../../src/core/accuracy/accuracyReport.ts';
+import { writeRemedy } from '../../src/builder/accuracy/writeRemedy.ts';
+import { fixturePath } from '../support/fixtures.ts';
 import { renderText } from '../../src/core/document/render.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -108,4 +111,58 @@ test('what fewer nodes bring is known while the search runs, and a stop keeps it
   expect(stopped.search).toBe('stopped');
   expect(stopped.trade!.points.length).toBeGreaterThan(1);
   await expect(judgeTask('segmenter', [], { ...runs, keepFound: false })).rejects.toThrow('cancelled');
+});
+
+test('a mask of -1e9 is clamped instead: no Cast, and the copy that is written passes', async () => {
+  const [model, inputs] = ['model.onnx', 'inputs.npz'].map((name) => fixturePath(`faults/mask_1e9_full_row/${name}`));
+  const report = await judge(model!, [inputs!]);
+  const { remedies } = report;
+  expect(remedies).toHaveLength(1);
+  expect(remedies![0]!.tensors.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+    ['clamp', -1e9, -65_504],
+    ['clamp', -1e9, -65_504],
+  ]);
+  expect(remedies![0]!.rest!.nodes).toEqual([]);
+  expect(text(report)).toMatch(/Where +cause +not finite +reads \S+ = -1e\+9, which FP16 makes -infinity/);
+  expect(text(report)).toContain('with every node in FP16, without a Cast.');
+  const copy = join(folder, 'clamped.onnx');
+  await writeRemedy(model!, remedies![0]!, copy);
+  const again = await judge(copy, [inputs!]);
+  expect(passesTolerance(again)).toBe(true);
+  expect(again.outputs[0]!.error).toBeCloseTo(remedies![0]!.error!, 6);
+});
+
+test('a constant that means what it says is named, and clamping it is tried and not offered', async () => {
+  const report = await judge(fixturePath('faults/pressure_constant/model.onnx'), [
+    fixturePath('faults/pressure_constant/inputs.npz'),
+  ]);
+  expect(text(report)).toMatch(/\/normalize\/Sub .* = 101,325, which FP16 makes infinity/);
+  expect(helpfulRemedy(report)).toBeUndefined();
+  expect(text(report)).toContain('so this does not help.');
+  const { nodes } = await judgeTask('speech');
+  expect(nodes.find(({ name }) => name === '/frontend/Add')!.constants).toEqual([
+    { tensor: 'floor', kind: 'underflow', value: expect.closeTo(1e-10, 16), elements: 1, of: 1 },
+  ]);
+});
+
+test('INT8: scale, clipped share and channels of what a guilty node reads, and new scales that repair it', async () => {
+  const report = await judgeTask('quantized', [], { low: 'int8', tolerance: 0.03 });
+  const [data, channels] = report.nodes.find(({ name }) => name === '/fc2/MatMul')!.quantized!;
+  expect(data).toMatchObject({ tensor: 'ar', scale: expect.closeTo(0.3 / 127, 6), zeroPoint: 0, scales: 1 });
+  expect([data!.clipped! > 0.3, data!.largest! > 1]).toEqual([true, true]);
+  expect(channels).toMatchObject({ tensor: 'w2', clipped: null });
+  expect(channels!.spread).toBeGreaterThan(100);
+  const remedy = helpfulRemedy(report)!;
+  expect(remedy.tensors.map(({ kind, tensor }) => [kind, tensor])).toEqual([
+    ['scale', 'ar'],
+    ['channels', 'w2'],
+  ]);
+  expect([remedy.rest!.nodes, remedy.error! < 0.03]).toEqual([[], true]);
+  expect(text(report)).toMatch(
+    /reads ar: scale 0\.0023622 \(up to 0\.3, zero point 0\), largest value \S+, 3\d % clipped; w2: /,
+  );
+  const copy = join(folder, 'rescaled.onnx');
+  await writeRemedy(join(folder, 'quantized.onnx'), remedy, copy);
+  const again = await judge(copy, [join(folder, 'quantized.npz')], { low: 'int8', tolerance: 0.03 });
+  expect([passesTolerance(again), again.outputs[0]!.error]).toEqual([true, expect.closeTo(remedy.error!, 6)]);
 });

@@ -28,6 +28,7 @@ import {
   type ReducedPrecisionModel,
   switchedChunks,
   unmaterializedTensors,
+  withReplaced,
   withUnmaterialized,
 } from '../../core/accuracy/chunkPlan.ts';
 import {
@@ -40,7 +41,8 @@ import {
   type TradeCurve,
 } from '../../core/accuracy/smallestFix.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import type { OnnxModel, OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
+import { readElements } from '../../core/formats/onnx/readElements.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
 import { NodeIndex, resolveOverrides } from '../../core/precision/resolveOverrides.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
@@ -49,13 +51,15 @@ import { standardOpset } from '../../core/network/modelGraph.ts';
 import { modelFacts } from '../../core/precision/buildFacts.ts';
 import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/planRewrite.ts';
-import { externalPath } from '../files/externalFile.ts';
+import { externalPath, openExternal } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
+import { bestRemedy, clampTrials, faultyConstants, type RemedyRuns, withConstants } from './constantRemedy.ts';
+import { readQuantizedInputs, scaleTrials, withReads } from './scaleRemedy.ts';
 import { withTimes } from './ruleCosts.ts';
 import { SearchLog } from './searchLog.ts';
 import { addTo } from '../../core/base/addTo.ts';
@@ -184,6 +188,7 @@ interface Subject {
   low: ReducedPrecisionModel;
   base: LowPrecision;
   file: ModelFile;
+  source: FileSource;
 }
 
 async function readSubject(request: AccuracyRequest, source: FileSource): Promise<Subject> {
@@ -204,7 +209,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
   const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
   const base = request.low ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const name = (await isGzip(path)) ? null : basename(path);
-  const subject = { model, network, index, base, file: { size: source.size, name } };
+  const subject = { model, network, index, base, source, file: { size: source.size, name } };
   const opset = standardOpset(model);
   if (opset < 9)
     throw new UserError(
@@ -308,10 +313,52 @@ class Judge {
       const typedCopy = await this.typedCopy();
       if (sensitivity) report.sensitivity = sensitivity;
       if (typedCopy) report.typedCopy = typedCopy;
+      if (fix) Object.assign(report, await this.causes(report, fix, limit));
     }
     if (hopeless) report.reason = `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
     const { build } = this.request;
     return build ? this.kernelLevel(withTimes(report, build), build) : report;
+  }
+
+  /** Constants that are behind the error, and what helps other than FP32. */
+  private async causes(
+    { nodes }: AccuracyReport,
+    fix: PrecisionFix,
+    tolerance: number,
+  ): Promise<Pick<AccuracyReport, 'nodes' | 'remedies' | 'placements'>> {
+    const { low, network, source } = this.subject;
+    const { model, maxSeconds } = this.request;
+    const until = performance.now() + maxSeconds * 1000;
+    const runs: RemedyRuns = {
+      fix: fix.exact,
+      tolerance,
+      over: () => this.request.signal?.aborted === true || performance.now() > until,
+      make: async (replaced) => {
+        await this.simulation.reset();
+        this.known.clear();
+        await this.prepare(withReplaced(low, replaced));
+        return async (exact) => {
+          const flags = low.low.map((_, at) => (exact.includes(at) ? '1' : '0'));
+          return this.errorOf(await this.trial(flags.join(''), null));
+        };
+      },
+    };
+    const guilty = new Set([...fix.exact, ...fix.alone.keys()].map((at) => low.low[at]!.node.id));
+    const read = (tensor: OnnxTensor) =>
+      readElements(tensor, source, (location) => openExternal(dirname(model), location));
+    const subject = { ...this.subject, source };
+    if (this.isQdq) {
+      const { reads, placements } = await readQuantizedInputs(subject, guilty, this.request, read);
+      const found = await bestRemedy(low, scaleTrials(subject, reads), runs);
+      return {
+        nodes: withReads(nodes, reads),
+        ...(found && { remedies: [found] }),
+        ...(placements.length > 0 && { placements }),
+      };
+    }
+    const faults = await faultyConstants(low, network, guilty, read);
+    const found = faults.length === 0 ? null : await bestRemedy(low, clampTrials(low, faults), runs);
+    return { nodes: withConstants(nodes, faults), ...(found && { remedies: [found] }) };
   }
 
   /** Ends a search that keeps what it found; false: it is not searching, or keeps nothing. */
@@ -321,13 +368,17 @@ class Judge {
     return true;
   }
 
+  private get isQdq(): boolean {
+    return this.subject.base === 'int8' || this.subject.base === 'fp8';
+  }
+
   private get isStopped(): boolean {
     return this.search === 'stopped';
   }
 
   /** What the outputs are compared with, and what of a Q/DQ model is in any reference. */
   private comparedWith(): Pick<AccuracyReport, 'reference' | 'storedQuantized'> {
-    const { base, model } = this.subject;
+    const { model } = this.subject;
     const { reference } = this.request;
     const constants = new Set(model.graph.initializers.map(({ name }) => name));
     const stored = new Set(
@@ -335,7 +386,7 @@ class Judge {
         op === 'DequantizeLinear' && constants.has(inputs[0] ?? '') ? [inputs[0]!] : [],
       ),
     );
-    const isQdq = base === 'int8' || base === 'fp8';
+    const { isQdq } = this;
     return {
       ...(reference !== undefined && {
         reference: { model: basename(reference), exact: finiteOrNull(this.exact) },
@@ -371,9 +422,9 @@ class Judge {
   /** The exact run alone. */
   async reference(): Promise<OtherRun> {
     const { samples, inputs } = await this.begin();
-    const { low, base } = this.subject;
+    const { isQdq } = this;
+    const { low } = this.subject;
     // The reference of a Q/DQ model is the one without its pairs.
-    const isQdq = base === 'int8' || base === 'fp8';
     await this.prepare(isQdq ? low : { ...low, low: [], byId: new Map(), following: new Map() });
     const exact = this.outputs(await this.trial(isQdq ? '1'.repeat(low.low.length) : '', null));
     return {

@@ -6,12 +6,14 @@ import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
+import { writeRemedy } from '../../builder/accuracy/writeRemedy.ts';
 import { withKernels } from '../../builder/accuracy/ruleCosts.ts';
 import { Cancelled, fileTrouble, UserError } from '../../builder/userError.ts';
 import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,
   errorFigure,
+  helpfulRemedy,
   type JudgedOutputs,
   type MeasureKind,
   measureKinds,
@@ -46,6 +48,7 @@ const options = {
   measure: { type: 'string', multiple: true },
   'most-nodes': { type: 'string' },
   cost: { type: 'boolean' },
+  remedy: { type: 'string' },
 } as const;
 
 export const accuracy: Command = {
@@ -53,7 +56,7 @@ export const accuracy: Command = {
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
-found. Writes only the rules and the page.
+found. Writes only what -o, --html and --remedy ask for.
 
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
@@ -79,6 +82,7 @@ found. Writes only the rules and the page.
   --layers FILE, --log FILE   the same from layer info and log
   --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
   -o, --out RULES       write the rules of the fix
+  --remedy OUT.onnx     write a copy of the model with the constants or scales that help, if the report names some
   --html FILE           write the report as a page
   --force               overwrite FILE or RULES even if trtlens did not write it
   --json                the result as one JSON document
@@ -92,11 +96,12 @@ found. Writes only the rules and the page.
     const low = precisionOf(values.low);
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
-    for (const written of [out, values.html])
+    for (const written of [out, values.html, values.remedy])
       if (written !== undefined)
         await checkOutput(written, [...(await filesOfModel(model)), values.rules, values.reference]);
     if (out !== undefined) await checkKind(out, 'overrides', values.force);
     if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
+    if (values.remedy !== undefined) await checkKind(values.remedy, 'onnx', values.force);
     const found = await judgeAccuracy({
       low,
       rules,
@@ -117,6 +122,11 @@ found. Writes only the rules and the page.
     const document = accuracyDocument(report, { title: basename(model) });
     if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
     if (values.html !== undefined) await writeText(values.html, renderHtml(document));
+    if (values.remedy !== undefined) {
+      const remedy = helpfulRemedy(report);
+      if (remedy) await writeRemedy(model, remedy, values.remedy, terminal.signal);
+      else terminal.note(`no change of constants helps, so ${values.remedy} was not written`);
+    }
     if (values.json) await printJson(terminal, report);
     else await terminal.out(renderText(document));
     return passesTolerance(nodeLevel(report)) ? exitCodes.done : exitCodes.checkFailed;

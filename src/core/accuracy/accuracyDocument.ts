@@ -21,6 +21,7 @@ import {
   channelsText,
   errorFigure,
   evidence,
+  exactFigure,
   type FixRuleGain,
   isWithin,
   type JudgedNode,
@@ -119,6 +120,7 @@ export function accuracyDocument(
         ),
         ...(causes.length === 0 ? [] : [note(`Alone: error of the outputs when only this node is in ${type}.`)]),
       ]),
+      ...section('Before You Use FP32', [...remedyBlocks(report), ...placementBlocks(report)]),
       ...sensitivitySection(report),
       ...section('Fix', fixBlocks(report)),
       ...section('What Fewer Nodes Bring', tradeBlocks(report)),
@@ -311,6 +313,54 @@ function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
     ...ruleTable(fix),
     { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
   ];
+}
+
+/** Where pairs of the nodes to blame belong. */
+const placementBlocks = ({ placements = [] }: AccuracyReport): Block[] =>
+  list(
+    placements.map(({ message, fix }) => ({ text: message, detail: fix })),
+    'pair',
+  );
+
+const remedyVerbs = {
+  clamp: 'Clamp',
+  scale: 'Set the scale of',
+  channels: 'Use a scale for each channel of',
+} as const;
+
+/** Changes of constants that help, instead of nodes in FP32. */
+function remedyBlocks({ remedies = [], low, fix }: AccuracyReport): Block[] {
+  const isQdq = low === 'int8' || low === 'fp8';
+  return remedies.flatMap(({ tensors, error, rest }): Block[] => {
+    const changes = (['clamp', 'scale', 'channels'] as const).flatMap((kind) => {
+      const own = tensors.filter((tensor) => tensor.kind === kind);
+      const named = own
+        .slice(0, 6)
+        .map(({ tensor, from, to }) =>
+          kind === 'channels' ? tensor : `${tensor} from ${exactFigure(from)} to ${exactFigure(to)}`,
+        );
+      return own.length === 0 ? [] : [`${remedyVerbs[kind]} ${named.join(', ')}${own.length > 6 ? ', …' : ''}`];
+    });
+    const what = changes.join('. ');
+    const needed = rest?.nodes.length ?? 0;
+    const result =
+      rest === null
+        ? `error ${errorFigure(error)}, so this does not help`
+        : needed === 0
+          ? `error ${errorFigure(error)} with every node in ${typeName(low)}${isQdq ? '' : ', without a Cast'}`
+          : `error ${errorFigure(rest.error)} with ${counted(needed, 'node')} in FP32 instead of ${thousands(fix?.nodes.length ?? 0)}`;
+    return [
+      { kind: 'text', text: `${what}: ${result}.` },
+      ...(needed === 0 ? [] : list(rest!.names, 'node')),
+      ...(rest === null
+        ? []
+        : [
+            note(
+              'Tried by simulation. `trtlens accuracy … --remedy OUT.onnx` writes a copy of the model with the change.',
+            ),
+          ]),
+    ];
+  });
 }
 
 /** What each rule buys, and next to it what it costs. */

@@ -18,8 +18,10 @@ import type {
   RunWriter,
   UnmaterializedTensor,
 } from './internal/reducedPrecisionModel.ts';
+import type { ConstantFault } from './internal/constantFaults.ts';
 import type { Trade } from './internal/tradeCurve.ts';
-import { counted, thousands, typeName } from '../base/text.ts';
+import { counted, percentText, thousands, typeName } from '../base/text.ts';
+import { limitsOf } from '../quantization/quantization.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
 export {
@@ -206,6 +208,10 @@ export interface JudgedNode {
   amplification: number | null;
   /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the tolerance. */
   alone?: number | null;
+  /** Constants that it reads and that the low precision cannot represent. */
+  constants?: Pick<ConstantFault, 'tensor' | 'kind' | 'value' | 'elements' | 'of'>[];
+  /** What Q/DQ nodes make of what it reads. */
+  quantized?: QuantizedInput[];
   /** Why it has no errors of its own; absent: it was judged. The search for a fix covers it nevertheless. */
   notJudged?: string;
 }
@@ -345,10 +351,61 @@ export interface AccuracyReport {
   trade?: Trade;
   /** The search goes on, or was stopped before its end. */
   search?: 'running' | 'stopped';
+  /** The change of constants that helps most, of those that were tried; absent: there is none to try. */
+  remedies?: Remedy[];
+  /** Q/DQ pairs of the nodes to blame that are in other places than TensorRT wants them. */
+  placements?: { message: string; fix: string }[];
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
   fix: AccuracyFix | null;
   reason: string | null;
 }
+
+/** A change of constants, tried by simulation: it takes no Cast. */
+export interface Remedy {
+  tensors: RemedyTensor[];
+  /** Error of the outputs with this change and no node exact; null: not finite. */
+  error: number | null;
+  /** Nodes that have to stay in FP32 all the same, and the error then; null: more than without the change, or not tried. */
+  rest: { nodes: string[]; names: string[]; error: number | null } | null;
+}
+
+/** A constant that is changed, or the scale of a tensor. */
+export interface RemedyTensor {
+  /** What does not fit moves to an end of the range; a scale by the values that were seen; scales for each channel. */
+  kind: 'clamp' | 'scale' | 'channels';
+  tensor: string;
+  /** The element that does not fit, or the (largest) scale; and what it becomes. */
+  from: number;
+  to: number;
+  /** How many elements change. */
+  elements: number;
+  /** Ids of the nodes that read the constant or the scale, and at which of their inputs. */
+  at: { node: string; index: number }[];
+  /** The scales of the channels, and their axis. */
+  scales?: number[];
+  axis?: number;
+}
+
+/** What Q/DQ nodes make of an input. */
+export interface QuantizedInput {
+  tensor: string;
+  /** The only scale, or the largest; null: not known. */
+  scale: number | null;
+  /** How many scales there are; null: not known. */
+  scales: number | null;
+  type: DataType;
+  zeroPoint: number | null;
+  /** Largest magnitude; null: not measured. */
+  largest: number | null;
+  /** Share of the values beyond the range; null: not measured. */
+  clipped: number | null;
+  /** Largest range of a channel over the smallest; null: no weights, or not known. */
+  spread: number | null;
+}
+
+/** The change of constants that helps; undefined: none does. */
+export const helpfulRemedy = ({ remedies = [] }: Pick<AccuracyReport, 'remedies'>): Remedy | undefined =>
+  remedies.find(({ rest }) => rest !== null);
 
 /** What is in low precision alone, and the error that it gives; null: not finite. */
 export interface Sensitivity {
@@ -662,6 +719,8 @@ export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true
         ? `; alone in ${name} it makes the outputs not finite`
         : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  const because = constantsText(node) || quantizedText(node);
+  if (because !== '') return `${because}${only}`;
   if (notJudged !== undefined) return `${notJudged}${only}`;
   if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
   if (max !== null && max >= overflowFrom[type])
@@ -669,6 +728,50 @@ export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true
   if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
   if (underflow) return `results become 0 in ${name}; ${result}${only}`;
   return `local error ${errorFigure(localError)}, ${result}${only}`;
+}
+
+/** `reads mask = -1e9, which FP16 makes -infinity`; '' for none. */
+function constantsText({ constants = [], type }: Pick<JudgedNode, 'constants' | 'type'>): string {
+  const texts = constants.slice(0, 2).map(({ tensor, kind, value, elements, of }) => {
+    const becomes = kind === 'underflow' ? '0' : value < 0 ? '-infinity' : 'infinity';
+    const share = of > 1 ? ` (${thousands(elements)} of ${counted(of, 'element')})` : '';
+    return `${tensor} = ${exactFigure(value)}${share}, which ${typeName(type)} makes ${becomes}`;
+  });
+  return texts.length === 0 ? '' : `reads ${texts.join(', ')}`;
+}
+
+/** `reads x with scale 0.01 (1.27, zero point 0), largest value 25: 12 % clipped`; '' for nothing known. */
+function quantizedText({ quantized = [] }: Pick<JudgedNode, 'quantized'>): string {
+  const texts = quantized.slice(0, 3).map(({ tensor, scale, scales, type, zeroPoint, largest, clipped, spread }) => {
+    const limit = limitsOf(type);
+    const end = scale === null || !limit ? null : (limit[1] - (zeroPoint ?? 0)) * scale;
+    const known =
+      scales !== null && scales > 1
+        ? `${thousands(scales)} scales up to ${exactFigure(scale ?? 0)}`
+        : scale === null
+          ? 'a scale that is not known'
+          : `scale ${exactFigure(scale)}`;
+    const parts = [
+      ...(end === null ? [] : [`up to ${magnitude(end)}`]),
+      ...(zeroPoint === null ? [] : [`zero point ${zeroPoint}`]),
+    ];
+    const facts = [
+      ...(largest === null ? [] : [`largest value ${magnitude(largest)}`]),
+      ...(clipped === null ? [] : [clipped === 0 ? 'nothing clipped' : `${percentText(100 * clipped)} clipped`]),
+      ...(spread !== null && spread > 1 ? [`ranges of channels ${magnitude(spread)} times apart`] : []),
+    ];
+    return `${tensor}: ${known}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}`;
+  });
+  return texts.length === 0 ? '' : `reads ${texts.join('; ')}`;
+}
+
+/** A constant with the digits that it has: `101,325`, `1e-10`, `-1e+9`. */
+export function exactFigure(value: number): string {
+  const rounded = Number(value.toPrecision(6));
+  if (Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-3)) return rounded.toExponential();
+  return Math.abs(rounded) >= 1000 && Number.isInteger(rounded)
+    ? `${rounded < 0 ? '-' : ''}${thousands(Math.abs(rounded))}`
+    : String(rounded);
 }
 
 /** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */

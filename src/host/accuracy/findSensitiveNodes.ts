@@ -94,6 +94,7 @@ async function judge(
     rules: rules?.getText() ?? loaded?.overrides?.rules,
     build: loaded?.report.layers.length ? loaded.report : undefined,
     judgedOutputs: output === undefined ? settings.outputs : [output],
+    measures: settings.measure && new Map([['', settings.measure]]),
     modelLine: `./${nameOf(model)}`,
     runtime,
     script: context.asAbsolutePath('dist/driver/simulate.py'),

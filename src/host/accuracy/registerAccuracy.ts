@@ -184,6 +184,12 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
         const { runBuildEngine } = await import('./internal/runBuildEngine.ts');
         await runBuildEngine(context, build, log);
       },
+      [commands.writeRemedy]: async (argument, to) => {
+        const result = await known(argument);
+        if (result === undefined) return;
+        const { writeRemedyOf } = await import('./internal/writeRemedyOf.ts');
+        await writeRemedyOf(result, log, to);
+      },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
         if (result !== undefined) await add(result);
