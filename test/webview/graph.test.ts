@@ -268,7 +268,7 @@ describe('selection', () => {
     );
     await facts.getByRole('button', { name: 'override: line 7' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'openLine', args: ['overrides', 7] });
-    const raw = view.page.locator('.graph-inspector details').first();
+    const raw = view.page.locator('.graph-inspector .layers details').first();
     await raw.locator('summary').click();
     expect(await raw.locator('pre').textContent()).toContain('[ONNX Layer: /patch_embed/proj/Conv]');
     expect(await view.axe()).toEqual([]);
@@ -287,6 +287,17 @@ describe('selection', () => {
     expect(await panel.locator('h2').textContent()).toBe('Conv');
     expect(await panel.locator('.fate').textContent()).toMatch(/^Computed by layer \d+ .*which computes nothing else/);
     expect(await panel.textContent()).toContain('patch_embed');
+    // What it asks of the editor: a type for the node, and the other views.
+    for (const [name, command] of [
+      ['Keep in FP32', 'keepFp32'],
+      ['Keep in BF16', 'keepBf16'],
+      ['Show in Table', 'showInTable'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one click after the other
+      await panel.getByRole('button', { name }).click();
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: [command, [conv.id]] });
+    }
     await view.shot('graph-selected-node');
     // On along an edge.
     await panel
@@ -312,6 +323,21 @@ describe('selection', () => {
     const panel = view.page.locator('.graph-inspector');
     expect(await panel.locator('h2').textContent()).toBe(shown.report!.foreignNodes[0]!.title);
     await view.shot('graph-selected-foreign-node');
+    // The kernels come first, the slowest at the top; what proves it is one line that unfolds.
+    const titles = await panel.locator('h3, summary, .inspector-actions').allTextContents();
+    expect(titles).toEqual([
+      'Kernels',
+      'Keep in FP32FP16BF16Show in TimelineShow in Table',
+      'Where time goes',
+      'Contents',
+      'Evidence: derived',
+      expect.stringMatching(/^Boundary: \d+ reasons?$/),
+    ]);
+    const kernels = await panel.locator('.layers > li').allTextContents();
+    const times = kernels.map((text) => Number.parseFloat(/([\d.]+) µs/.exec(text)![1]!));
+    expect(times.length).toBeGreaterThan(3);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    await panel.getByText('Evidence: derived').click();
     await panel
       .getByRole('button', { name: /^log: line/ })
       .first()

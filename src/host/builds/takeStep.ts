@@ -11,6 +11,8 @@ export interface StepTarget {
   openLog: () => Thenable<unknown>;
   /** Ids of the nodes that the error names. */
   nodes: readonly string[];
+  /** Files of a build next to the model. */
+  near?: readonly string[];
 }
 
 /** Does what a button after a build offers. */
@@ -22,7 +24,7 @@ export async function takeStep(step: BuildStep, target: StepTarget): Promise<voi
 /** The command of a step, with its arguments. */
 export function stepCommand(
   step: Exclude<BuildStep, 'log'>,
-  { uri, manifest, nodes }: Omit<StepTarget, 'openLog'>,
+  { uri, manifest, nodes, near = [] }: Omit<StepTarget, 'openLog'>,
 ): [command: string, ...rest: unknown[]] {
   switch (step) {
     case 'randomWeights':
@@ -42,6 +44,8 @@ export function stepCommand(
       return ['workbench.actions.view.problems'];
     case 'attach':
       return [commands.attach, uri];
+    case 'attachNear':
+      return [commands.attach, uri, near.map((path) => vscode.Uri.file(path))];
     case 'cancel':
       return [commands.cancelBuild, uri];
     case 'chooseModel':

@@ -86,8 +86,13 @@ const windows = [
 ];
 const none = { overlapping: [], covering: [], small: [] };
 
+/** Of each model one build: the picture depends on the model's structure first. */
+const onePerModel = [
+  ...new Map(captures().map((capture) => [capture.split('/')[1]!.split('.')[0]!, capture])).values(),
+];
+
 describe('the first picture', () => {
-  it.each(captures())(
+  it.each(onePerModel)(
     'of %s: letters that can be read, none on others, groups that are told apart',
     async (capture) => {
       const [input, report] = await Promise.all([inputOf(capture), reportOf(capture)]);
