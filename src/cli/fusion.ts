@@ -102,7 +102,8 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (.nsys-rep or SQLite)
   --ncu FILE       counters of kernels: what ncu --csv --page raw prints
   --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
-  --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0): which execution provider runs each node
+  --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0), or the EPContext model that it wrote: which
+                   execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors

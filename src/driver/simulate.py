@@ -10,7 +10,8 @@ names leave. Nothing is written.
   judge     pieces, feeds, keeps, drops, numbers   one chunk of a model, for all samples; numbers: names of scalar outputs
   chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
   reset                              forgets these chunks
-  reference outputs, tie             runs it with every node exact; outputs: [{name, measure}] (see `compare_tensors.py`)
+  reference outputs, tie, against    runs it with every node exact; outputs: [{name, measure}] (see `compare_tensors.py`);
+                                     against: {model, folder} of another model, whose outputs are compared with instead
   trial     exact, limit, judged     runs it with these nodes exact, and compares with the reference
   other     model, folder            runs another model file, and compares with the reference
   measured  path                     compares stored outputs with the reference
@@ -105,7 +106,7 @@ class Simulation:
         self.chunks, self.references = [], []
         return {}
 
-    def reference(self, outputs, tie=0.0):
+    def reference(self, outputs, tie=0.0, against=None):
         self.outputs, self.references, self.tie = [one["name"] for one in outputs], [], tie
         self.measures = {one["name"]: one.get("measure") for one in outputs}
         for sample in self.samples:
@@ -113,9 +114,11 @@ class Simulation:
             for chunk in self.chunks:
                 values.update(self._switch(chunk, values, np.ones(len(chunk["switched"]), bool)))
             self.references.append(values)
-        self.compared = [
-            {name: Reference(values[name], self.measures[name], values) for name in self.outputs} for values in self.references
-        ]
+        truths = self._outputs_of(**against) if against else [{} for _ in self.samples]
+        self.compared = []
+        for truth, exact in zip(truths, self.references):
+            values = Overlay(truth, exact)
+            self.compared.append({name: Reference(values[name], self.measures[name], values) for name in self.outputs})
         return {"samples": [self._compared(sample, values) for sample, values in enumerate(self.references)]}
 
     def _compared(self, sample, values, names=None, brief=False):
@@ -167,6 +170,11 @@ class Simulation:
 
     def other(self, model, folder):
         """The outputs of another model file, such as a Q/DQ copy, against the reference."""
+        found = self._outputs_of(model, folder)
+        return {"samples": [self._compared(sample, values, list(values)) for sample, values in enumerate(found)]}
+
+    def _outputs_of(self, model, folder):
+        """Those outputs of another model file that are compared, sample by sample."""
         options = self._options(folder)
         try:
             session = ort_job.load(model, options)
@@ -175,13 +183,11 @@ class Simulation:
         names = {one.name for one in session.get_inputs()}
         missing = names - set(self.samples[0])
         if missing:
-            raise Refused("inputs", f"{model} has other inputs than the FP32 model: {', '.join(sorted(missing))}")
+            raise Refused("inputs", f"{model} has inputs that {self.path} does not have: {', '.join(sorted(missing))}")
         outputs = [one.name for one in session.get_outputs() if one.name in self.outputs]
-        answers = []
-        for at, sample in enumerate(self.samples):
-            values = dict(zip(outputs, run(session, outputs, {name: sample[name] for name in names})))
-            answers.append(self._compared(at, values, outputs))
-        return {"samples": answers}
+        if not outputs:
+            raise Refused("inputs", f"{model} has none of the outputs of {self.path}: {', '.join(self.outputs)}")
+        return [dict(zip(outputs, run(session, outputs, {name: sample[name] for name in names}))) for sample in self.samples]
 
     def measured(self, path):
         """What an engine gave, as `run_engine.py` and other tools write it, against the reference of the first sample."""

@@ -54,6 +54,7 @@ export const commands = {
   comparePrecisions: 'tensorrtLens.comparePrecisions',
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
+  writeRemedy: 'tensorrtLens.writeRemedy',
   runEngine: 'tensorrtLens.runEngine',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',

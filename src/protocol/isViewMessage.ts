@@ -57,6 +57,7 @@ const viewCommands: Record<ViewCommand, true> = {
   plugin: true,
   repair: true,
   reduce: true,
+  memory: true,
 };
 
 const parameters: Record<keyof ViewHost, Check[]> = {

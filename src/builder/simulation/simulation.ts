@@ -17,6 +17,12 @@ export interface PythonWithRuntime {
   environment?: Record<string, string>;
 }
 
+/** Another model file, and where its external data is. */
+export interface OtherModel {
+  model: string;
+  folder: string;
+}
+
 /** An input of the model, and what to make where no file is given. */
 export interface DeclaredInput extends OnnxValue {
   random: RandomInput;
@@ -105,11 +111,12 @@ export class Simulation {
 
   /**
    * Runs the chunks that were added with every node exact; the outputs, sample by sample. `tie`: how close two choices are
-   * equally good.
+   * equally good; `against`: a model file whose outputs are the reference instead.
    */
-  async reference(planned: readonly PlannedOutput[], tie: number): Promise<ComparedOutput[][]> {
+  async reference(planned: readonly PlannedOutput[], tie: number, against?: OtherModel): Promise<ComparedOutput[][]> {
     const outputs = planned.map(({ name, measure }) => ({ name, measure }));
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs, tie })).samples;
+    const request = { do: 'reference', outputs, tie, against: against ?? null };
+    return (await this.ask<{ samples: ComparedOutput[][] }>(request)).samples;
   }
 
   /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */

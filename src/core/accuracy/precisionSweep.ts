@@ -13,6 +13,7 @@ import {
   isWithin,
   magnitude,
   nodeTitle,
+  storedError,
   worstError,
 } from './accuracyReport.ts';
 
@@ -38,6 +39,10 @@ export interface SweepStep {
   fix: { nodes: number; error: number; rules: string } | null;
   /** Why it was not run. */
   reason: string | null;
+  /** Largest error that passes, where this precision has one of its own. */
+  tolerance?: number;
+  /** What could not be judged, and what no set of nodes repairs; a sentence each. */
+  notes?: string[];
 }
 
 /** The part of a step that a real engine gives. */
@@ -51,9 +56,14 @@ export interface PrecisionSweep {
   rungs: SweepStep[];
 }
 
+/** Whether a step that was run misses its tolerance. */
+export const stepFails = ({ predicted, tolerance }: SweepStep, all: Pick<PrecisionSweep, 'tolerance'>): boolean =>
+  predicted !== null && !isWithin(worstError(predicted), tolerance ?? all.tolerance);
+
 /** The step of a report. */
 export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<SweepStep, keyof MeasuredStep> {
   const { nodes, outputs, fix } = report;
+  const notes = stepNotes(report);
   return {
     precision,
     predicted: outputs,
@@ -61,7 +71,23 @@ export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<
     culprits: nodes.filter(({ role }) => role === 'root').map((node) => nodeTitle(node, report)),
     fix: fix && fix.nodes.length > 0 ? { nodes: fix.nodes.length, error: fix.error, rules: fix.rules } : null,
     reason: null,
+    ...(notes.length > 0 && { notes }),
   };
+}
+
+/** What a report says of its reference and of what a typed copy leaves in FP32. */
+function stepNotes(report: AccuracyReport): string[] {
+  const { reference, storedQuantized = 0, typedCopy } = report;
+  const stored = counted(storedQuantized, 'tensor');
+  return [
+    storedError(report).trim(),
+    !reference && storedQuantized > 0
+      ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`
+      : '',
+    typedCopy
+      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, error ${errorFigure(typedCopy.error)}.`
+      : '',
+  ].filter((text) => text !== '');
 }
 
 /** The precisions compared, on their own. */
@@ -71,7 +97,8 @@ export const sweepDocument = (sweep: PrecisionSweep, title: string): Document =>
 });
 
 /** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
-export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep): Block[] {
+export function sweepBlocks(sweep: PrecisionSweep): Block[] {
+  const { rungs: steps, samples } = sweep;
   const hasEngines = steps.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
   const rows = steps.map((step): Row => {
     const { precision, predicted, lowNodes, culprits, reason, milliseconds } = step;
@@ -84,7 +111,7 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
       reason ?? [...culprits.slice(0, 6), ...(culprits.length > 6 ? ['…'] : [])].join(', '),
     ];
     if (predicted === null) return { cells, state: 'skipped' };
-    return { cells, state: isWithin(worstError(predicted), tolerance) ? 'good' : 'bad' };
+    return { cells, state: stepFails(step, sweep) ? 'bad' : 'good' };
   });
   const outputs = outputRows(steps);
   const engineTitles = hasEngines ? ['measured#', 'time#'] : [];
@@ -98,8 +125,9 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
         )
       : []),
     note(
-      `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${tolerance}.`,
+      `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${toleranceText(sweep)}.`,
     ),
+    ...steps.flatMap(({ precision, notes = [] }) => notes.map((text) => note(`${typeName(precision)}: ${text}`))),
     ...notMeasuredTexts(steps).map((text) => note(`${text}.`)),
     ...steps.flatMap(({ precision, fix }): Block[] =>
       fix
@@ -108,6 +136,13 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
     ),
   ];
 }
+
+/** `0.01, INT8 0.05`. */
+const toleranceText = ({ rungs: steps, tolerance }: PrecisionSweep): string =>
+  [
+    String(tolerance),
+    ...steps.flatMap((step) => (step.tolerance === undefined ? [] : [`${typeName(step.precision)} ${step.tolerance}`])),
+  ].join(', ');
 
 const predictedText = ({ predicted }: SweepStep): string =>
   predicted === null

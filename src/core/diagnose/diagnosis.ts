@@ -55,7 +55,8 @@ export type BuildStep =
   | 'optimizationProfile'
   | 'plugin'
   | 'repair'
-  | 'reduce';
+  | 'reduce'
+  | 'memory';
 
 /** The labels of the steps, on buttons. */
 export const stepWords: Record<BuildStep, string> = {
@@ -74,6 +75,7 @@ export const stepWords: Record<BuildStep, string> = {
   plugin: 'Replace by Plugin…',
   repair: 'Repair Model…',
   reduce: 'Reduce to a Minimal Model…',
+  memory: 'Show Memory',
 };
 
 /** Something about the builds of a model that its picture alone does not show. */
@@ -255,8 +257,8 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
   'calibration-failed': ['buildAs'],
   'plugin-missing': ['plugin', 'reduce', 'repair'],
   internal: ['reduce', 'repair'],
-  'workspace-too-small': ['buildAs'],
-  'out-of-memory': ['buildAs'],
+  'workspace-too-small': ['buildAs', 'memory'],
+  'out-of-memory': ['buildAs', 'memory'],
   'no-implementation': ['buildAs', 'reduce', 'repair'],
   'calibration-missing': ['buildAs'],
   'unknown-flag': ['buildAs'],

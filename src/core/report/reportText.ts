@@ -157,6 +157,8 @@ export function restSection({ profile }: FusionReport): TraceSection | null {
 
 /** Groups, operators and unknown nodes beyond these are counted, not listed. */
 const mostGroups = 40;
+/** Letters of the column that says what a group is: `ForeignNode 12, 1,234 kernels, derived` and a little more. */
+const widestWhat = 44;
 const mostUnknown = 20;
 const mostRemarks = 20;
 const mostOutside = 20;
@@ -219,7 +221,7 @@ function groupLines(report: FusionReport): string[] {
   const sorted = rows.toSorted((a, b) => (timed ? (b.ms ?? -1) - (a.ms ?? -1) : 0) || b.nodes - a.nodes);
   const shown = sorted.slice(0, mostGroups);
   const nodesWidth = Math.max(...shown.map(({ nodes }) => thousands(nodes).length));
-  const whatWidth = Math.min(34, Math.max(...shown.map(({ what }) => what.length)));
+  const whatWidth = Math.min(widestWhat, Math.max(...shown.map(({ what }) => what.length)));
   const lines = shown.flatMap(({ nodes, ms, what, name, code }) => {
     const share = shareOf(report, ms);
     const time = timed
@@ -227,8 +229,12 @@ function groupLines(report: FusionReport): string[] {
       : '';
     const count = engine ? '' : `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
     const head = `  ${time}${count}${engine ? '' : '  '}${shorten(what, whatWidth).padEnd(whatWidth)}`;
-    const row = `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
-    return code === '' ? [row] : [row, shorten(`${' '.repeat(head.length + 2)}${code}`, width)];
+    // What does not fit behind the figures gets a line of its own: the name tells groups apart.
+    const fits = head.length + 2 + oneLine(name).length <= width;
+    const rows = fits
+      ? [`${head}  ${oneLine(name)}`.trimEnd()]
+      : [head.trimEnd(), shorten(`      ${oneLine(name)}`, width)];
+    return code === '' ? rows : [...rows, shorten(`${' '.repeat(fits ? head.length + 2 : 6)}${code}`, width)];
   });
   if (sorted.length > shown.length) {
     const rest = sorted.slice(shown.length);

@@ -111,12 +111,20 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     given?: { inputs: string[]; settings?: SearchSettings },
   ): Promise<FoundAccuracy | undefined> => {
     const { findSensitiveNodes, tellFound } = await import('./findSensitiveNodes.ts');
-    const result = await findSensitiveNodes(context, subject, log, given);
+    let last: FoundAccuracy | undefined;
+    const partly = (now: FoundAccuracy): void => {
+      last = now;
+      sessions.setAccuracy(now.model, now.report);
+      pages.show(now, false).catch((error: unknown) => log.error(String(error)));
+    };
+    const result = await findSensitiveNodes(context, subject, log, { given, partly });
+    // What failed on its way leaves what it had found, and says that it is not complete.
+    if (result === undefined && last) partly({ ...last, report: { ...last.report, search: 'stopped' } });
     if (result === undefined) return undefined;
-    const last = await recall(subject.model);
+    const before = await recall(subject.model);
     // The sweep is about the model without rules, so other rules leave it as it is.
-    const isSame = last?.since.stamp === result.since.stamp && String(last.inputs) === String(result.inputs);
-    if (isSame && last.sweep !== undefined) result.sweep = last.sweep;
+    const isSame = before?.since.stamp === result.since.stamp && String(before.inputs) === String(result.inputs);
+    if (isSame && before.sweep !== undefined) result.sweep = before.sweep;
     keep(result, false);
     void tellFound(result, {
       show: () => void pages.show(result, true),
@@ -175,6 +183,12 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
         if (build === undefined) return;
         const { runBuildEngine } = await import('./internal/runBuildEngine.ts');
         await runBuildEngine(context, build, log);
+      },
+      [commands.writeRemedy]: async (argument, to) => {
+        const result = await known(argument);
+        if (result === undefined) return;
+        const { writeRemedyOf } = await import('./internal/writeRemedyOf.ts');
+        await writeRemedyOf(result, log, to);
       },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);

@@ -58,5 +58,7 @@ export function stepCommand(
       return [commands.repairModel, uri, manifest];
     case 'reduce':
       return [commands.reduceModel, uri, manifest];
+    case 'memory':
+      return [commands.showMemory];
   }
 }

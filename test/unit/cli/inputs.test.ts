@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
@@ -183,6 +184,21 @@ describe('diagnose', () => {
 
   test('a log without errors', async () => {
     expect(await run(diagnose, log)).toEqual({ code: 0, out: 'Nothing to report: the build passed.\n', err: '' });
+  });
+
+  test('memory: the next step says what needs it, of this log only where it has an engine', async () => {
+    const failed =
+      '[I] [TRT] TensorRT 8.6.1\n[E] [TRT] 2: [virtualMemoryBuffer.cpp::resizePhysical::140] OutOfMemory\n';
+    const file = join(folder, 'memory.log');
+    writeFileSync(file, failed);
+    expect((await run(diagnose, file, '--onnx', modelPath('resnet18'))).out).toMatch(
+      /trtlens fusion --onnx \S*resnet18\S* --log SMALLER_BUILD\.log --memory {3}\(of a build that succeeds/,
+    );
+    const engine = gunzipSync(readFileSync(log)).toString();
+    writeFileSync(file, `${engine.replace(/^&&&& PASSED.*$/m, '')}\n${failed}`);
+    expect((await run(diagnose, file)).out).toMatch(
+      /trtlens fusion --onnx MODEL\.onnx --log \S*memory\.log --memory\n/,
+    );
   });
 });
 

@@ -39,6 +39,7 @@ export async function comparePrecisions(
       maxSeconds: settings.maxSeconds,
       tolerance: settings.tolerance,
       judgedOutputs: settings.outputs,
+      measures: settings.measure && new Map([['', settings.measure]]),
       model: model.fsPath,
       inputs,
       precisions: sweepPrecisions,

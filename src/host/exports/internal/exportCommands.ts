@@ -10,6 +10,7 @@ import { listBuilds } from '../../../builder/store/buildHistory.ts';
 import { newGate } from '../../../builder/store/newGate.ts';
 import { tritonEngine } from '../../../builder/store/tritonEngine.ts';
 import { counted, sizeText } from '../../../core/base/text.ts';
+import { nodesInInt8 } from '../../../core/quantization/calibration.ts';
 import { networkOf } from '../../../core/network/network.ts';
 import { suggestCuts } from '../../../core/surgery/splitModel.ts';
 import { writeTritonConfig } from '../../../core/triton/tritonConfig.ts';
@@ -97,10 +98,19 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
       const options = { title: 'Write Scales as Q/DQ Nodes', ending: '.int8.onnx', label: 'Write' };
       const out = await modelToWrite(target, model, options);
       if (out === undefined) return;
+      const request = { path: model.fsPath, cache: cache.fsPath, out: out.fsPath };
+      const report = sessions.find(model)?.report ?? null;
+      // The build that is shown says where the pairs belong, if it is one in INT8.
+      const engine = report !== null && (nodesInInt8(report)?.size ?? 0) > 0 ? report : null;
       const made = await withProgress(`Writing ${nameOf(out)}`, log, (signal) =>
-        migrateCalibration({ path: model.fsPath, cache: cache.fsPath, out: out.fsPath }, signal),
+        migrateCalibration({ ...request, engine }, signal),
       );
-      if (made !== undefined) await openGraph(out);
+      if (made === undefined) return;
+      await openGraph(out);
+      if (engine !== null)
+        void showInformation(
+          `Q/DQ nodes are where the shown build computes in INT8: ${counted(made.activations.length, 'activation')}, ${counted(made.weights.length, 'weight tensor')}. In floating point as there: ${counted(made.floating?.length ?? 0, 'node')}.`,
+        );
     }),
     [commands.mergeTimingCaches]: async (argument, all) => {
       if (!mayRun()) return tellUntrusted();

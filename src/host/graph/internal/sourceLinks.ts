@@ -17,7 +17,7 @@ import { pickItem } from '../../platform/askUser.ts';
 import { showInformation } from '../../platform/messages.ts';
 import { openTextAt } from '../../workspace/openLogLine.ts';
 import type { Session } from '../../workspace/session.ts';
-import type { Sessions } from '../../workspace/sessions.ts';
+import { SessionLenses } from './sessionLenses.ts';
 
 /** How a model says which line of Python a node comes from; without it there is nothing to go to. */
 const exportCommand = 'torch.onnx.export(model, args, "model.onnx", dynamo=True)';
@@ -102,26 +102,13 @@ async function workspaceFiles(path: string): Promise<string[]> {
 }
 
 /** Over each line of Python that nodes of the current model come from: what computes them, and how long it takes. */
-export class SourceLenses implements vscode.CodeLensProvider {
-  readonly #sessions: Sessions;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.#changed.event;
-
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
-  }
-
+export class SourceLenses extends SessionLenses {
   register(): vscode.Disposable {
-    return vscode.Disposable.from(
-      this.#changed,
-      this.#sessions.onDidChange(() => this.#changed.fire()),
-      this.#sessions.onDidChangeCurrent(() => this.#changed.fire()),
-      vscode.languages.registerCodeLensProvider({ language: 'python', scheme: 'file' }, this),
-    );
+    return this.show({ language: 'python', scheme: 'file' });
   }
 
-  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const session = this.#sessions.current;
+  override async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
+    const session = this.sessions.current;
     const report = session?.report ?? null;
     const path = report === null ? null : await exportedPath(report, document.uri.fsPath);
     if (session === undefined || report === null || path === null) return [];
