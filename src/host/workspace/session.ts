@@ -128,7 +128,7 @@ export class Session {
   }
 
   #viewData(): ViewData | null {
-    const { newest, hints, engine, quantization, typed } = this.state;
+    const { newest, hints, quantization, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes;
@@ -143,9 +143,14 @@ export class Session {
       ...(requested !== null && { requested }),
       ...(judged && { accuracy: judged }),
       ...(quantization && { quantization }),
-      ...(newest === null && this.near.length > 0 && { state: nearState(this.near.map((path) => basename(path))) }),
-      ...(newest && { state: newest.state }),
-      ...(engine && { state: engine.state }),
+      ...this.#buildState(),
     };
+  }
+
+  #buildState(): Pick<ViewData, 'state'> {
+    const { newest, engine } = this.state;
+    if (engine !== null) return { state: engine.state };
+    if (newest !== null) return { state: newest.state };
+    return this.near.length === 0 ? {} : { state: nearState(this.near.map((path) => basename(path))) };
   }
 }
