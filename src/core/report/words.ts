@@ -115,7 +115,7 @@ const mostOps = 3;
 /** What layers are called that compute several nodes: where these are and what they compute, `layer2.0/conv1 · Conv + Relu`. */
 const layerTitles = new WeakMap<FusionReport, ReadonlyMap<number, string>>();
 
-export function layerTitle(report: FusionReport, id: number): string {
+export function titleOfLayer(report: FusionReport, id: number): string {
   let titles = layerTitles.get(report);
   if (titles === undefined) layerTitles.set(report, (titles = titlesOfLayers(report)));
   return titles.get(id) ?? `layer ${id}`;

@@ -8,7 +8,7 @@ import { drawGround, drawOver } from '../../../webview/graph/draw/internal/drawF
 import { cameraOn, type Stage } from '../../../webview/graph/draw/stage.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { firstOpen } from '../../../webview/graph/view/internal/firstOpen.ts';
-import { wholeOf } from '../../../webview/graph/view/internal/navigate.ts';
+import { wholeGraph } from '../../../webview/graph/view/internal/navigate.ts';
 import { captures, inputOf, reportOf } from '../core/fusion/loadCapture.ts';
 import { frameOf, silent } from './frameOf.ts';
 
@@ -48,7 +48,7 @@ function firstPicture(model: GraphModel, size: { width: number; height: number }
       written.push({ text, size: letters, x: left, y: y - letters * 0.4, width, height: letters * 0.8 });
     },
   };
-  const camera = cameraOn(size, wholeOf(layout.totalWidth, layout.totalHeight), { readable: true });
+  const camera = cameraOn(size, wholeGraph(layout.totalWidth, layout.totalHeight), { readable: true });
   const frame = { ...frameOf(model), ...size, camera, fit };
   drawGround(brush, frame);
   const labels = drawOver(brush, frame);

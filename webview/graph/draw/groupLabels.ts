@@ -1,4 +1,4 @@
-import { foreignTitle, layerOf, layerTitle, phrase } from '../../../src/core/report/words.ts';
+import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
 import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
 import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
@@ -348,7 +348,7 @@ function foreignTexts(model: Frame['model'], group: DrawnGroup): [string, string
 function layerTexts(model: Frame['model'], group: DrawnGroup): [string, string] {
   const { report } = model.data;
   const number = `layer ${group.ref}`;
-  const name = report === null ? number : layerTitle(report, group.ref);
+  const name = report === null ? number : titleOfLayer(report, group.ref);
   const type = report === null ? '' : (layerOf(report, group.ref)?.type ?? '');
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
   return [`${name}${time}`, phrase([name !== number && number, type, graphStrings.groupNodes(group, model.noun)])];

@@ -143,7 +143,7 @@ const moduleOf = (hierarchy: Hierarchy, { parent, ref }: Scene, item: number): s
   parent[item]! < 0 ? '' : hierarchy.modules[ref[parent[item]!]!]!.id;
 
 /** The columns of a picture. */
-export function columnsOf(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, begins: Int8Array): Columns {
+export function columnsIn(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, begins: Int8Array): Columns {
   const columns = new Map<string, Set<string>>();
   for (let item = 0; item < scene.kind.length; item++) {
     const module = moduleOf(hierarchy, scene, item);

@@ -1,6 +1,6 @@
 import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
-import { type Columns, columnsOf } from '../../../../src/core/picture/graph/scene.ts';
+import { type Columns, columnsIn } from '../../../../src/core/picture/graph/scene.ts';
 import { type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';
@@ -45,7 +45,7 @@ export function firstOpen(model: GraphModel, stage: Stage): Opening {
       [open, best, failed] = [more, tried, 0];
     } else if (++failed === mostFailed) break;
   }
-  return { open, columns: columnsOf(model.graph, model.hierarchy, best.scene, best.layout.begins) };
+  return { open, columns: columnsIn(model.graph, model.hierarchy, best.scene, best.layout.begins) };
 }
 
 /** The modules that open with one: of a repetition also its first block, since that says most when seen from the inside. */

@@ -7,7 +7,7 @@ import { minimapRoom } from '../../panels/minimap.ts';
 export const labelRoom = 24;
 
 /** A whole graph of that size, with its labels. */
-export const wholeOf = (width: number, height: number): Bounds => ({
+export const wholeGraph = (width: number, height: number): Bounds => ({
   left: 0,
   top: -labelRoom,
   right: width,
@@ -22,7 +22,7 @@ export function showAll(
 ): void {
   const { totalWidth, totalHeight } = model.picture!.layout;
   if (totalWidth <= 0) return;
-  stage.show(wholeOf(totalWidth, totalHeight), options);
+  stage.show(wholeGraph(totalWidth, totalHeight), options);
   stage.isFitted = true;
 }
 
