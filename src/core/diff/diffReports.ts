@@ -58,6 +58,8 @@ import {
 } from './matchNodes.ts';
 import { type Document, facts, note, table } from '../document/document.ts';
 
+export { dynamicShapesCost, dynamicShapesRemark } from './internal/fixedShapes.ts';
+
 const isMarked = ({ marked }: DiffInput): boolean =>
   marked !== undefined && marked.outputs.length + marked.debug.length > 0;
 

@@ -25,6 +25,15 @@ export interface RepairPlace {
   note: string | null;
 }
 
+/** A place that a repair left as it is. */
+export interface RefusedPlace {
+  /** Id of the node in the model before this repair. */
+  node: string;
+  name: string;
+  operator: string;
+  reason: string;
+}
+
 /** A repair that was made, with its places. */
 export interface RepairStep {
   id: string;

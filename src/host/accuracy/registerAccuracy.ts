@@ -21,6 +21,7 @@ import { AccuracyPages } from './internal/accuracyPages.ts';
 import { changesSince, hashOf } from './internal/circumstances.ts';
 import { keepAccuracy, keptAccuracy } from './internal/keptAccuracy.ts';
 import type { SearchSettings } from './internal/searchSettings.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** At the end of each rule of an override file that a search has found: the error with it and without it. */
 export class RuleErrorHints implements vscode.InlayHintsProvider {
@@ -210,7 +211,7 @@ async function subjectOf(
   { sessions, features: { feed, language } }: AccuracyParts,
 ): Promise<AccuracySubject | undefined> {
   const build = buildOf(argument);
-  if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined, build };
+  if (build !== undefined) return { model: fileUri(build.manifest.model.file), rules: undefined, build };
   const target = commandTarget(argument)?.uri;
   if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
     const model = await pickModel(argument, sessions);

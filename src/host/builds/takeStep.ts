@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { BuildStep } from '../../core/diagnose/diagnosis.ts';
 import { commands } from '../ids.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** What was built, and where its log is open at the cause. */
 export interface StepTarget {
@@ -45,7 +46,7 @@ export function stepCommand(
     case 'attach':
       return [commands.attach, uri];
     case 'attachNear':
-      return [commands.attach, uri, near.map((path) => vscode.Uri.file(path))];
+      return [commands.attach, uri, near.map(fileUri)];
     case 'cancel':
       return [commands.cancelBuild, uri];
     case 'chooseModel':

@@ -22,6 +22,7 @@ import { originOf } from '../platform/modelSource.ts';
 import type { ChosenProfile, LoadedModel, ShownBuild } from './session.ts';
 import type { SessionSource } from './sessions.ts';
 import { isSamePath } from '../../builder/files/pathKey.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Reads models from any file system of the editor, and their builds from this computer's disk. */
 export class DiskSource implements SessionSource {
@@ -35,7 +36,7 @@ export class DiskSource implements SessionSource {
 
   async readModel(uri: vscode.Uri, profile: ChosenProfile | null): Promise<LoadedModel> {
     const started = Date.now();
-    if (uri.scheme === 'file' && !isModelFile(uri)) return this.#readEngine(uri, profile?.number);
+    if (isFileUri(uri) && !isModelFile(uri)) return this.#readEngine(uri, profile?.number);
     try {
       const { value, problems } = await this.#files.readModel(originOf(uri));
       const error = problems.find(({ severity }) => severity === 'error');
@@ -79,7 +80,7 @@ export class DiskSource implements SessionSource {
   }
 
   async readNewestBuild(uri: vscode.Uri, id: string | null, profile: ChosenProfile | null): Promise<ShownBuild | null> {
-    if (uri.scheme !== 'file' || !isModelFile(uri)) return null;
+    if (!isFileUri(uri) || !isModelFile(uri)) return null;
     try {
       const builds = await listBuilds(uri.fsPath);
       const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
@@ -113,7 +114,7 @@ export class DiskSource implements SessionSource {
     { graph, report, cache }: Parameters<SessionSource['readQuantization']>[1],
   ): Promise<Quantization | null> {
     const quantized = graph?.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear') ?? false;
-    if (uri.scheme !== 'file' || !isModelFile(uri) || graph === null || !(quantized || cache !== null)) return null;
+    if (!isFileUri(uri) || !isModelFile(uri) || graph === null || !(quantized || cache !== null)) return null;
     try {
       const { value: model } = await this.#files.model(originOf(uri));
       return await quantizationOf(uri.fsPath, model, { cache, report });

@@ -30,6 +30,7 @@ import { isOnDisk } from '../../tasks/startBuild.ts';
 import { pickFile } from '../../workspace/pickFile.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** What the feature needs of the extension. */
 export interface ExportParts {
@@ -51,7 +52,7 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
     (run: (build: Build, model: vscode.Uri, target: unknown) => Promise<unknown>) =>
     async (argument: unknown, target: unknown): Promise<unknown> => {
       const build = (argument as Partial<HistoryItem> | undefined)?.build ?? (await lastPassed(argument, sessions));
-      return build && run(build, vscode.Uri.file(build.manifest.model.file), target);
+      return build && run(build, fileUri(build.manifest.model.file), target);
     };
   return {
     [commands.createGate]: onBuild(async (build, model, target) => {
@@ -141,7 +142,7 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
     [commands.writeTorchHook]: async (target) => {
       const name = 'trtlens_torch.py';
       const [folder] = vscode.workspace.workspaceFolders ?? [];
-      const place = vscode.Uri.joinPath(folder?.uri ?? vscode.Uri.file(process.cwd()), name);
+      const place = vscode.Uri.joinPath(folder?.uri ?? fileUri(process.cwd()), name);
       const path = await fileToWrite(target, place, 'Write the Hook for Torch-TensorRT');
       if (path === undefined) return;
       await copyFile(join(context.asAbsolutePath('dist'), 'driver', name), path.fsPath);
@@ -170,7 +171,7 @@ const cacheQuestion = {
 /** The one whose scales the views show, else one that the user picks. */
 async function cacheOf(model: vscode.Uri, sessions: Sessions): Promise<vscode.Uri | undefined> {
   const used = sessions.find(model)?.calibrationCache ?? null;
-  return used === null ? pickFile(cacheQuestion) : vscode.Uri.file(used);
+  return used === null ? pickFile(cacheQuestion) : fileUri(used);
 }
 
 async function askForCaches(first: unknown): Promise<vscode.Uri[] | undefined> {

@@ -12,7 +12,7 @@ import { openGraph } from '../graphEditorProvider.ts';
 import { SessionLenses } from './sessionLenses.ts';
 
 /** Build logs are plain text: whether one names nodes of the current model is seen at the place that is asked about. */
-export const logFiles: vscode.DocumentSelector = [{ scheme: 'file', pattern: '**/*.{log,txt}' }];
+export const logFiles: vscode.DocumentSelector = [{ pattern: '**/*.{log,txt}' }];
 /** From the text of a build log to the graph: hovers, the line that lists a layer, and lenses over those lines. */
 export class LogLinks extends SessionLenses implements vscode.HoverProvider, vscode.DefinitionProvider {
   register(): vscode.Disposable {

@@ -15,6 +15,7 @@ import type { Selection } from '../../../protocol/views.ts';
 import { commands } from '../../ids.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { showInformation } from '../../platform/messages.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 import { openTextAt } from '../../workspace/openLogLine.ts';
 import type { Session } from '../../workspace/session.ts';
 import { SessionLenses } from './sessionLenses.ts';
@@ -68,7 +69,7 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
   const file =
     best.length <= 1 ? best[0] : (await pickItem(fileItems(best), { title: `Select ${fileName(path)}` }))?.label;
   if (file !== undefined) {
-    await openTextAt(vscode.Uri.file(file), line);
+    await openTextAt(fileUri(file), line);
     if (file !== path && parts > 0) {
       const text = `${path} of the exporter is taken to be ${vscode.workspace.asRelativePath(file)}`;
       vscode.window.setStatusBarMessage(text, 10_000);
@@ -76,7 +77,7 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
     return;
   }
   if (best.length > 1) return;
-  const here = vscode.Uri.file(path);
+  const here = fileUri(path);
   const open = `Open ${fileName(path)}`;
   const isHere = path.endsWith('.py') && (await isFile(here));
   const problem = `No file of the workspace is ${path}, line ${line}. Open the folder with the model's code.`;

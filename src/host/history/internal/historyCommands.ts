@@ -24,6 +24,7 @@ import { rerunOptions } from '../rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
 import { shell } from '../../../builder/tools/shell.ts';
 import { pickItem } from '../../platform/askUser.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
 export function historyCommands(
@@ -38,9 +39,7 @@ export function historyCommands(
     return build === undefined ? undefined : act(build);
   };
   return {
-    [commands.showBuild]: one((build) =>
-      sessions.showBuild(vscode.Uri.file(build.manifest.model.file), build.manifest.id),
-    ),
+    [commands.showBuild]: one((build) => sessions.showBuild(fileUri(build.manifest.model.file), build.manifest.id)),
     [commands.compareBuilds]: (argument, all) =>
       compare(
         tree,
@@ -50,7 +49,7 @@ export function historyCommands(
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
         ? showInformation('This build has no log.')
-        : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
+        : openTextAt(vscode.Uri.joinPath(fileUri(folder), manifest.files.log), 1),
     ),
     [commands.revealBuild]: one(({ folder }) => revealFile(folder)),
     [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
@@ -62,7 +61,7 @@ export function historyCommands(
       vscode.window.setStatusBarMessage('Command copied', 3000);
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {
-      const uri = vscode.Uri.file(manifest.model.file);
+      const uri = fileUri(manifest.model.file);
       const options = rerunOptions(manifest, readSettings(uri).launchers);
       if (manifest.options['launcher'] !== undefined && options['launcher'] === undefined) {
         await showWarning(
@@ -89,7 +88,7 @@ export function historyCommands(
       try {
         await Promise.all(ended.map(deleteBuild));
       } finally {
-        await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
+        await sessions.reloadBuild(fileUri(first.manifest.model.file));
         await diagnostics.forgetDeleted();
         await tree.refresh();
       }
@@ -106,7 +105,7 @@ export function historyCommands(
 
 async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
   if (target.kind === 'file') {
-    await openTextAt(vscode.Uri.file(target.path), target.line);
+    await openTextAt(fileUri(target.path), target.line);
     return;
   }
   const session = sessions.setCurrent(target.model);

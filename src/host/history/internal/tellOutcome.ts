@@ -11,6 +11,7 @@ import { commands } from '../../ids.ts';
 import { revealFile } from '../../platform/revealFile.ts';
 import { openTextAt } from '../../workspace/openLogLine.ts';
 import { showError, showInformation, showWarning } from '../../platform/messages.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
 export async function tellOutcome(
@@ -69,7 +70,7 @@ type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
 function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDiagnosis | undefined): Offer[] {
   const { log } = manifest.files;
   const openLog = async () => {
-    if (log !== null) await openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
+    if (log !== null) await openTextAt(fileUri(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
   };
   const offers = stepsAfter(manifest, cause).map((step): Offer => ({
     title: stepWords[step],
