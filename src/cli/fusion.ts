@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { foreignTitle } from '../core/report/words.ts';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { withMarkedTimes } from '../core/fusion/createReport.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
@@ -269,6 +270,6 @@ function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNod
       ? 'the inputs list none'
       : foreignNodes.length === 1
         ? 'the only one is 0'
-        : `pass a number from 0 to ${foreignNodes.length - 1}`;
+        : `pass a number from 0 to ${foreignNodes.length - 1}, such as ${foreignNodes[0]!.id} for ${foreignTitle({ foreignNodes }, foreignNodes[0]!.id)}`;
   throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
 }
