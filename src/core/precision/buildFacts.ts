@@ -177,7 +177,7 @@ export interface BuildFacts {
   unfinished?: boolean;
   /** Log or layers are of a build of another model. */
   otherModel?: boolean;
-  foreignNodes: { name: string; exact: boolean }[];
+  foreignNodes: { name: string; title?: string; exact: boolean }[];
   /** By position of the node in the model; the nodes of functions, for each call, come after those. */
   nodes: BuiltNode[];
   layers: BuiltLayer[];
@@ -277,7 +277,11 @@ export function buildFacts(
     flags,
     unfinished: layers.length === 0 && (log?.outcome === 'failed' || log?.outcome === 'cut-off'),
     otherModel: report.problems.some(({ code }) => code === 'other-model'),
-    foreignNodes: report.foreignNodes.map(({ name, exact }) => ({ name, exact })),
+    foreignNodes: report.foreignNodes.map(({ name, title, exact }) => ({
+      name,
+      ...(title !== undefined && { title }),
+      exact,
+    })),
     nodes: nodes.map((node) => {
       const own = node.layers.map((id) => layerAt.get(id)).filter((i) => i !== undefined);
       return {
