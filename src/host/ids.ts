@@ -48,6 +48,8 @@ export const commands = {
   importPrecisionFlags: 'tensorrtLens.importPrecisionFlags',
   copyPrecisionFlags: 'tensorrtLens.copyPrecisionFlags',
   keepFp32: 'tensorrtLens.keepFp32',
+  keepFp16: 'tensorrtLens.keepFp16',
+  keepBf16: 'tensorrtLens.keepBf16',
   findSensitiveNodes: 'tensorrtLens.findSensitiveNodes',
   comparePrecisions: 'tensorrtLens.comparePrecisions',
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
@@ -86,6 +88,8 @@ export const commands = {
   goToSource: 'tensorrtLens.goToSource',
   showTactics: 'tensorrtLens.showTactics',
   showMemory: 'tensorrtLens.showMemory',
+  showInTimeline: 'tensorrtLens.showInTimeline',
+  showInTable: 'tensorrtLens.showInTable',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 

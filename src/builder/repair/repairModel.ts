@@ -26,11 +26,14 @@ import {
   type Proof,
   type ProofVerdict,
   type RepairResult,
+  givenValues,
+  openSettings,
   shapeSets,
   shiftedWeights,
 } from '../../core/repair/repairResult.ts';
-import { builtShapes } from '../../core/build/buildManifest.ts';
-import { readMap, writeMap } from '../../core/network/repairMap.ts';
+import { builtShapes, type ShapeRange } from '../../core/build/buildManifest.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { readMap, type RefusedPlace, writeMap } from '../../core/network/repairMap.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { counted } from '../../core/base/text.ts';
@@ -129,7 +132,7 @@ class Search {
     refuseErrors(path, problems);
     const { source, folder } = this.#places;
     this.#linked = await linkWeights(path, model, source, folder);
-    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map() };
+    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map(), texts: [] };
     const first = await this.#build(original);
     const { only } = this.#request;
     const { state: found, trial: left } = only
@@ -145,8 +148,9 @@ class Search {
       left: left.error,
       refused: this.#refused.filter(
         (one, index) =>
-          this.#refused.findIndex((other) => other.node === one.node && other.repair === one.repair) === index,
+          this.#refused.findIndex((other) => other.name === one.name && other.repair === one.repair) === index,
       ),
+      settings: openSettings(model, options.profiles),
       proof: null,
       verdict: null,
       tensorrt: this.#tensorrt,
@@ -301,14 +305,20 @@ class Search {
 
   async #apply(
     state: RepairState,
-    { repair, edits, places, outputs }: PlannedRepair,
+    { repair, edits, places, outputs, texts }: PlannedRepair,
     trial: RepairTrial,
   ): Promise<RepairState> {
     this.#events.progress?.(`${repair.id}: ${counted(places.length, 'place')}`);
     const made = await editState(state, edits);
     const { id, title, class: kind } = repair;
     const steps = [...state.steps, { id, title, class: kind, places }];
-    return { ...made, steps, trials: [...state.trials, trial], outputs: joinOutputs(state.outputs, outputs) };
+    return {
+      ...made,
+      steps,
+      trials: [...state.trials, trial],
+      outputs: joinOutputs(state.outputs, outputs),
+      texts: texts.length > 0 ? texts : state.texts,
+    };
   }
 
   /** Without each repair that turns out not to be needed. */
@@ -337,9 +347,10 @@ class Search {
   }
 
   #subject(state: RepairState): RepairSubject {
-    const { known } = shapeSets(state.model, this.#request.options.profiles);
+    const { profiles } = this.#request.options;
     return new RepairSubject(state.model, state.source, {
-      shapes: known,
+      shapes: shapeSets(state.model, profiles).known,
+      values: givenValues(state.model, profiles, () => true),
       open: (location) => this.#open(location),
       compute: (names) => this.#places.runtime.compute(state, names, this.#linked),
     });
@@ -362,8 +373,9 @@ class Search {
     const model = await this.#written(state, `trtlens-repair-${this.#builds}.onnx`);
     const build = join(folder, `build-${this.#builds}`);
     try {
-      const { engine: _, ...options } = this.#request.options;
-      const built = await runBuild({ ...options, model, folder: build }, {}, this.#signal);
+      const { engine: _, profiles, ...options } = this.#request.options;
+      const own = profiles && { profiles: ofInputs(state.model, profiles) };
+      const built = await runBuild({ ...options, ...own, model, folder: build }, {}, this.#signal);
       const { result, error, tensorrt, files } = built.manifest;
       this.#tensorrt = tensorrt;
       if (result === 'cancelled') throw new Cancelled();
@@ -399,11 +411,18 @@ class Search {
       repaired: await shifted(repaired, 'trtlens-repaired.onnx'),
       files: this.#request.samples.map((file) => resolve(file)),
       noisy,
-      plan: planProof(original.model, profiles),
+      plan: planProof(original.model, profiles, repaired.model),
       renamed: repaired.outputs,
+      texts: repaired.texts,
     });
   }
 }
 
-const reasonIn = ([first]: readonly { node: string; reason: string }[]): string =>
-  first ? `: at node ${first.node}, ${first.reason}` : '';
+/** The shapes of inputs that the model still has. */
+function ofInputs({ graph }: OnnxModel, profiles: readonly Record<string, ShapeRange>[]): Record<string, ShapeRange>[] {
+  const names = new Set(graph.inputs.map(({ name }) => name));
+  return profiles.map((profile) => Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name))));
+}
+
+const reasonIn = ([first]: readonly RefusedPlace[]): string =>
+  first ? `: at node "${first.name}", ${first.reason}` : '';

@@ -1,11 +1,19 @@
 import type { Parsed } from '../files/parsedModel.ts';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type BuildManifest, sizesOf } from '../../core/build/buildManifest.ts';
 import type { BuildLog, LayerInfo, Profile } from '../../core/formats/tensorrt/buildOutput.ts';
 import { readPlacement } from '../../core/formats/tensorrt/readLayerLine.ts';
 import { createReport, placeByContext, placeNodes } from '../../core/fusion/createReport.ts';
-import { fitsInputs, type FusionReport, type ReportBuild, type ReportInput } from '../../core/fusion/fusionReport.ts';
+import { isRecord } from '../../core/base/json.ts';
+import { dynamicShapesRemark } from '../../core/diff/diffReports.ts';
+import {
+  type DynamicShapesCost,
+  fitsInputs,
+  type FusionReport,
+  type ReportBuild,
+  type ReportInput,
+} from '../../core/fusion/fusionReport.ts';
 import { sniffModel } from '../../core/formats/onnx/readModel.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { withFile } from '../files/fileSource.ts';
@@ -78,7 +86,7 @@ export async function loadBuild(
     builtShapes: manifest.shapes && sizesOf(manifest.shapes),
   };
   const loaded = { ...(await joined(given, own, files)), overrides, manifest };
-  return { ...loaded, report: await placed(loaded, given) };
+  return { ...loaded, report: await withDynamicShapes(await placed(loaded, given), folder) };
 }
 
 /**
@@ -88,6 +96,22 @@ export async function loadBuild(
 export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles()): Promise<LoadedBuild> {
   const loaded = { ...(await joined(given, {}, files)), overrides: null, manifest: null };
   return { ...loaded, report: await placed(loaded, given) };
+}
+
+/** What the open dimensions cost, in a build folder. */
+export const dynamicShapesFile = 'dynamic-shapes.json';
+
+/** The report with what the open dimensions cost, where that was found out. */
+async function withDynamicShapes(report: FusionReport, folder: string): Promise<FusionReport> {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(await readFile(join(folder, dynamicShapesFile), 'utf8'));
+  } catch {
+    return report;
+  }
+  if (!isRecord(kept) || kept['version'] !== 1) return report;
+  const dynamicShapes = kept['cost'] as DynamicShapesCost;
+  return { ...report, dynamicShapes, remarks: [dynamicShapesRemark(report, dynamicShapes), ...report.remarks] };
 }
 
 /** An EPContext model in place of a log; null: it is something else. */

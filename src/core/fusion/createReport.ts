@@ -393,6 +393,7 @@ const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
 
 /** In the place of advice to build: who has ONNX Runtime's log asked where nodes run. */
 export { placeByContext } from './internal/contextPlacement.ts';
+export { withMarkedTimes } from './internal/markedTimes.ts';
 
 const placementOnly: Problem = {
   severity: 'info',

@@ -186,6 +186,7 @@ export function formatReport(report: FusionReport): string {
     traceLines(passSection(report)),
     findingLines(report),
     savingLines(report),
+    layerSavingLines(report),
     traceLines(restSection(report)),
     placementLines(report),
     notComputedLines(report),
@@ -299,6 +300,40 @@ function findingLines({ findings = [] }: FusionReport): string[] {
       ...wrap(finding.message, '    '),
       ...finding.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
     ]),
+  ];
+}
+
+/** What the fusion in each layer saved against another build, the most time first. */
+function layerSavingLines({ layers }: FusionReport): string[] {
+  const rows = layers.flatMap(({ saved, name, nodes }) =>
+    saved && saved.ms !== null ? [{ ...saved, ms: saved.ms, name, nodes: nodes.length }] : [],
+  );
+  if (rows.length === 0) return [];
+  const sorted = rows.toSorted((a, b) => b.ms - a.ms || b.nodes - a.nodes);
+  const cells = sorted
+    .slice(0, mostGroups)
+    .map(({ ms, launches, bytes }) => [
+      timeText(ms),
+      launches === null ? '' : thousands(launches),
+      bytes === null ? '' : sizeText(bytes),
+    ]);
+  const head = ['time', 'launches', 'bytes'];
+  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((row) => row[at]!.length)));
+  const line = (row: readonly string[], rest: string): string =>
+    shorten(`  ${row.map((cell, at) => cell.padStart(widths[at]!)).join('  ')}  ${rest}`, width);
+  const total = rows.reduce((sum, { ms }) => sum + ms, 0);
+  const apart = rows.filter(({ ms }) => ms < 0).length;
+  return [
+    'Saved by fusion, against the other build (derived)',
+    line(head, 'layer'),
+    ...sorted
+      .slice(0, mostGroups)
+      .map(({ nodes, name }, at) => line(cells[at]!, `${counted(nodes, 'node')}  ${oneLine(name)}`)),
+    ...(sorted.length > mostGroups ? [`  … and ${thousands(sorted.length - mostGroups)} more`] : []),
+    ...wrap(
+      `${timeText(total)} in all${apart === 0 ? '' : `; ${counted(apart, 'layer was', 'layers were')} faster apart`}.`,
+      '  ',
+    ),
   ];
 }
 

@@ -7,7 +7,7 @@ import { buildHints } from '../../core/build/buildManifest.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
 import { modelChanged } from '../../builder/store/modelChanged.ts';
-import { engineFilesOf } from '../../builder/store/engineFiles.ts';
+import { engineFilesOf, filesNearModel } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { quantizationOf } from '../../builder/store/readQuantization.ts';
@@ -96,6 +96,16 @@ export class DiskSource implements SessionSource {
     } catch (error) {
       this.#log.error(`Builds of ${uri.toString(true)} cannot be read: ${errorText(error)}`);
       return null;
+    }
+  }
+
+  async readNear(uri: vscode.Uri): Promise<readonly string[]> {
+    if (uri.scheme !== 'file' || !isModelFile(uri)) return [];
+    try {
+      return await filesNearModel(uri.fsPath, this.#files);
+    } catch (error) {
+      this.#log.error(`The files next to ${uri.toString(true)} cannot be read: ${errorText(error)}`);
+      return [];
     }
   }
 

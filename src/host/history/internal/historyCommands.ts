@@ -40,7 +40,12 @@ export function historyCommands(
   };
   return {
     [commands.showBuild]: one((build) => sessions.showBuild(fileUri(build.manifest.model.file), build.manifest.id)),
-    [commands.compareBuilds]: (argument, all) => compare(tree, pages, argument, all),
+    [commands.compareBuilds]: (argument, all) =>
+      compare(
+        tree,
+        pages,
+        argument instanceof vscode.Uri ? shownPair(sessions, tree, argument) : chosenOf(tree, argument, all),
+      ),
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
         ? showInformation('This build has no log.')
@@ -114,8 +119,7 @@ async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
   await openGraph(target.model, { preserveFocus: true });
 }
 
-async function compare(tree: HistoryTree, pages: ComparisonPages, argument: unknown, all: unknown): Promise<void> {
-  const chosen = chosenOf(tree, argument, all);
+async function compare(tree: HistoryTree, pages: ComparisonPages, chosen: readonly Build[]): Promise<void> {
   const [only] = chosen;
   if (only === undefined || chosen.length > 2) {
     await showInformation('Select two builds of the history to compare them.');
@@ -182,6 +186,14 @@ async function mayDelete(count: number): Promise<boolean> {
       : `Delete ${count} builds with their logs, layer info and engines?`;
   const detail = 'An engine that a task wrote to another folder is kept.';
   return (await showWarning(question, { modal: true, detail }, yes)) === yes;
+}
+
+/** The build that the views of a model show, and the other where there is only one. */
+function shownPair(sessions: Sessions, { builds }: HistoryTree, uri: vscode.Uri): Build[] {
+  const id = sessions.find(uri)?.state.newest?.build.id;
+  const shown = builds.find(({ manifest }) => manifest.id === id) ?? builds[0];
+  const others = builds.filter((build) => build !== shown);
+  return shown === undefined ? [] : others.length === 1 ? [shown, ...others] : [shown];
 }
 
 /** What a menu is about: all lines that are selected when its line is among them, otherwise that line. */

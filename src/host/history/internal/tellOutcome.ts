@@ -54,13 +54,14 @@ async function engineOf({ folder, manifest }: Build): Promise<{ path: string; by
 
 function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
   const { executeCommand } = vscode.commands;
+  const graph: Offer = { title: 'Show Graph', act: () => executeCommand(commands.openGraph, uri) };
   const page: Offer = { title: 'Open Fusion Page', act: () => executeCommand(commands.openFusionPage, uri) };
-  if (engine === null) return [page];
+  if (engine === null) return [graph, page];
   const copied = async () => {
     await vscode.env.clipboard.writeText(engine);
     vscode.window.setStatusBarMessage('Path copied', 3000);
   };
-  return [page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
+  return [graph, page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
 }
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
