@@ -49,12 +49,14 @@ const commandLines = [
   ['inspect', 'test/fixtures/models/fusion_zoo.onnx'],
   [
     'fusion',
+    '--onnx',
     'test/fixtures/models/vit_tiny.onnx',
     '--layers',
     'test/fixtures/captures/tensorrt-10.6.0/vit_tiny.fp16/layers.json',
   ],
   [
     'fusion',
+    '--onnx',
     'test/fixtures/models/fusion_zoo.onnx',
     '--json',
     '--log',
@@ -62,7 +64,7 @@ const commandLines = [
   ],
   ['diagnose', 'test/fixtures/captures/tensorrt-10.6.0/unsupported_op.fp32/log.txt'],
   ['check', 'test/fixtures/models/unsupported_op.onnx', '--tensorrt', '10.6'],
-  ['fusion', 'missing ü & %PATH%.onnx'],
+  ['fusion', '--onnx', 'missing ü & %PATH%.onnx', '--log', 'none.log'],
 ];
 
 const out = resolve('out/windows');
