@@ -116,7 +116,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
     advice:
-      'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is no ONNX model.',
+      'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
