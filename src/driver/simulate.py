@@ -22,6 +22,7 @@ import base64
 import gzip
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -33,6 +34,9 @@ import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
 from compare_tensors import Reference, compare  # noqa: E402
 from ort_job import Refused  # noqa: E402
+
+
+TIMED_RUNS, TIMED_SECONDS = 10, 1.0
 
 
 class Simulation:
@@ -173,6 +177,9 @@ class Simulation:
         found = self._outputs_of(model, folder)
         return {"samples": [self._compared(sample, values, list(values)) for sample, values in enumerate(found)]}
 
+    def timed(self, model, folder):
+        return {"rows": time_model(model, folder, self.samples)}
+
     def _outputs_of(self, model, folder):
         """Those outputs of another model file that are compared, sample by sample."""
         options = self._options(folder)
@@ -200,6 +207,65 @@ class Simulation:
             raise Refused("inputs", f"{path} holds none of the outputs {', '.join(self.outputs)}")
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {"samples": [self._compared(0, arrays, found)]}
+
+
+def time_model(model, folder, samples):
+    """
+    How fast ONNX Runtime runs a model as a program would: with its optimizations and threads, on each device that it has.
+    A run of each sample first does not count; then at least ten runs, for about a second.
+    """
+    rows = []
+    for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
+        if provider not in ort.get_available_providers():
+            continue
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+        before = resident()
+        try:
+            session = ort.InferenceSession(model, options, providers=[provider])
+        except Exception as error:
+            raise refusal(error) from error
+        if session.get_providers()[0] != provider:
+            continue
+        names = [one.name for one in session.get_inputs()]
+        feeds = [{name: sample[name] for name in names} for sample in samples]
+        for feed in feeds:
+            run(session, None, feed)
+        times = []
+        begun = time.perf_counter()
+        while len(times) < TIMED_RUNS or (time.perf_counter() - begun < TIMED_SECONDS and len(times) < 100 * TIMED_RUNS):
+            start = time.perf_counter()
+            run(session, None, feeds[len(times) % len(feeds)])
+            times.append(1000 * (time.perf_counter() - start))
+        after = resident()
+        rows.append(
+            {
+                "device": "GPU" if provider.startswith("CUDA") else "CPU",
+                "runtime": f"ONNX Runtime {ort.__version__}",
+                "threads": os.cpu_count(),
+                "runs": len(times),
+                "medianMs": nearest_rank(times, 50),
+                "p99Ms": nearest_rank(times, 99),
+                "perSecond": 1000 * len(times) / sum(times),
+                "memory": None if before is None or after is None else max(0, after - before),
+            }
+        )
+    return rows
+
+
+def nearest_rank(values, percent):
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+def resident():
+    """Bytes of this process in memory; None where the system has no /proc."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return None
 
 
 class Overlay:
@@ -256,6 +322,7 @@ def converse(_, channel, stop):
         "trial": simulation.trial,
         "other": simulation.other,
         "measured": simulation.measured,
+        "timed": simulation.timed,
     }
     ort_job.converse(does, channel, stop)
 

@@ -36,10 +36,14 @@ async function sweepOf(name: string, more: Partial<SweepRequest> = {}): Promise<
 
 test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it needs', async () => {
   const measured = new Map([['fp16', fault('cumsum_phase', 'h200.fp16_all.npz')]] as const);
-  const sweep = await sweepOf('cumsum_phase', { measured });
+  const sweep = await sweepOf('cumsum_phase', { measured, times: true });
   const [fp32, fp16, bf16, int8] = sweep.rungs;
   expect(worstError(fp32!.predicted!)).toBe(0);
   expect(worstError(fp16!.predicted!)).toBeCloseTo(worstError(fp16!.measured!)!, 2);
+  const [cpu] = fp32!.timed!.filter(({ device }) => device === 'CPU');
+  expect(cpu!.runs).toBeGreaterThanOrEqual(10);
+  expect(cpu!.p99Ms).toBeGreaterThanOrEqual(cpu!.medianMs);
+  expect(fp16!.timed).toBeUndefined();
   expect(fp16!.fix!.nodes).toBe(4);
   expect(fp16!.culprits).toContain('/source/CumSum');
   expect(bf16!.fix!.rules).toContain('base bf16');

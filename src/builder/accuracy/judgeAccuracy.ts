@@ -1,3 +1,4 @@
+import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
@@ -146,6 +147,8 @@ export interface OtherRun {
   exact: AccuracyOutput[];
   /** The outputs of another model file. */
   other: (path: string) => Promise<AccuracyOutput[]>;
+  /** How fast ONNX Runtime runs a model file. */
+  timed: (path: string) => Promise<TimedRun[]>;
   /** Stored outputs of an engine. */
   measured: (path: string) => Promise<AccuracyOutput[]>;
 }
@@ -431,6 +434,7 @@ class Judge {
       samples,
       inputs,
       exact,
+      timed: (path) => this.simulation.timed(path, dirname(path)),
       other: async (path) => this.outputs(await this.simulation.other(path, dirname(path))),
       measured: async (path) => this.outputs(await this.simulation.measured(path)),
     };

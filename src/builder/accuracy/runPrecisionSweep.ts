@@ -37,6 +37,8 @@ export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'b
   calibrator?: Calibrator | undefined;
   /** Takes each report that a step is made of. */
   judged?: ((report: AccuracyReport) => void) | undefined;
+  /** Times ONNX Runtime with the model, and with the Q/DQ model: what engines are compared with. */
+  times?: boolean | undefined;
   /** Builds and runs an engine of each precision that has no stored outputs; undefined: none. */
   engines?: EngineRequest | undefined;
 }
@@ -60,9 +62,13 @@ export async function runPrecisionSweep(asked: SweepRequest): Promise<PrecisionS
       const measured = await measure.step(precision);
       const step =
         precision === 'fp32'
-          ? { ...blank(precision), predicted: run.exact, ...(isAlone && { notes: [alone] }) }
+          ? {
+              ...blank(precision),
+              predicted: run.exact,
+              ...(isAlone ? { notes: [alone] } : await timesOf(request.model, request, run)),
+            }
           : precision === 'int8'
-            ? await (isAlone ? judgedStep(judging, precision) : quantizedStep(judging, run))
+            ? await (isAlone ? aloneStep(judging, run) : quantizedStep(judging, run))
             : isAlone
               ? { ...blank(precision), reason: needsReference }
               : await judgedStep(judging, precision);
@@ -140,6 +146,9 @@ const blank = (precision: SweepPrecision): SweepStep => ({
   reason: null,
 });
 
+const timesOf = async (path: string, { times }: SweepRequest, run: OtherRun): Promise<Pick<SweepStep, 'timed'>> =>
+  times ? { timed: await run.timed(path) } : {};
+
 /** A precision of the model itself; where it cannot be simulated, why. */
 async function judgedStep(request: SweepRequest, precision: Exclude<SweepPrecision, 'fp32'>): Promise<SweepStep> {
   try {
@@ -151,6 +160,12 @@ async function judgedStep(request: SweepRequest, precision: Exclude<SweepPrecisi
     return { ...blank(precision), reason: `not run: ${error.message}` };
   }
 }
+
+/** INT8 of a Q/DQ model without the one that it was made from. */
+const aloneStep = async (request: SweepRequest, run: OtherRun): Promise<SweepStep> => ({
+  ...(await judgedStep(request, 'int8')),
+  ...(await timesOf(request.model, request, run)),
+});
 
 /** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
 async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<SweepStep> {
@@ -205,7 +220,7 @@ async function compareQuantized(path: string, request: SweepRequest, run: OtherR
     if (made.size === 0)
       throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
     const predicted = await run.other(path);
-    const step = { ...blank('int8'), predicted, lowNodes: low.length };
+    const step = { ...blank('int8'), predicted, lowNodes: low.length, ...(await timesOf(path, request, run)) };
     if (isWithin(worstError(predicted), request.tolerance)) return step;
     const against = { ...request, model: path, low: 'int8' as const, reference: request.model };
     const report = await judgeAccuracy(against).catch(nothingLow);

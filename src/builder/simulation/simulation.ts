@@ -7,6 +7,7 @@ import type {
   PlannedOutput,
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
+import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
@@ -122,6 +123,11 @@ export class Simulation {
   /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */
   async other(model: string, folder: string): Promise<ComparedOutput[][]> {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'other', model, folder })).samples;
+  }
+
+  /** How fast ONNX Runtime runs a model file on these samples, with its optimizations: on each device that it has. */
+  async timed(model: string, folder: string): Promise<TimedRun[]> {
+    return (await this.ask<{ rows: TimedRun[] }>({ do: 'timed', model, folder })).rows;
   }
 
   /** Outputs that an engine gave, of the first sample, compared with the reference. */

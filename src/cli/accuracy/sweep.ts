@@ -27,6 +27,7 @@ const options = {
   int8: { type: 'string' },
   calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
+  times: { type: 'boolean' },
   build: { type: 'boolean' },
   backend: { type: 'string' },
   launcher: { type: 'string' },
@@ -47,6 +48,8 @@ it. Exit status 1: a precision misses the tolerance.
   --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
                         Python interpreter has (quantize_static also needs onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
+  --times               time ONNX Runtime with the model and the Q/DQ model on this computer, as the baseline: median,
+                        99th percentile, runs per second, memory, error. Rows that need a GPU say so
   --build               build an engine in each precision, run it on the GPU, and give its error and time; needs --inputs.
                         Without a GPU, the table says so
   --backend NAME        what builds: auto, trtexec, polygraphy, python or rtx, as for trtlens build
@@ -67,6 +70,7 @@ it. Exit status 1: a precision misses the tolerance.
     const engines = await enginesOf(values, terminal);
     const result = await runPrecisionSweep({
       engines,
+      times: values.times,
       precisions: precisionsOf(values.precisions),
       quantized: values.int8,
       calibration: values.calibration ?? [],

@@ -1,6 +1,6 @@
 // Several precisions in one table.
 import { addTo } from '../base/addTo.ts';
-import { counted, shapeText, thousands, timeText, typeName } from '../base/text.ts';
+import { counted, shapeText, sizeText, thousands, timeText, typeName } from '../base/text.ts';
 import { type Block, type Document, facts, note, type Row, table } from '../document/document.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../network/network.ts';
@@ -19,6 +19,21 @@ import {
 
 export const sweepPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type SweepPrecision = (typeof sweepPrecisions)[number];
+
+/** Times of a model in ONNX Runtime, with its optimizations. */
+export interface TimedRun {
+  device: 'CPU' | 'GPU';
+  /** `ONNX Runtime 1.31.1`. */
+  runtime: string;
+  /** Of the computer. */
+  threads: number;
+  runs: number;
+  medianMs: number;
+  p99Ms: number;
+  perSecond: number;
+  /** Bytes that loading and running it added to the process; null: not known here. */
+  memory: number | null;
+}
 
 /** One precision of a sweep. */
 export interface SweepStep {
@@ -39,6 +54,8 @@ export interface SweepStep {
   fix: { nodes: number; error: number; rules: string } | null;
   /** Why it was not run. */
   reason: string | null;
+  /** How fast ONNX Runtime runs the model of this precision, on each device that it has; only where asked for. */
+  timed?: TimedRun[];
   /** Largest error that passes, where this precision has one of its own. */
   tolerance?: number;
   /** What could not be judged, and what no set of nodes repairs; a sentence each. */
@@ -128,11 +145,47 @@ export function sweepBlocks(sweep: PrecisionSweep): Block[] {
       `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${toleranceText(sweep)}.`,
     ),
     ...steps.flatMap(({ precision, notes = [] }) => notes.map((text) => note(`${typeName(precision)}: ${text}`))),
+    ...timeBlocks(steps),
     ...notMeasuredTexts(steps).map((text) => note(`${text}.`)),
     ...steps.flatMap(({ precision, fix }): Block[] =>
       fix
         ? [{ kind: 'source', title: `The rules that repair ${typeName(precision)}`, text: fix.rules, folded: true }]
         : [],
+    ),
+  ];
+}
+
+/** Against what: ONNX Runtime as the baseline, and TensorRT as far as it ran. A row that needs a GPU says so. */
+function timeBlocks(steps: readonly SweepStep[]): Block[] {
+  const timed = steps.flatMap(({ timed: own = [] }) => own);
+  const [first] = timed;
+  if (first === undefined) return [];
+  const baselines = steps.flatMap((step) =>
+    (step.timed ?? []).map((run): Row => ({
+      cells: [
+        `ONNX Runtime ${typeName(step.precision)}`,
+        run.device === 'CPU' ? `CPU, ${counted(run.threads, 'thread')}` : 'GPU',
+        timeText(run.medianMs),
+        timeText(run.p99Ms),
+        thousands(Math.round(run.perSecond)),
+        run.memory === null ? '-' : sizeText(run.memory),
+        // The outputs are those of the CPU.
+        run.device === 'CPU' ? predictedText(step) : '-',
+      ],
+    })),
+  );
+  const engines = steps.map((step): Row => {
+    const { precision, milliseconds } = step;
+    const name = `TensorRT ${typeName(precision)}`;
+    if (milliseconds === null)
+      return { cells: [name, 'needs a GPU', '-', '-', '-', '-', measuredText(step)], state: 'skipped' };
+    const perSecond = thousands(Math.round(1000 / milliseconds));
+    return { cells: [name, 'GPU', timeText(milliseconds), '-', perSecond, '-', measuredText(step)] };
+  });
+  return [
+    ...table(['against', 'device', 'median#', 'p99#', 'per second#', 'memory#', 'error#'], [...baselines, ...engines]),
+    note(
+      `${first.runtime}, ${counted(first.runs, 'run')} of the inputs one after the other; memory is what loading and running added. TensorRT is timed by --build on a GPU: the least of ten runs, without transfers.`,
     ),
   ];
 }

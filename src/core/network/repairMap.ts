@@ -96,3 +96,12 @@ export function readMap(model: OnnxModel): RepairMap | null {
     return null;
   }
 }
+
+/** Of each node that a repair wrote under another name: the name of the node of the original that it computes. */
+export function originalNames(model: OnnxModel): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { places } of readMap(model)?.repairs ?? [])
+    for (const { from, to } of places)
+      for (const name of to) if (name !== from) names.set(name, names.get(from) ?? from);
+  return names;
+}

@@ -7,6 +7,7 @@ import type { BuildLog, EngineTensor, LayerInfo, PrecisionLine } from '../format
 import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
 import { type Network, networkOf } from '../network/network.ts';
 import { type ModelGraph, products, quantizable, standardOpset } from '../network/modelGraph.ts';
+import { originalNames } from '../network/repairMap.ts';
 import type { NodeRole } from '../network/nodeRoles.ts';
 import { elementType, isContainer } from '../network/outputTypes.ts';
 import { activationsAt } from '../quantization/calibration.ts';
@@ -49,6 +50,8 @@ export interface NodeFacts {
   weight?: number[];
   /** Of an operator that TensorRT quantizes: the tensors that need a scale so that it computes in INT8. */
   activations?: string[];
+  /** In a repaired model, of a node that a repair wrote: the name that it stands for in the original. */
+  original?: string;
 }
 
 /**
@@ -63,6 +66,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
   const network = networkOf(model);
   const { roles } = network.roles;
   const quantized = new QuantizedGraph(network);
+  const originals = originalNames(model);
   const givenOut = new Set([...network.graphOutputs, ...[...network.bodyOutputs.values()].flat()]);
   return {
     file,
@@ -70,6 +74,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
     nodes: model.nodes.map((node, index) => {
       const casts = castsOf(network, index, givenOut);
       const weight = weightOf(network, index);
+      const original = originals.get(node.name);
       const activations = quantizable.has(node.op) ? activationsAt(quantized, index) : null;
       return {
         id: node.id,
@@ -82,6 +87,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
         ...(casts && { casts }),
         ...(weight !== null && { weight }),
         ...(activations !== null && { activations }),
+        ...(original !== undefined && { original }),
       };
     }),
     sources: sourcesOf(network),

@@ -46,6 +46,7 @@ export async function comparePrecisions(
       calibration: inputs,
       calibrator: calibrator ?? undefined,
       measured: new Map(),
+      times: true,
       modelLine: `./${nameOf(model)}`,
       runtime,
       script: context.asAbsolutePath('dist/driver/simulate.py'),

@@ -5,6 +5,9 @@ import { editedSource, type OnnxModel } from '../../../../src/core/formats/onnx/
 import { planEdit } from '../../../../src/core/formats/onnx/editModel.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { catalogue, planRepair } from '../../../../src/core/repair/planRepair.ts';
+import { writeMap } from '../../../../src/core/network/repairMap.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { NodeIndex } from '../../../../src/core/precision/resolveOverrides.ts';
 import { givenValues } from '../../../../src/core/repair/repairResult.ts';
 import { RepairSubject } from '../../../../src/core/repair/subject.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
@@ -409,4 +412,22 @@ it('has ids of its own for all repairs, in kebab case, each with what a page of 
     expect(title).toMatch(/^[A-Z].*[^.]$/);
     for (const text of [rejected, proof]) expect(text).toMatch(/\.$/);
   }
+});
+
+it('selects what repairs wrote by the name of the original', async () => {
+  const graph = {
+    name: 'g',
+    node: [
+      makeNode('Mul', ['x', 'x'], 'd/expand-determinant/Mul'),
+      makeNode('Sub', ['d/expand-determinant/Mul', 'x'], 'd'),
+    ],
+    input: [value('x', [2])],
+    output: [{ name: 'd' }],
+  };
+  const { model } = await subjectOf(bytesOf(encoded(graph)));
+  const place = { node: '0', name: 'd', operator: 'Det', by: model.nodes.map(({ name }) => name), note: null };
+  const step = { id: 'expand-determinant', title: '', class: 'rounding' as const, places: [place] };
+  const index = new NodeIndex(modelFacts({ ...model, metadata: [writeMap([step], null, null)] }, 'm.onnx'));
+  expect([...index.named('d')]).toEqual([0, 1]);
+  expect([...new NodeIndex(modelFacts(model, 'm.onnx')).named('d')]).toEqual([1]);
 });

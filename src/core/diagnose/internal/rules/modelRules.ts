@@ -116,7 +116,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
     advice:
-      'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is no ONNX model.',
+      'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
@@ -224,6 +224,16 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'This node calls a function of the model with {have} inputs where its definition has {want}.',
     advice: 'Inline the functions (`onnx.inliner.inline_local_functions`).',
     source: 'onnx-tensorrt onnxOpImporters.cpp (TensorRT 10.1 and later)',
+  },
+  {
+    id: 'function-scope',
+    code: 'model-invalid',
+    pattern: /Found input: (?<tensor>\S+) that does not correspond to an outside scope name/,
+    severity: 'warning',
+    cause:
+      "TensorRT's parser takes input {tensor} of a function that another function calls from outside: the engine may compute something else than the model.",
+    advice: 'Inline the functions (`onnx.inliner.inline_local_functions`) and compare the outputs with ONNX Runtime.',
+    source: 'built with TensorRT 10.6: the first of two nested calls was lost',
   },
   {
     id: 'if-output-counts',
