@@ -25,7 +25,13 @@ import { createEngineView, type EngineView, outsideName, runsKernel } from './in
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
-import { modelProblem, noteUnbuilt, operatorProblem, overloadProblem } from './internal/modelDifferences.ts';
+import {
+  modelProblem,
+  noteUnbuilt,
+  operatorProblem,
+  overloadProblem,
+  scopeProblem,
+} from './internal/modelDifferences.ts';
 import { claimNamed } from './internal/namedMembers.ts';
 import { accountingOf, nodeFates } from './internal/nodeFates.ts';
 import { contentOfRegion, networkLayers } from './internal/networkLayers.ts';
@@ -198,7 +204,7 @@ function resolve(
   const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
   if (other) return { resolution: { ...createResolution(empty), problems }, other };
   if (differs) problems.push(differs);
-  problems.push(...overloadProblem(empty), ...operatorProblem(empty));
+  problems.push(...overloadProblem(empty), ...operatorProblem(empty), ...scopeProblem(log));
   claimLoggedFusions(empty);
   claimGone(empty);
   claimReached(empty);

@@ -22,11 +22,13 @@ const log = fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz');
 let count = 0;
 
 /** A model in a folder of its own. */
-function copyOfModel(): { place: string; model: string; before: Buffer } {
+const copyOfModel = () => copyOf('vit_tiny');
+
+function copyOf(name: string): { place: string; model: string; before: Buffer } {
   const place = join(folder, String(count++));
   mkdirSync(place);
   const model = join(place, 'net.onnx');
-  copyFileSync(modelPath('vit_tiny'), model);
+  copyFileSync(modelPath(name), model);
   return { place, model, before: readFileSync(model) };
 }
 
@@ -199,6 +201,49 @@ describe('diagnose', () => {
     expect((await run(diagnose, file)).out).toMatch(
       /trtlens fusion --onnx MODEL\.onnx --log \S*memory\.log --memory\n/,
     );
+  });
+});
+
+describe('precision import --apply', () => {
+  const import_ = (out: string, ...command: string[]) => run(precision, 'import', '--apply', out, '--', ...command);
+
+  test('the flags of a command become a typed model, and a command that TensorRT 11 takes', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    const flags = ['--fp16', '--workspace=1024', '--buildOnly', '--minTiming=3', '--saveEngine=a.plan'];
+    const made = await import_(out, 'trtexec', `--onnx=${model}`, ...flags);
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/\d+ in FP16/);
+    expect(made.out).toContain(`--onnx=${out} --memPoolSize=workspace:1024 --skipInference --saveEngine=a.plan\n`);
+    expect(made.err).toContain('does not have it: --minTiming');
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('base fp16\n');
+    expect(readdirSync(place).toSorted()).toEqual(['net.onnx', 'typed.onnx', 'typed.trtprec']);
+    // Rules that are there stay.
+    await expect(import_(out, 'trtexec', `--onnx=${model}`, '--bf16')).rejects.toThrow('already exists');
+  });
+
+  test('precisions of layers, and a model that Polygraphy gets as an argument', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    const layers = [
+      '--fp16',
+      '--layer-precisions',
+      '/layers.1/attn/qk/MatMul:float32',
+      '--precision-constraints',
+      'obey',
+    ];
+    const made = await import_(out, 'polygraphy', 'convert', model, ...layers, '-o', 'a.engine');
+    expect(made.out).toContain(`polygraphy convert ${out} -o a.engine\n`);
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toContain('/layers.1/attn/qk/MatMul fp32');
+  });
+
+  test('what the command lacks is said', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    await expect(import_(out, 'trtexec', `--onnx=${model}`)).rejects.toThrow('asks for no type');
+    await expect(import_(out, 'trtexec', '--fp16')).rejects.toThrow('names no model');
+    await expect(import_(out, 'trtexec', '--onnx=none.onnx', '--fp16')).rejects.toThrow('none.onnx');
+    expect(readdirSync(place)).toEqual(['net.onnx']);
   });
 });
 

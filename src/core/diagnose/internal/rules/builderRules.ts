@@ -34,6 +34,16 @@ const FOREIGN =
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'name-backslash',
+    code: 'no-implementation',
+    pattern:
+      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node (?<layer>\{ForeignNode\[[^\n]*\\[^\n]*\]\})/,
+    cause: 'TensorRT cannot compile {layer}: the names of its nodes have backslashes.',
+    advice: 'Rename these nodes: TensorRT-RTX builds them as they are, TensorRT 10.6 does not.',
+    sure: 'likely',
+    source: 'built with TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:

@@ -226,6 +226,16 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp (TensorRT 10.1 and later)',
   },
   {
+    id: 'function-scope',
+    code: 'model-invalid',
+    pattern: /Found input: (?<tensor>\S+) that does not correspond to an outside scope name/,
+    severity: 'warning',
+    cause:
+      "TensorRT's parser takes input {tensor} of a function that another function calls from outside: the engine may compute something else than the model.",
+    advice: 'Inline the functions (`onnx.inliner.inline_local_functions`) and compare the outputs with ONNX Runtime.',
+    source: 'built with TensorRT 10.6: the first of two nested calls was lost',
+  },
+  {
     id: 'if-output-counts',
     code: 'control-flow',
     pattern: /then\/else subgraphs should have the same number of outputs/,
