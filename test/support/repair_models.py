@@ -381,6 +381,13 @@ add("integer_product", ["integer-products"], [N("MatMulInteger", ["x", "k", "z",
 add("integer_conv", ["integer-products"], [N("ConvInteger", ["x", "k", "z"], ["y"], name="conv", pads=[1, 1, 1, 1])],
     [value("x", [1, 2, 5, 5], T.UINT8)], [value("y", None, T.INT32)], [integers("k", 0, 255, np.uint8, 3, 2, 3, 3), constant("z", 9, np.uint8)])
 
+add("reduced_bool", ["narrow-integers"], [N("Greater", ["x", "k"], ["b"], name="gt"), N("ReduceMax", ["b"], ["y"], name="any", keepdims=0)],
+    [X], [value("y", [], T.BOOL)], [scale, constant("k", 0.3, np.float32)], opset=20)
+add("split_quantized", ["quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"), N("Split", ["q"], ["l", "r"], name="split", axis=1),
+     N("DequantizeLinear", ["l", "s", "z"], ["a"], name="a"), N("DequantizeLinear", ["r", "s", "z"], ["b"], name="b"),
+     N("Mul", ["a", "b"], ["y"], name="mul")], [X], [value("y", [4, 8])], [scale, constant("z", 77, np.uint8)])
+
 # Old converters
 add("broadcast_6", ["raise-opset"],
     [N("Add", ["x", "b"], ["a"], name="add", broadcast=1, axis=1), N("PRelu", ["a", "b"], ["p"], name="prelu"),

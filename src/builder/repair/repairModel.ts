@@ -103,6 +103,7 @@ class Search {
   readonly #refused: RepairResult['refused'] = [];
   readonly #answers = new Map<string, boolean>();
   readonly #opened = new Map<string, FileSource>();
+  #prefersFloat: boolean;
   #linked = '';
   #builds = 0;
   #tensorrt: RepairResult['tensorrt'];
@@ -112,6 +113,7 @@ class Search {
     this.#events = events;
     this.#places = places;
     this.#signal = signal;
+    this.#prefersFloat = request.allow.has('float');
     const { product, version } = request.target ?? { product: 'tensorrt-rtx', version: null };
     this.#tensorrt = { product, version };
   }
@@ -137,7 +139,7 @@ class Search {
     const { only } = this.#request;
     const { state: found, trial: left } = only
       ? await this.#exactly(original, first, only)
-      : await this.#search(original, first);
+      : await this.#found(original, first);
     const result: RepairResult = {
       status: 'failed',
       model: resolve(path),
@@ -219,6 +221,15 @@ class Search {
     return { state, trial: await this.#build(state) };
   }
 
+  /** Who allows floating point wants it, unless the model only builds without it. */
+  async #found(original: RepairState, first: RepairTrial): Promise<Next> {
+    const next = await this.#search(original, first);
+    if (next.trial.error === null || !this.#prefersFloat) return next;
+    this.#prefersFloat = false;
+    const other = await this.#search(original, first);
+    return other.trial.error === null ? other : next;
+  }
+
   /** Adds repairs until the model builds or none helps any more. */
   async #search(original: RepairState, first: RepairTrial): Promise<Next> {
     let [state, trial] = [original, first];
@@ -282,7 +293,7 @@ class Search {
   ): Promise<RankedRepair[]> {
     const { found, refused } = await candidates(subject, failureOfTrial(subject.model, trial), excluded);
     this.#refused.push(...refused);
-    return preferred(found, this.#request.allow);
+    return preferred(found, this.#prefersFloat);
   }
 
   /** One after the other; each is planned on what the ones before have left. @param atNodes only at the failing nodes */

@@ -143,10 +143,10 @@ function answerOf(
 const answerRank: Record<Answer, number> = { direct: 0, text: 1, try: 2 };
 const classRank: Record<RepairClass, number> = { exact: 0, rounding: 1, signature: 2, float: 3, meaning: 4 };
 
-/** Those that answer the failure best first; of these, those that change least. Who allows floating point wants it. */
-export function preferred(found: readonly RankedRepair[], allow: ReadonlySet<string>): RankedRepair[] {
+/** Those that answer the failure best first; of these, those that change least. @param float floating point is wanted in place of quantization */
+export function preferred(found: readonly RankedRepair[], float: boolean): RankedRepair[] {
   const rank = ({ answer, repair: { class: kind } }: RankedRepair): number => {
-    if (kind === 'float' && allow.has('float') && answer !== 'try') return -1;
+    if (kind === 'float' && float && answer !== 'try') return -1;
     return 10 * answerRank[answer] + classRank[kind];
   };
   return found.toSorted((a, b) => rank(a) - rank(b));

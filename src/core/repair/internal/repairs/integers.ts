@@ -66,13 +66,26 @@ function planes(at: NewPlace, type: string, count: number): void {
 }
 
 const mayOverflow = new Set(['Add', 'Sub', 'Mul', 'Neg', 'Abs']);
-const arithmetic = new Set([...mayOverflow, 'Div', 'Mod', 'Min', 'Max', 'Clip', 'Greater', 'Less', 'Equal', 'Where']);
+const arithmetic = new Set([
+  ...mayOverflow,
+  'Div',
+  'Mod',
+  'Min',
+  'Max',
+  'Clip',
+  'Greater',
+  'Less',
+  'Equal',
+  'Where',
+  'ReduceMax',
+  'ReduceMin',
+]);
 
 export const narrowIntegers: Repair = {
   id: 'narrow-integers',
   title: 'Compute arithmetic of 8-bit integers in INT32',
   class: 'exact',
-  rejected: 'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8.',
+  rejected: 'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8, ReduceMax and ReduceMin of BOOL.',
   proof: 'INT32 holds every result; what passes 8 bits is wrapped as 8 bits wrap. Only failing nodes.',
   versions: 'all',
   issues: [],
@@ -84,7 +97,8 @@ export const narrowIntegers: Repair = {
 
 function widen(draft: RepairDraft, node: OnnxNode): void {
   const { subject } = draft;
-  const narrow = node.inputs.map((name) => name !== '' && ['int8', 'uint8'].includes(subject.type(node, name) ?? ''));
+  const types = node.op.startsWith('Reduce') ? ['bool', 'int8', 'uint8'] : ['int8', 'uint8'];
+  const narrow = node.inputs.map((name) => name !== '' && types.includes(subject.type(node, name) ?? ''));
   const type = subject.type(node, node.inputs[narrow.indexOf(true)] ?? '');
   if (type === null || (node.op === 'Mod' && intAttribute(node, 'fmod') === 1)) return;
   const at = draft.at(node);

@@ -155,8 +155,8 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     return draft.refuse(node, 'the scale of its DequantizeLinear is not constant');
   if (found.movers.length > 0 && ends.some((end) => end.scale.values.length > 1))
     return draft.refuse(node, 'its scales are per channel, and the values are moved before');
-  for (const { outputs } of found.movers)
-    if (subject.model.graph.values.some(({ name }) => name === outputs[0])) draft.undeclare('values', outputs[0]!);
+  for (const moved of found.movers.flatMap(({ outputs }) => outputs))
+    if (subject.model.graph.values.some(({ name }) => name === moved)) draft.undeclare('values', moved);
   if (!(await padInFloat(draft, found.movers)))
     return draft.refuse(node, 'what its values are padded with is not constant');
   const quantized = quantize(draft.at(node), { scale, zero, range, rank, isGiven });
@@ -226,6 +226,7 @@ const moves = new Set([
   'Squeeze',
   'Unsqueeze',
   'Slice',
+  'Split',
   'Gather',
   'Pad',
 ]);
@@ -237,17 +238,18 @@ function endsOf(draft: RepairDraft, from: OnnxNode, isGiven: boolean): { movers:
   const ends: OnnxNode[] = [];
   const open = [from];
   for (let at = open.pop(); at; at = open.pop()) {
-    const [output = ''] = at.outputs;
-    if ((subject.isOutput(at, output) && !isGiven) || graphPathOf(at.id) !== graphPathOf(from.id)) return null;
-    if (at.outputs.length > 1) return null;
-    for (const reader of subject.readers(at, output)) {
-      const op = subject.op(reader);
-      if (draft.isReplaced(reader)) return null;
-      if (op === 'DequantizeLinear' || op === 'com.microsoft:DequantizeLinear') ends.push(reader);
-      else if (!isGiven && moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
-        movers.push(reader);
-        open.push(reader);
-      } else return null;
+    if (graphPathOf(at.id) !== graphPathOf(from.id) || (at.outputs.length > 1 && at.op !== 'Split')) return null;
+    for (const output of at.outputs) {
+      if (subject.isOutput(at, output) && !isGiven) return null;
+      for (const reader of subject.readers(at, output)) {
+        const op = subject.op(reader);
+        if (draft.isReplaced(reader)) return null;
+        if (op === 'DequantizeLinear' || op === 'com.microsoft:DequantizeLinear') ends.push(reader);
+        else if (!isGiven && moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
+          movers.push(reader);
+          open.push(reader);
+        } else return null;
+      }
     }
   }
   return { movers, ends };
