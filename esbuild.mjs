@@ -1,7 +1,7 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build, context } from 'esbuild';
@@ -53,6 +53,101 @@ const packs = {
   clientLibrary: ['src/host/language/internal/clientLibrary.ts'],
 };
 
+/** Node's modules of which the browser's extension has a form of its own, by its file in src/host/web/internal/node. */
+const nodeInBrowser = {
+  path: 'path',
+  fs: 'fs',
+  'fs/promises': 'fsPromises',
+  crypto: 'crypto',
+  zlib: 'zlib',
+  stream: 'stream',
+  util: 'util',
+  os: 'os',
+  'timers/promises': 'timersPromises',
+};
+
+/** What runs programs, or needs their results, is not in the browser's extension. */
+const onComputersOnly = new RegExp(
+  [
+    String.raw`^src/builder/(?:accuracy|cluster|repair|simulation|precision|surgery)/`,
+    String.raw`^src/builder/quantization/(?:calibrat|measure|migrate)`,
+    String.raw`^src/builder/run/(?!importBuild|internal/buildFailure)`,
+    String.raw`^src/builder/tools/(?!shell|answers|packageSets|exportTrace|findProgram|internal/)`,
+    String.raw`^src/builder/files/(?:writeZip|writeModel|fillWeights|logFile|linkWeights|borrowCaches)`,
+    String.raw`^src/host/tasks/internal/`,
+    String.raw`^src/cli/`,
+  ].join('|'),
+);
+
+/** What language servers can do and ours does not: the language client goes without it. */
+const usedFeatures = {
+  name: 'usedFeatures',
+  setup({ onLoad }) {
+    const unused =
+      /[\\/]vscode-languageclient[\\/]lib[\\/]common[\\/](?:notebook|diagnostic|fileOperations|callHierarchy|typeHierarchy|linkedEditingRange|inlineValue|colorProvider|selectionRange|typeDefinition|implementation|declaration|documentLink|semanticTokens|workspaceSymbol|signatureHelp)\.js$/;
+    onLoad({ filter: unused }, () => ({
+      contents: `class None {
+          fillClientCapabilities() {} initialize() {} clear() {} getState() { return { kind: 'static' }; }
+        }
+        module.exports = new Proxy({}, { get: (_, name) => (name === '__esModule' ? undefined : None) });`,
+      loader: 'js',
+    }));
+  },
+};
+
+/** Features that the browser goes without. */
+const notInBrowser =
+  /^src\/host\/(?:lint\/registerLint|agents\/registerAgentTools|accuracy\/registerAccuracy|surgery\/registerSurgery)\.ts$/;
+
+/**
+ * For the browser: the web's form of each module of Node's and of two of the host's, and, of what only computers have,
+ * functions that say so. A path is that of a URI there: `fsPath` has backslashes in a browser on Windows.
+ */
+const inBrowser = {
+  name: 'inBrowser',
+  setup({ onResolve, onLoad }) {
+    const root = fileURLToPath(new URL('.', import.meta.url));
+    const web = (name) => ({ path: join(root, 'src/host/web/internal', `${name}.ts`) });
+    onResolve({ filter: /^node:/ }, ({ path }) => {
+      const name = nodeInBrowser[path.slice('node:'.length)];
+      return name === undefined ? { path, namespace: 'computer' } : web(`node/${name}`);
+    });
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, importer }) => {
+      const file = relative(root, join(resolveDir, path)).replaceAll('\\', '/');
+      if (notInBrowser.test(file)) return { path: file, namespace: 'nothing' };
+      if (onComputersOnly.test(file)) return { path: file, namespace: 'computer' };
+      const replaced = /^src\/host\/(?:platform\/(fileUri)|language\/internal\/(clientLibrary))\.ts$/.exec(file);
+      return replaced && !importer.includes('host/web/') ? web(replaced[1] ?? replaced[2]) : undefined;
+    });
+    onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({
+      contents: `const get = (_, name) => name === '__esModule' ? undefined : () => ({ dispose() {} });
+        module.exports = Object.create(new Proxy({}, { get }));`,
+    }));
+    onLoad({ filter: /.*/, namespace: 'computer' }, () => ({
+      resolveDir: root,
+      contents: `const { UserError } = require('./src/builder/userError.ts');
+        const only = () => { throw new UserError('This runs programs, so it needs VS Code on a computer'); };
+        const get = (_, name) => name === '__esModule' ? undefined : function () { return only(); };
+        module.exports = Object.create(new Proxy({}, { get }));`,
+    }));
+    onLoad({ filter: /[\\/]src[\\/]host[\\/].*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const contents = text.replaceAll(/\.fsPath\b/g, '.path').replaceAll(/\{ fsPath \}/g, '{ path: fsPath }');
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/**
+ * One file for both: the extension in the editor's worker, which gives it `module`, and the language server in a worker
+ * of its own. Apart they would have half a megabyte twice.
+ */
+const webEntry = `
+  export const serve = () => import('./src/server/worker.ts');
+  export const activate = async (context) => (await import('./src/host/web/extension.ts')).activate(context);
+  export const deactivate = async () => (await import('./src/host/web/extension.ts')).deactivate();
+`;
+
 /** Options of every bundle that ships. */
 export function bundles({ minify = false, sourcemap = false } = {}) {
   const shared = { bundle: true, minify, sourcemap, logLevel: 'warning', metafile: true, legalComments: 'none' };
@@ -76,9 +171,23 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
       define: { 'import.meta.dirname': '__dirname' },
-      plugins: [editorApi, inPacks(packs)],
+      plugins: [editorApi, usedFeatures, inPacks(packs)],
     },
     cliBundle('dist', shared),
+    {
+      ...shared,
+      platform: 'browser',
+      format: 'iife',
+      globalName: 'extension',
+      footer: { js: "if (typeof module === 'undefined') extension.serve(); else module.exports = extension;" },
+      target: 'es2022',
+      stdin: { contents: webEntry, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+      outfile: 'dist/web.js',
+      inject: ['src/host/web/internal/node/globals.ts'],
+      define: { 'import.meta.dirname': '""' },
+      loader: { '.svg': 'text' },
+      plugins: [editorApi, usedFeatures, inBrowser],
+    },
     ...['editor', 'playground'].map((view) => ({
       ...browser,
       entryPoints: [`webview/${view}/main.ts`],

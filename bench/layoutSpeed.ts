@@ -3,7 +3,9 @@
 import { createRequire } from 'node:module';
 import { nestedLayout } from '../src/core/picture/layout/nestedLayout.ts';
 import { crossings, polyline, type Segment, segmentsOf, totalLength } from './layout/pictureQuality.ts';
+import { skipNets } from './layout/skipNets.ts';
 import { decoder, type FlatGraph, layoutInput } from './layout/syntheticGraph.ts';
+import type { LayoutInput, LayoutResult } from '../src/core/picture/layout/layoutTypes.ts';
 
 interface ElkNode {
   id: string;
@@ -59,7 +61,10 @@ function speed(): void {
   }
 }
 
-async function elkSegments({ count, from, to }: FlatGraph): Promise<{ segments: Segment[]; ms: number }> {
+async function elkSegments(
+  { count, from, to }: FlatGraph,
+  more: Record<string, string> = {},
+): Promise<{ segments: Segment[]; ms: number }> {
   const input = layoutInput({ count, from, to });
   const elk = new (createRequire(import.meta.url)('elkjs') as Elk)();
   const graph: ElkNode = {
@@ -70,6 +75,7 @@ async function elkSegments({ count, from, to }: FlatGraph): Promise<{ segments: 
       'elk.edgeRouting': 'POLYLINE',
       'elk.spacing.nodeNode': String(input.options.gap),
       'elk.layered.spacing.nodeNodeBetweenLayers': String(input.options.rowGap),
+      ...more,
     },
     children: Array.from({ length: count }, (_, i) => ({
       id: `n${i}`,
@@ -128,14 +134,52 @@ async function quality(): Promise<void> {
   });
 }
 
+/** The straight way between the ends of each edge that has ports instead of a line. */
+function portSegments(input: LayoutInput, { x, y, width, height, portal }: LayoutResult): Segment[] {
+  return [...portal.keys()]
+    .filter((e) => portal[e] === 1)
+    .map((e) => {
+      const [a, b] = [input.from[e]!, input.to[e]!];
+      return { x0: x[a]! + width[a]! / 2, y0: y[a]! + height[a]!, x1: x[b]! + width[b]! / 2, y1: y[b]!, edges: [e] };
+    });
+}
+
+/** Nets with skips as a window shows them: in columns of its height, or from top to bottom where too many skips cross. */
+async function skips(): Promise<void> {
+  for (const [what, net] of Object.entries(skipNets)) {
+    const graph = net();
+    const input = layoutInput(graph, { room: 800, portalSpan: 1e9 });
+    const result = nestedLayout(input);
+    const aspect = result.totalWidth / result.totalHeight;
+    const ports = portSegments(input, result);
+    const isPile = !result.begins.includes(1);
+    const wrapped = { 'elk.aspectRatio': String(aspect), 'elk.layered.wrapping.strategy': 'MULTI_EDGE' };
+    const elk = await elkSegments(graph, isPile ? {} : wrapped);
+    const lines = segmentsOf(result);
+    const [ours, theirs] = [crossings(lines, input.from, input.to), crossings(elk.segments, graph.from, graph.to)];
+    const [length, elkLength] = [totalLength([...lines, ...ports]), totalLength(elk.segments)];
+    const form = isPile ? 'top-down' : `columns, ${ports.length} of ${graph.from.length} edges with ports`;
+    rows.push({
+      what: `${what} (${form}, aspect ${aspect.toFixed(1)}): length, crossings`,
+      ours: `${(length / 1000).toFixed(1)} k px, ${ours}`,
+      peer: `elk ${(elkLength / 1000).toFixed(1)} k px, ${theirs}`,
+      ratio: (length / elkLength).toFixed(2),
+      target: 'no more than elk',
+      ok: length <= elkLength && ours <= theirs,
+    });
+  }
+}
+
 speed();
 await quality();
+await skips();
 console.log(
   JSON.stringify({
     title: 'Layout',
     rows,
     notes: [
       'Synthetic decoder with about 127 nodes per block, 1.24 edges per node and no modules, the hardest case for one level. Fastest of 7 runs.',
+      'Nets with skips: columns are as tall as a window; an edge with ports counts with the straight way between its ends. elk wraps at the same aspect.',
       'Crossings are counted between edges without a common node; a line that several edges share counts for each of them. elk: layered, polylines.',
     ],
   }),

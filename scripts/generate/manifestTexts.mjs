@@ -59,8 +59,10 @@ function resolved(text, texts) {
 function withTexts(manifest, replace) {
   const visit = (value, path, field) => {
     if (typeof value === 'string') return isShown(field, path) ? replace(value, keyOf(field, path)) : value;
-    if (Array.isArray(value))
-      return value.map((item, i) => visit(item, [...path, identity(item) ?? String(i)], shown.has(field) ? field : ''));
+    if (Array.isArray(value)) {
+      const names = namesOf(value);
+      return value.map((item, i) => visit(item, [...path, names[i]], shown.has(field) ? field : ''));
+    }
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [
@@ -74,6 +76,16 @@ function withTexts(manifest, replace) {
 
 /** `name` is an identifier everywhere but in a view. */
 const isShown = (field, path) => shown.has(field) || (field === 'name' && path[1] === 'views');
+
+/** A name for each element of a list, no two alike. */
+function namesOf(list) {
+  const all = list.map(identity);
+  return all.map((name, i) => {
+    if (name === undefined) return String(i);
+    const before = all.slice(0, i).filter((other) => other === name).length;
+    return before === 0 ? name : `${name}.${before + 1}`;
+  });
+}
 
 /** What names an element of a list, so that keys stay as they are when another element comes before it. */
 const identity = (item) => item?.command ?? item?.id ?? item?.viewType ?? item?.name ?? item?.view;

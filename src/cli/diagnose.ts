@@ -42,12 +42,18 @@ also names the affected nodes.
         `${path === '-' ? 'standard input' : path} is not a TensorRT build log: no line has a prefix or a phrase of TensorRT, its parser, CUDA or a program that runs it, and none is a known error. Build with --verbose and save the output`,
       );
     if (values.json) await printJson(terminal, { diagnoses });
-    else await terminal.out(renderText(toDocument(diagnoses, log, model, values.onnx)));
+    else await terminal.out(renderText(toDocument(diagnoses, log, model, values.onnx, path)));
     return exitCodes.done;
   },
 };
 
-function toDocument(diagnoses: Diagnosis[], log: BuildLog, model: OnnxModel | undefined, path = ''): Document {
+function toDocument(
+  diagnoses: Diagnosis[],
+  log: BuildLog,
+  model: OnnxModel | undefined,
+  path = '',
+  logPath = '-',
+): Document {
   if (diagnoses.length === 0) return { title: nothing(log), blocks: [] };
   const counts = (['error', 'warning'] as const).flatMap((kind) => {
     const count = diagnoses.filter(({ severity }) => severity === kind).length;
@@ -56,11 +62,21 @@ function toDocument(diagnoses: Diagnosis[], log: BuildLog, model: OnnxModel | un
   const names = new Map(model?.nodes.map(({ id, name, op }) => [id, `${name || `node ${id}`} (${op})`]));
   return {
     title: counts.join(', '),
-    blocks: [{ kind: 'findings', findings: diagnoses.map((diagnosis) => toFinding(diagnosis, names, path)) }],
+    blocks: [
+      {
+        kind: 'findings',
+        findings: diagnoses.map((diagnosis) => toFinding(diagnosis, names, path, memoryCommand(log, path, logPath))),
+      },
+    ],
   };
 }
 
-function toFinding(diagnosis: Diagnosis, names: ReadonlyMap<string, string>, path: string): DocumentFinding {
+function toFinding(
+  diagnosis: Diagnosis,
+  names: ReadonlyMap<string, string>,
+  path: string,
+  memory: string,
+): DocumentFinding {
   const { severity, code, message, advice, line, nodes, evidence, sure, follows, repair } = diagnosis;
   const affected = nodes.slice(0, 5).map((id) => names.get(id) ?? id);
   const more = nodes.length > affected.length ? `, and ${nodes.length - affected.length} more` : '';
@@ -76,7 +92,9 @@ function toFinding(diagnosis: Diagnosis, names: ReadonlyMap<string, string>, pat
       ? [{ label: 'Repair the Model', command: repairCommand(path, repair) }]
       : plugin
         ? [{ label: 'Write a Plugin', command: pluginCommand(path, nodes[0]!) }]
-        : [];
+        : code === 'out-of-memory' || code === 'workspace-too-small'
+          ? [{ label: 'Show What Needs the Memory', command: memory }]
+          : [];
   return { severity, code, place: `line ${line}`, text: message, facts, advice: withCommands(advice), actions };
 }
 
@@ -95,6 +113,14 @@ const followText = (follows: Diagnosis['follows']): string =>
 /** What repairs the model. */
 const repairCommand = (model: string, repair: string): string =>
   `${quoteCommand(['trtlens', 'repair', model || 'MODEL.onnx'], shell)}   (${repair})`;
+
+/** What says where the memory goes: of this log if it has an engine, otherwise of a build that succeeds. */
+function memoryCommand(log: BuildLog, model: string, path: string): string {
+  const own = log.engineLayers.length > 0 && path !== '-';
+  const files = ['--onnx', model || 'MODEL.onnx', '--log', own ? path : 'SMALLER_BUILD.log'];
+  const hint = own ? '' : '   (of a build that succeeds, such as one with a smaller batch)';
+  return quoteCommand(['trtlens', 'fusion', ...files, '--memory'], shell) + hint;
+}
 
 /** What writes a plugin for a node. */
 const pluginCommand = (model: string, node: string): string =>

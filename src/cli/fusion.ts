@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { foreignTitle } from '../core/report/words.ts';
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
+import { withMarkedTimes } from '../core/fusion/createReport.ts';
 import { exportingWith } from '../builder/tools/exportTrace.ts';
 import { withFigures } from '../builder/store/buildFigures.ts';
 import { loadEngine } from '../builder/store/loadEngine.ts';
@@ -22,7 +24,9 @@ import {
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { printJson } from './terminal.ts';
+import { confirmDownload } from './confirmDownload.ts';
+import { driverScript } from './driverScript.ts';
+import { printJson, type Terminal } from './terminal.ts';
 
 /** The files of a build, as options of several commands. */
 export const buildFileOptions = {
@@ -82,13 +86,16 @@ const options = {
   members: { type: 'string' },
   tactics: { type: 'string' },
   memory: { type: 'boolean' },
+  'fixed-shapes': { type: 'boolean' },
+  marked: { type: 'string' },
+  yes: { type: 'boolean', short: 'y' },
 } as const;
 
 export const fusion: Command = {
   help: `trtlens fusion --onnx MODEL.onnx [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--ort-log ORT.log]
                [--json] [--node NAME | --members N | --tactics NAME | --memory]
 trtlens fusion [--layers LAYERS.json] [--log BUILD.log] [--profile PROFILE.json] [--json]
-trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory]
+trtlens fusion --build FOLDER [--onnx MODEL.onnx] [--optimization-profile N] [--json] [--node NAME | --members N | --tactics NAME | --memory | --fixed-shapes [--yes]]
 
 Joins the output of a build with its model and reports what happened to every node.
 Needs --layers, --log or both; each file may be gzip-compressed. Without --onnx, one of
@@ -101,13 +108,19 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   --profile FILE   layer times: trtexec --exportProfile, or a trace of Nsight Systems (.nsys-rep or SQLite)
   --ncu FILE       counters of kernels: what ncu --csv --page raw prints
   --nsys PROGRAM   the nsys that reads a .nsys-rep file; default: the one on the PATH
-  --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0): which execution provider runs each node
+  --ort-log FILE   verbose log of ONNX Runtime (log_severity_level=0), or the EPContext model that it wrote: which
+                   execution provider runs each node
   --build-number N the N-th build in the log, from 1; default: the last that fits the model
   --optimization-profile N  the engine's optimization profile, from 0; default: 0
   --node NAME      only the nodes of this name, or the node of this id: fate, evidence, layers, neighbors
   --members N      only ForeignNode N: its kernels in order with the nodes that each computes
   --tactics NAME   of a node or layer: the tactics that the log timed, and why TensorRT took this one
   --memory         where the engine's memory goes: what the log records, and what is alive at the peak (estimated)
+  --fixed-shapes   with --build: also builds the model for the usual shapes with TensorRT-RTX, once, and says what the
+                   open dimensions cost; the answer stays in FOLDER
+  --marked BUILD   a build folder, or a report of --json, with a profile, of the same model in more kernels, such as
+                   with --all-outputs: what the fusion in each layer saved, in time, launches and bytes
+  -y, --yes        agree to the download of TensorRT-RTX
   --json           the report, or what --node or --members selects, as one JSON document
 
 Exit status 1: the files say nothing about the build, because they are something else or damaged.
@@ -117,8 +130,10 @@ Exit status 1: the files say nothing about the build, because they are something
     const { values } = readArguments(args, options);
     if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
+    if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
     const files = filesWith(values);
-    const report = await reportOf(values, files);
+    const plain = await reportOf(values, files);
+    const report = values.marked === undefined ? plain : await withMarkedBuild(plain, values.marked, files);
     const members = wholeNumber('--members', values.members);
     if (values.tactics !== undefined) {
       const log = await logOf(values, report, files);
@@ -145,6 +160,32 @@ Exit status 1: the files say nothing about the build, because they are something
     return saysNothing(report) ? exitCodes.checkFailed : exitCodes.done;
   },
 };
+
+/** Finds out what the open dimensions of a build cost, and keeps it there. */
+async function findCost(build: string | undefined, yes: boolean, terminal: Terminal): Promise<void> {
+  if (build === undefined) throw new Usage('--fixed-shapes needs --build FOLDER');
+  const { findDynamicShapesCost } = await import('../builder/run/fixedShapes.ts');
+  const how = {
+    driver: driverScript('build_engine.py'),
+    confirm: (text: string) => confirmDownload(terminal, yes, text),
+    setUpProgress: (line: string) => terminal.note(line),
+  };
+  terminal.status('Building for fixed shapes');
+  await findDynamicShapesCost(build, how, {}, terminal.signal).finally(() => terminal.status(null));
+}
+
+/** @throws {UserError} where one of the two has no times */
+export async function withMarkedBuild(report: FusionReport, path: string, files: ParsedFiles): Promise<FusionReport> {
+  const { report: marked } = await readBuildSide(path, undefined, files);
+  const untimed = [report, marked].find(({ layers }) => layers.every(({ averageMs }) => averageMs === null));
+  if (untimed !== undefined)
+    throw new UserError(
+      `${untimed === marked ? path : 'The build'} has no times of layers. Pass --profile, or build it with --profile-run`,
+    );
+  const joined = withMarkedTimes(report, marked);
+  if (joined.layers.some(({ saved }) => saved !== undefined && saved.ms !== null)) return joined;
+  throw new UserError(`${path} has no times for the nodes of this model. Pass a build of the same model`);
+}
 
 /** No given file contains anything on the build. */
 const saysNothing = ({ layers, foreignNodes, placement, accounting }: FusionReport): boolean =>
@@ -229,6 +270,6 @@ function foreignOf({ foreignNodes }: FusionReport, id: number): ReportForeignNod
       ? 'the inputs list none'
       : foreignNodes.length === 1
         ? 'the only one is 0'
-        : `pass a number from 0 to ${foreignNodes.length - 1}`;
+        : `pass a number from 0 to ${foreignNodes.length - 1}, such as ${foreignNodes[0]!.id} for ${foreignTitle({ foreignNodes }, foreignNodes[0]!.id)}`;
   throw new UserError(`There is no ForeignNode ${id}: ${known}.`);
 }

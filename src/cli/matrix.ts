@@ -8,11 +8,12 @@ import {
   writeClusterFolder,
 } from '../builder/cluster/clusterFolder.ts';
 import { loadBuild } from '../builder/store/loadBuild.ts';
+import { findDynamicShapesCost, usualShapes } from '../builder/run/fixedShapes.ts';
 import { runBuild } from '../builder/run/runBuild.ts';
 import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/launcher.ts';
-import { quoteCommand, timeText } from '../core/base/text.ts';
+import { counted, quoteCommand, timeText } from '../core/base/text.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
@@ -32,6 +33,8 @@ interface Row {
   nodes: number | null;
   foreign: number | null;
   foreignNodes: number | null;
+  /** Kernels that fixed shapes save; null: not asked for, or its shapes are fixed. */
+  savedByFixedShapes: number | null;
   error: string | null;
   folder: string | null;
 }
@@ -42,12 +45,13 @@ const options = {
   submit: { type: 'boolean' },
   collect: { type: 'string' },
   list: { type: 'boolean' },
+  'fixed-shapes': { type: 'boolean' },
   yes: { type: 'boolean', short: 'y' },
   json: { type: 'boolean' },
 } as const;
 
 export const matrix: Command = {
-  help: `trtlens matrix FILE [--list] [--yes] [--json]
+  help: `trtlens matrix FILE [--list] [--fixed-shapes] [--yes] [--json]
 trtlens matrix FILE --slurm FOLDER | --kubernetes FOLDER [--submit]
 trtlens matrix --collect FOLDER [--json]
 
@@ -56,6 +60,7 @@ launcher. For a cluster it writes a job array instead, for your own sbatch or ku
 results into the history. docs/matrix.md describes the file.
 
   --list               print the builds without running them
+  --fixed-shapes       also build what has open dimensions for its usual shapes, with TensorRT-RTX, and say what it saves
   --slurm FOLDER       write a SLURM job array per target to FOLDER, which must be shared with the nodes
   --kubernetes FOLDER  the same with Kubernetes Indexed Jobs
   --submit             submit them with sbatch or kubectl
@@ -86,7 +91,16 @@ Exit status 1: a build failed or is still running.
       return exitCodes.done;
     }
     if (out === undefined)
-      return report(await buildAll(read, jobs, base, values.yes ?? false, terminal), values.json ?? false, terminal);
+      return report(
+        await buildAll(
+          read,
+          jobs,
+          { base, yes: values.yes ?? false, fixed: values['fixed-shapes'] ?? false },
+          terminal,
+        ),
+        values.json ?? false,
+        terminal,
+      );
     const kind = values.slurm === undefined ? 'kubernetes' : 'slurm';
     const targets = await writeClusterFolder(read, jobs, { base, out, kind, driver: driverScript('build_engine.py') });
     await submitAll(targets, kind, values.submit ?? false, terminal);
@@ -96,14 +110,16 @@ Exit status 1: a build failed or is still running.
 
 const plainRow = ({ name, model, precision, target }: MatrixJob) => ({ name, model, precision, target: target.name });
 
+interface BuildHow {
+  /** Folder of the matrix file. */
+  base: string;
+  yes: boolean;
+  /** Also builds for fixed shapes. */
+  fixed: boolean;
+}
+
 /** Builds locally, several at a time. Two builds of one model still wait for each other. */
-async function buildAll(
-  { concurrency }: Matrix,
-  jobs: MatrixJob[],
-  base: string,
-  yes: boolean,
-  terminal: Terminal,
-): Promise<Row[]> {
+async function buildAll({ concurrency }: Matrix, jobs: MatrixJob[], how: BuildHow, terminal: Terminal): Promise<Row[]> {
   const rows: Row[] = [];
   let next = 0;
   const work = async () => {
@@ -112,7 +128,7 @@ async function buildAll(
       const job = jobs[index]!;
       terminal.note(`${job.name}: started (${index + 1} of ${jobs.length})`);
       // oxlint-disable-next-line no-await-in-loop -- as many at a time as there are workers
-      const row = await buildOne(job, base, yes, terminal);
+      const row = await buildOne(job, how, terminal);
       rows[index] = row;
       terminal.note(`${job.name}: ${row.result}${row.error === null ? '' : `: ${row.error}`}`);
     }
@@ -122,10 +138,15 @@ async function buildAll(
   return rows;
 }
 
-async function buildOne(job: MatrixJob, base: string, yes: boolean, terminal: Terminal): Promise<Row> {
+async function buildOne(job: MatrixJob, { base, yes, fixed }: BuildHow, terminal: Terminal): Promise<Row> {
   const { target, precision, options: own } = job;
   const path = (one: string | undefined) => (one === undefined ? undefined : resolve(base, one));
   const program = target.program === undefined ? {} : toolOf(target.backend ?? 'auto', target.program);
+  const tools = {
+    driver: driverScript('build_engine.py'),
+    confirm: (text: string) => confirmDownload(terminal, yes, text),
+    setUpProgress: (line: string) => terminal.note(line),
+  };
   try {
     const { overrides, timingCache, calibrationCache, ...rest } = own;
     const given = {
@@ -142,13 +163,13 @@ async function buildOne(job: MatrixJob, base: string, yes: boolean, terminal: Te
         model: resolve(base, job.model),
         precision,
         backend: target.backend ?? 'auto',
-        driver: driverScript('build_engine.py'),
-        confirm: (text) => confirmDownload(terminal, yes, text),
-        setUpProgress: (line) => terminal.note(line),
+        ...tools,
       },
       {},
       terminal.signal,
     );
+    if (fixed && build.manifest.result === 'passed' && usualShapes(build.manifest) !== null)
+      await findDynamicShapesCost(build.folder, tools, {}, terminal.signal);
     return await rowOf(plainRow(job), build);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
@@ -227,6 +248,7 @@ const emptyRow = (head: Head): Row => ({
   nodes: null,
   foreign: null,
   foreignNodes: null,
+  savedByFixedShapes: null,
   error: null,
   folder: null,
 });
@@ -238,8 +260,15 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
   // The model may be gone by now; the build still counts.
   const read = await loadBuild(build).catch(() => undefined);
   if (!read) return row;
-  const { accounting, foreignNodes } = read.report;
-  return { ...row, nodes: accounting.total, foreign: accounting.foreign, foreignNodes: foreignNodes.length };
+  const { accounting, foreignNodes, dynamicShapes } = read.report;
+  const { dynamic, fixed } = dynamicShapes?.kernels ?? { dynamic: 0, fixed: 0 };
+  return {
+    ...row,
+    nodes: accounting.total,
+    foreign: accounting.foreign,
+    foreignNodes: foreignNodes.length,
+    savedByFixedShapes: dynamicShapes === undefined ? null : dynamic - fixed,
+  };
 }
 
 async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<number> {
@@ -249,14 +278,17 @@ async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<n
 }
 
 function table(rows: Row[]): string {
-  const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, error }) => [
+  const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, savedByFixedShapes, error }) => [
     name,
     result,
     seconds === null ? '' : timeText(seconds * 1000),
     nodes === null ? '' : `${foreign} of ${nodes} nodes in ${foreignNodes} ForeignNode${foreignNodes === 1 ? '' : 's'}`,
+    savedByFixedShapes === null
+      ? ''
+      : `fixed shapes: ${counted(Math.abs(savedByFixedShapes), 'kernel')} ${savedByFixedShapes < 0 ? 'more' : 'fewer'}`,
     error ?? '',
   ]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
   return cells
     .map(
       (row) =>

@@ -4,7 +4,10 @@ import { calibrate, calibrationTools, findCalibrator } from '../builder/quantiza
 import { checkKind } from '../builder/files/checkOwn.ts';
 import { withObservedValues } from '../builder/quantization/observeValues.ts';
 import { readAutotuneFile } from '../builder/quantization/readAutotuneFile.ts';
+import { readBuildSide } from '../builder/store/buildSide.ts';
+import { loadFiles } from '../builder/store/loadBuild.ts';
 import { readQuantization } from '../builder/store/readQuantization.ts';
+import type { FusionReport } from '../core/fusion/fusionReport.ts';
 import type { Document } from '../core/document/document.ts';
 import { renderText } from '../core/document/render.ts';
 import { type Quantization } from '../core/quantization/quantization.ts';
@@ -19,6 +22,7 @@ import { driverScript } from './driverScript.ts';
 const options = {
   cache: { type: 'string' },
   build: { type: 'string' },
+  layers: { type: 'string' },
   inputs: { type: 'string', multiple: true },
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
@@ -30,19 +34,21 @@ const options = {
 
 export const quantization: Command = {
   help: `trtlens quantization MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
-trtlens quantization migrate MODEL.onnx --cache F -o OUT.onnx [--json]
+trtlens quantization migrate MODEL.onnx --cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
 trtlens quantization calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
 trtlens quantization autotune autotuner_state.yaml [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
 --inputs, ONNX Runtime runs the model and counts the values of each tensor that are beyond the range of its scale. migrate
-writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read. calibrate
+writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read; with the
+layer info of an engine that was built with the cache, exactly where that engine computes in INT8. calibrate
 writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
 autotune lists what ModelOpt's autotune has measured and chosen.
 
   --cache F        a calibration cache of TensorRT 10 or earlier
-  --build FOLDER   a build of the model
+  --build FOLDER   a build of the model; for migrate one with --int8
+  --layers F       for migrate: layer info of an engine that was built with --int8 and --profilingVerbosity=detailed
   --inputs F       samples: .npz, .npy, JSON of Polygraphy or trtexec, or a folder of them; can be repeated
   --python PATH    the Python interpreter for ONNX Runtime; for calibrate the one that has onnx and a tool
   --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
@@ -56,7 +62,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
                    "notes": of the cache };
                    calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
                    signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ {
-                   node, name, reason } ], "unused", "notes", "model" }
+                   node, name, reason } ], "unused", "notes", "floating" (with an engine), "model" }
 `,
   options,
   subcommands: ['migrate', 'calibrate', 'autotune'],
@@ -67,6 +73,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.out !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
     if (values.force) throw new Usage('--force belongs to quantization migrate and calibrate');
+    if (values.layers !== undefined) throw new Usage('--layers belongs to quantization migrate');
     if (values.with !== undefined) throw new Usage('--with belongs to quantization calibrate');
     const { cache, build, inputs = [] } = values;
     const path = positionals[0]!;
@@ -94,21 +101,25 @@ autotune lists what ModelOpt's autotune has measured and chosen.
 async function migrate(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
   const { cache, out } = values;
-  for (const name of ['build', 'inputs', 'python', 'yes', 'with'] as const)
+  for (const name of ['inputs', 'python', 'yes', 'with'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with migrate`);
+  if (values.build !== undefined && values.layers !== undefined)
+    throw new Usage('pass only one of --build and --layers');
   if (cache === undefined) throw new Usage('--cache F is missing');
   if (out === undefined) throw new Usage('-o OUT.onnx is missing');
   await checkKind(out, 'onnx', values.force);
-  const made = await migrateCalibration({ path: positionals[0]!, cache, out }, terminal.signal);
+  const engine = await engineOf(positionals[0]!, values);
+  const made = await migrateCalibration({ path: positionals[0]!, cache, out, engine }, terminal.signal);
   if (values.json) await printJson(terminal, made);
   else {
-    const { activations, weights, skipped, unused, notes, model } = made;
+    const { activations, weights, skipped, unused, notes, floating, model } = made;
     await terminal.out(
       [
         `${counted(activations.length, 'activation')} and ${counted(weights.length, 'weight tensor')} have Q/DQ nodes now.\n`,
         ...skipped.map(
           ({ node, name, reason }) => `${oneLine(name) || `node ${node}`} stays in floating point: ${reason}.\n`,
         ),
+        ...(floating === undefined ? [] : [`${asEngine(floating)}\n`]),
         ...(unused.length > 0
           ? [`Without effect: the scales of ${counted(unused.length, 'tensor')} (--json lists them).\n`]
           : []),
@@ -120,6 +131,24 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
   return exitCodes.done;
 }
 
+/** An implicit INT8 build of the model; null: none is given. */
+async function engineOf(
+  onnx: string,
+  { build, layers }: { build?: string | undefined; layers?: string | undefined },
+): Promise<FusionReport | null> {
+  if (build !== undefined) return (await readBuildSide(build, onnx)).report;
+  return layers === undefined ? null : (await loadFiles({ onnx, layers })).report;
+}
+
+/** Which nodes an engine left in floating point. */
+const asEngine = (floating: readonly string[]): string =>
+  floating.length === 0
+    ? 'The engine computes every node in INT8 that the cache has scales for.'
+    : `In floating point, as in the engine: ${floating
+        .slice(0, 5)
+        .map((name) => oneLine(name))
+        .join(', ')}${floating.length > 5 ? `, and ${counted(floating.length - 5, 'more node')}` : ''}.`;
+
 async function autotune(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, { json: options.json }, ['autotuner_state.yaml']);
   const state = await readAutotuneFile(positionals[0]!);
@@ -130,7 +159,7 @@ async function autotune(args: string[], terminal: Terminal): Promise<number> {
 
 async function calibrateModel(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
-  for (const name of ['build', 'cache', 'yes'] as const)
+  for (const name of ['build', 'cache', 'layers', 'yes'] as const)
     if (values[name] !== undefined) throw new Usage(`--${name} cannot be combined with calibrate`);
   const { inputs = [], out, with: wanted } = values;
   if (inputs.length === 0) throw new Usage('--inputs F (samples of the model) is missing');

@@ -20,11 +20,13 @@ import {
   profileNumberOf,
   requireBuildFiles,
   requireEngineFiles,
+  withMarkedBuild,
 } from './fusion.ts';
 
 const options = {
   ...buildFileOptions,
   build: { type: 'string' },
+  marked: { type: 'string' },
   out: { type: 'string', short: 'o' },
   'model-explorer': { type: 'string' },
   perfetto: { type: 'string' },
@@ -46,6 +48,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   --optimization-profile N  the engine's optimization profile, from 0
   --ort-log FILE       verbose log of ONNX Runtime: which execution provider runs each node
   --build FOLDER       a build folder of trtlens instead of the files
+  --marked BUILD       what the fusion in each layer saved, as for trtlens fusion: columns of the table of layers
   -o, --out FILE       the file to write; only the page's data if the name ends in .json
   --model-explorer DIR write fate, kernel, type and time of each node as custom node data for Model Explorer
   --force              overwrite files that trtlens did not write
@@ -61,6 +64,10 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
     const outputs = [output, perfetto, ...sets].filter((path) => path !== undefined);
     const data =
       values.build === undefined ? await ofFiles(values, outputs) : await ofBuild(values.build, values, outputs);
+    if (values.marked !== undefined) {
+      if (data.report === null) throw new Usage('--marked needs the layers of a build');
+      data.report = await withMarkedBuild(data.report, values.marked, filesWith(values));
+    }
     const { force = false } = values;
     if (output !== undefined) await checkPage(output, force);
     if (perfetto !== undefined) await checkOwn(perfetto, 'trace', force);

@@ -26,7 +26,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import network_options  # noqa: E402
 from job import Channel, JobError, Stop, remove, run  # noqa: E402
-from trt_binding import find_gpu, letter, load  # noqa: E402
+from trt_binding import find_gpu, letter, load, load_plugins  # noqa: E402
 
 
 def make_logger(trt, channel):
@@ -125,6 +125,8 @@ def build(options, channel, stop):
                 "%s %s needs an NVIDIA GPU and its driver, but found none; TensorRT-RTX builds without them"
                 % (options.module, trt.__version__),
             )
+    if options.plugin:
+        load_plugins(trt, logger, options.plugin)
     builder = trt.Builder(logger)
     network, typed = network_options.make_network(trt, builder, options)
     config = builder.create_builder_config()
@@ -229,6 +231,7 @@ def arguments(argv):
     add("--compute-capability", metavar="8.9[,12.0]", help="TensorRT-RTX: the GPUs to build for, or `current`")
     add("--output", action="append", default=[], metavar="TENSOR", help="make this tensor an output")
     add("--debug", action="append", default=[], metavar="TENSOR", help="mark this tensor for debugging")
+    add("--plugin", action="append", default=[], metavar="LIB", help="a library with plugins, loaded before the model")
     add("--all-outputs", action="store_true", help="make every tensor an output")
     add(
         "--grace",

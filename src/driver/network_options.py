@@ -69,8 +69,10 @@ def describe_error(error):
     def get(field):  # older parsers lack some of them
         return getattr(error, field, lambda: None)()
 
+    code = error.code().name  # a method where the binding was made for another Python
+
     return {
-        "code": error.code().name,
+        "code": code() if callable(code) else code,
         "message": error.desc(),
         "node": get("node"),
         "nodeName": get("node_name"),

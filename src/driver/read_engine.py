@@ -13,7 +13,6 @@ still recognizes files that are no engine of its own. Writes JSON lines (`job.py
 """
 
 import argparse
-import ctypes
 import os
 import sys
 
@@ -123,16 +122,6 @@ def validity(trt, runtime, header, gpu):
     return {"verdict": name_of(verdict), "reasons": reasons} if gpu or "MALFORMED_ENGINE" in reasons else None
 
 
-def load_plugins(trt, logger, libraries):
-    attempt(lambda: trt.init_libnvinfer_plugins(logger, ""))
-    for library in libraries:
-        try:
-            if attempt(lambda: trt.get_plugin_registry().load_library(library)) is None:
-                ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
-        except OSError as error:
-            raise JobError("plugin", "%s: %s" % (library, error)) from None
-
-
 def read_engine(options, channel, stop):
     trt = trt_binding.load(options.module)
     try:
@@ -150,7 +139,7 @@ def read_engine(options, channel, stop):
     if gpu is None and not hasattr(trt.Runtime, "get_engine_validity"):
         result["error"] = "no NVIDIA driver was found, which TensorRT needs to load an engine"
         return result
-    load_plugins(trt, logger, options.plugin)
+    trt_binding.load_plugins(trt, logger, options.plugin)
     runtime = trt.Runtime(logger)
     result["validity"] = validity(trt, runtime, plan, gpu)
     if gpu is None:

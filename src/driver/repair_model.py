@@ -6,11 +6,11 @@ not fit the model), `original` and `repaired` (ONNX Runtime cannot load or run t
 
   compute   model, folder, limit       runs a model without inputs; result: {"tensors": [{"name", "type", "shape", "path"}]},
                                        raw data in files of `folder`; none larger than `limit` bytes
-  prove     original, repaired, files, inputs, shapes, renamed, noisy, seed, seconds
+  prove     original, repaired, files, inputs, shapes, renamed, noisy, texts, seed, seconds
   close
 
 `inputs`: [{"name", "type", "shape", "low", "high", "fixed"}]: bounds for integers, or all of its values. `shapes`: a list of {name: shape}. `renamed`: {output:
-other name or null}. `noisy`: a copy of the original with weights moved by a rounding step, or null. Cases: the samples in
+other name or null}. `noisy`: a copy of the original with weights moved by a rounding step, or null. `texts`: those for which the repaired model takes the index. Cases: the samples in
 `files`, or else made values: for each set of shapes ordinary ones, then zeros, large, tiny and sparse ones, extreme ones,
 ones, and special ones (NaN, infinities, −0). A case that the original rejects is counted and not compared. Result:
 
@@ -70,13 +70,14 @@ def compute(model, folder, limit):
 KINDS = ("normal", "zeros", "large", "tiny", "sparse", "extreme", "special")
 
 
-def value_of(declared, shape, kind, generator):
+def value_of(declared, shape, kind, generator, texts):
     name, low, high = declared["name"], declared["low"], declared["high"]
     if declared["fixed"] is not None:
         fixed = np.asarray(declared["fixed"], tensor_files.dtype_of(declared))
         return fixed.reshape(()) if declared["shape"] == [] else fixed
     if declared["type"] == "string":
-        return np.full(shape, "a", dtype=object)
+        known = np.array([*texts, "another text"] if texts else ["a"], dtype=object)
+        return known[generator.integers(0, len(known), shape)]
     dtype = np.dtype(tensor_files.dtype_of(declared))
     if dtype.kind == "b":
         return np.zeros(shape, bool) if kind == "zeros" else generator.random(shape) < 0.5
@@ -123,19 +124,21 @@ def nudged(value, generator):
     return np.asarray(np.where(np.isfinite(value) & (value != 0), np.nextafter(value, to), value))
 
 
-def made_cases(inputs, shapes, seed):
+def made_cases(inputs, shapes, seed, texts):
     for number, kind in enumerate(KINDS):
         for index, sizes in enumerate(shapes if kind == "normal" else shapes[number % len(shapes) :][:1]):
             generator = np.random.default_rng(seed + 100 * number + index)
-            yield kind, {one["name"]: value_of(one, sizes[one["name"]], kind, generator) for one in inputs}
+            yield kind, {one["name"]: value_of(one, sizes[one["name"]], kind, generator, texts) for one in inputs}
 
 
-def fed(one, values):
+def fed(one, values, texts=()):
     """The values as the session's inputs: those of another type converted, those that are gone left out."""
-    feeds = {}
+    feeds, index = {}, {text: at for at, text in enumerate(texts)}
     for given in one.get_inputs():
         value = values[given.name]
         kind = TYPES.get(given.type)
+        if kind == "int64" and value.dtype.kind in "OUS":
+            value = np.array([index.get(str(text), -1) for text in value.reshape(-1)], np.int64).reshape(value.shape)
         if kind not in (None, "string") and value.dtype != np.dtype(tensor_files.DTYPES[kind]):
             value = value.astype(tensor_files.DTYPES[kind])
         feeds[given.name] = value
@@ -213,7 +216,7 @@ class Output:
         self.fields["noise"] = worse(self.fields["noise"], error)
 
 
-def prove(original, repaired, files, inputs, shapes, renamed, noisy, seed=0, seconds=None):
+def prove(original, repaired, files, inputs, shapes, renamed, noisy, texts=(), seed=0, seconds=None):
     before, after = session(original, "original"), session(repaired, "repaired")
     moved = session(noisy, "original") if noisy else None
     if files:
@@ -223,7 +226,7 @@ def prove(original, repaired, files, inputs, shapes, renamed, noisy, seed=0, sec
             raise Refused("inputs", str(error)) from None
         cases = [("sample", sample) for sample in samples]
     else:
-        cases = made_cases(inputs, shapes, seed)
+        cases = made_cases(inputs, shapes, seed, texts)
     began, reports, outputs, names = time.monotonic(), [], {}, [one.name for one in before.get_outputs()]
     noise = moved is not None or any(one["type"] in ("float", "double", "float16") for one in inputs)
     for number, (kind, values) in enumerate(cases):
@@ -235,7 +238,7 @@ def prove(original, repaired, files, inputs, shapes, renamed, noisy, seed=0, sec
             reports.append({"kind": kind, "ran": False, "why": str(error)[:300]})
             continue
         try:
-            found = dict(zip([one.name for one in after.get_outputs()], after.run(None, fed(after, values))))
+            found = dict(zip([one.name for one in after.get_outputs()], after.run(None, fed(after, values, texts))))
         except Exception as error:
             raise Refused("repaired", str(error)) from None
         reports.append({"kind": kind, "ran": True, "why": None})

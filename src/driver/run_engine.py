@@ -23,7 +23,7 @@ import job  # noqa: E402
 import tensor_files  # noqa: E402
 from cuda_memory import Cuda, CudaError  # noqa: E402
 from job import JobError  # noqa: E402
-from trt_binding import letter, load  # noqa: E402
+from trt_binding import letter, load, load_plugins  # noqa: E402
 
 RUNS = 10
 
@@ -34,6 +34,7 @@ def arguments(argv):
     parser.add_argument("--engine", required=True)
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--output", required=True)
+    parser.add_argument("--plugin", action="append", default=[], help="library with plugins, loaded before the engine")
     return parser.parse_args(argv)
 
 
@@ -223,7 +224,10 @@ def run_engine(options, channel, stop):
     try:
         cuda = Cuda()
         channel.send("start", module=trt.__name__, version=trt.__version__, gpu=cuda.gpu)
-        engine = Engine(trt, make_logger(trt, channel), options.engine, cuda)
+        logger = make_logger(trt, channel)
+        if options.plugin:
+            load_plugins(trt, logger, options.plugin)
+        engine = Engine(trt, logger, options.engine, cuda)
         samples, _ = tensor_files.model_samples(options.input, engine.inputs(), 0)
         stored, milliseconds = {}, None
         for number, sample in enumerate(samples, 1):

@@ -10,7 +10,8 @@ names leave. Nothing is written.
   judge     pieces, feeds, keeps, drops, numbers   one chunk of a model, for all samples; numbers: names of scalar outputs
   chunk     pieces, feeds, keeps, switched, flags  adds a chunk of the model with switches
   reset                              forgets these chunks
-  reference outputs, tie             runs it with every node exact; outputs: [{name, measure}] (see `compare_tensors.py`)
+  reference outputs, tie, against    runs it with every node exact; outputs: [{name, measure}] (see `compare_tensors.py`);
+                                     against: {model, folder} of another model, whose outputs are compared with instead
   trial     exact, limit, judged     runs it with these nodes exact, and compares with the reference
   other     model, folder            runs another model file, and compares with the reference
   measured  path                     compares stored outputs with the reference
@@ -21,6 +22,7 @@ import base64
 import gzip
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -32,6 +34,9 @@ import ort_job  # noqa: E402
 import tensor_files  # noqa: E402
 from compare_tensors import Reference, compare  # noqa: E402
 from ort_job import Refused  # noqa: E402
+
+
+TIMED_RUNS, TIMED_SECONDS = 10, 1.0
 
 
 class Simulation:
@@ -105,7 +110,7 @@ class Simulation:
         self.chunks, self.references = [], []
         return {}
 
-    def reference(self, outputs, tie=0.0):
+    def reference(self, outputs, tie=0.0, against=None):
         self.outputs, self.references, self.tie = [one["name"] for one in outputs], [], tie
         self.measures = {one["name"]: one.get("measure") for one in outputs}
         for sample in self.samples:
@@ -113,9 +118,11 @@ class Simulation:
             for chunk in self.chunks:
                 values.update(self._switch(chunk, values, np.ones(len(chunk["switched"]), bool)))
             self.references.append(values)
-        self.compared = [
-            {name: Reference(values[name], self.measures[name], values) for name in self.outputs} for values in self.references
-        ]
+        truths = self._outputs_of(**against) if against else [{} for _ in self.samples]
+        self.compared = []
+        for truth, exact in zip(truths, self.references):
+            values = Overlay(truth, exact)
+            self.compared.append({name: Reference(values[name], self.measures[name], values) for name in self.outputs})
         return {"samples": [self._compared(sample, values) for sample, values in enumerate(self.references)]}
 
     def _compared(self, sample, values, names=None, brief=False):
@@ -167,6 +174,14 @@ class Simulation:
 
     def other(self, model, folder):
         """The outputs of another model file, such as a Q/DQ copy, against the reference."""
+        found = self._outputs_of(model, folder)
+        return {"samples": [self._compared(sample, values, list(values)) for sample, values in enumerate(found)]}
+
+    def timed(self, model, folder):
+        return {"rows": time_model(model, folder, self.samples)}
+
+    def _outputs_of(self, model, folder):
+        """Those outputs of another model file that are compared, sample by sample."""
         options = self._options(folder)
         try:
             session = ort_job.load(model, options)
@@ -175,13 +190,11 @@ class Simulation:
         names = {one.name for one in session.get_inputs()}
         missing = names - set(self.samples[0])
         if missing:
-            raise Refused("inputs", f"{model} has other inputs than the FP32 model: {', '.join(sorted(missing))}")
+            raise Refused("inputs", f"{model} has inputs that {self.path} does not have: {', '.join(sorted(missing))}")
         outputs = [one.name for one in session.get_outputs() if one.name in self.outputs]
-        answers = []
-        for at, sample in enumerate(self.samples):
-            values = dict(zip(outputs, run(session, outputs, {name: sample[name] for name in names})))
-            answers.append(self._compared(at, values, outputs))
-        return {"samples": answers}
+        if not outputs:
+            raise Refused("inputs", f"{model} has none of the outputs of {self.path}: {', '.join(self.outputs)}")
+        return [dict(zip(outputs, run(session, outputs, {name: sample[name] for name in names}))) for sample in self.samples]
 
     def measured(self, path):
         """What an engine gave, as `run_engine.py` and other tools write it, against the reference of the first sample."""
@@ -194,6 +207,65 @@ class Simulation:
             raise Refused("inputs", f"{path} holds none of the outputs {', '.join(self.outputs)}")
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return {"samples": [self._compared(0, arrays, found)]}
+
+
+def time_model(model, folder, samples):
+    """
+    How fast ONNX Runtime runs a model as a program would: with its optimizations and threads, on each device that it has.
+    A run of each sample first does not count; then at least ten runs, for about a second.
+    """
+    rows = []
+    for provider in ("CUDAExecutionProvider", "CPUExecutionProvider"):
+        if provider not in ort.get_available_providers():
+            continue
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+        before = resident()
+        try:
+            session = ort.InferenceSession(model, options, providers=[provider])
+        except Exception as error:
+            raise refusal(error) from error
+        if session.get_providers()[0] != provider:
+            continue
+        names = [one.name for one in session.get_inputs()]
+        feeds = [{name: sample[name] for name in names} for sample in samples]
+        for feed in feeds:
+            run(session, None, feed)
+        times = []
+        begun = time.perf_counter()
+        while len(times) < TIMED_RUNS or (time.perf_counter() - begun < TIMED_SECONDS and len(times) < 100 * TIMED_RUNS):
+            start = time.perf_counter()
+            run(session, None, feeds[len(times) % len(feeds)])
+            times.append(1000 * (time.perf_counter() - start))
+        after = resident()
+        rows.append(
+            {
+                "device": "GPU" if provider.startswith("CUDA") else "CPU",
+                "runtime": f"ONNX Runtime {ort.__version__}",
+                "threads": os.cpu_count(),
+                "runs": len(times),
+                "medianMs": nearest_rank(times, 50),
+                "p99Ms": nearest_rank(times, 99),
+                "perSecond": 1000 * len(times) / sum(times),
+                "memory": None if before is None or after is None else max(0, after - before),
+            }
+        )
+    return rows
+
+
+def nearest_rank(values, percent):
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+def resident():
+    """Bytes of this process in memory; None where the system has no /proc."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return None
 
 
 class Overlay:
@@ -250,6 +322,7 @@ def converse(_, channel, stop):
         "trial": simulation.trial,
         "other": simulation.other,
         "measured": simulation.measured,
+        "timed": simulation.timed,
     }
     ort_job.converse(does, channel, stop)
 

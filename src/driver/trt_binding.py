@@ -22,6 +22,25 @@ def load(name):
         raise JobError("import", "cannot import %s with %s: %s" % (name, sys.executable, first)) from None
 
 
+def load_plugins(trt, logger, libraries):
+    """TensorRT's own plugins, and those of these libraries."""
+    try:
+        trt.init_libnvinfer_plugins(logger, "")
+    except (AttributeError, RuntimeError, TypeError):
+        pass  # TensorRT-RTX has none
+    for library in libraries:
+        try:
+            handle = trt.get_plugin_registry().load_library(library)
+        except (AttributeError, RuntimeError, TypeError):
+            handle = None
+        if handle is not None:
+            continue
+        try:
+            ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            raise JobError("plugin", "%s: %s" % (library, error)) from None
+
+
 def find_gpu():
     """(name of the first GPU, CUDA version of the driver, compute capability), each None if there is none."""
     for library in ("libcuda.so.1", "nvcuda.dll"):

@@ -93,7 +93,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerSessions(sessions),
     registerGraph(context.extensionUri, sessions, connections, files),
     registerEngine({ sessions, diagnostics, context, log }, files, builds),
-    registerFusion(tree, pages, sessions),
+    registerFusion(tree, pages, sessions, connections),
     registerTasks(building),
     registerWalkthrough(building),
     registerHistory(history, building, diagnostics, { files, pages: comparisons, checks, log }),

@@ -48,10 +48,13 @@ export const commands = {
   importPrecisionFlags: 'tensorrtLens.importPrecisionFlags',
   copyPrecisionFlags: 'tensorrtLens.copyPrecisionFlags',
   keepFp32: 'tensorrtLens.keepFp32',
+  keepFp16: 'tensorrtLens.keepFp16',
+  keepBf16: 'tensorrtLens.keepBf16',
   findSensitiveNodes: 'tensorrtLens.findSensitiveNodes',
   comparePrecisions: 'tensorrtLens.comparePrecisions',
   openAccuracyPage: 'tensorrtLens.openAccuracyPage',
   addFix: 'tensorrtLens.addFix',
+  writeRemedy: 'tensorrtLens.writeRemedy',
   runEngine: 'tensorrtLens.runEngine',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
@@ -85,6 +88,8 @@ export const commands = {
   goToSource: 'tensorrtLens.goToSource',
   showTactics: 'tensorrtLens.showTactics',
   showMemory: 'tensorrtLens.showMemory',
+  showInTimeline: 'tensorrtLens.showInTimeline',
+  showInTable: 'tensorrtLens.showInTable',
   revealInGraph: 'tensorrtLens.revealInGraph',
 } as const;
 
@@ -119,6 +124,8 @@ export const contextKeys = {
   hasBuilds: 'tensorrtLens.hasBuilds',
   /** The current model has Q/DQ nodes, or a calibration cache is in use for it. */
   quantized: 'tensorrtLens.quantized',
+  /** The extension runs in a browser, without a computer behind it: nothing that runs programs is offered. */
+  inBrowser: 'tensorrtLens.inBrowser',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

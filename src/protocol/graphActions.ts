@@ -6,6 +6,7 @@ export const graphActions = [
   'back',
   'forward',
   'selectAll',
+  'selectGroup',
   'isolate',
   'isolatePaths',
   'showAll',

@@ -37,6 +37,10 @@ const viewCommands: Record<ViewCommand, true> = {
   openFusion: true,
   openGraph: true,
   keepFp32: true,
+  keepFp16: true,
+  keepBf16: true,
+  showInTimeline: true,
+  showInTable: true,
   goToSource: true,
   randomWeights: true,
   shapes: true,
@@ -45,6 +49,7 @@ const viewCommands: Record<ViewCommand, true> = {
   check: true,
   profile: true,
   attach: true,
+  attachNear: true,
   log: true,
   cancel: true,
   chooseModel: true,
@@ -52,6 +57,7 @@ const viewCommands: Record<ViewCommand, true> = {
   plugin: true,
   repair: true,
   reduce: true,
+  memory: true,
 };
 
 const parameters: Record<keyof ViewHost, Check[]> = {

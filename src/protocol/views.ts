@@ -6,7 +6,19 @@ import type { ViewData, PanelSelection } from '../core/picture/graph/viewData.ts
 export type Selection = PanelSelection;
 
 /** What a view may ask of the extension, in addition to selecting and opening texts. */
-export type ViewCommand = 'openFusion' | 'openGraph' | 'keepFp32' | 'goToSource' | BuildStep;
+export type ViewCommand =
+  | 'openFusion'
+  | 'openGraph'
+  | 'keepFp32'
+  | 'keepFp16'
+  | 'keepBf16'
+  | 'showInTimeline'
+  | 'showInTable'
+  | 'goToSource'
+  | BuildStep;
+
+/** The parts of the Fusion page that a command can bring up. */
+export type FusionPart = 'timeline' | 'table';
 
 /** View → host. */
 export interface ViewHost {
@@ -45,6 +57,8 @@ export interface View {
   building?(building: Building | null): void;
   /** Do what a command of the editor requests, with what is selected. A view may do without. */
   perform?(action: GraphAction): void;
+  /** Bring up a part of the page. A view may do without. */
+  showPart?(part: FusionPart): void;
 }
 
 /** Data on the way to a view: as they are, or, where they are large, their JSON in raw deflate. An editor passes bytes on as they are, but walks objects value by value, once in each of the processes and pages on the way. */

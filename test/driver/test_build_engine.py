@@ -460,6 +460,20 @@ class WholeBuilds(unittest.TestCase):
         with open(self.engine, "rb") as file:
             self.assertEqual(file.read(), b"engine")
 
+    def test_plugins_are_loaded_before_the_model(self):
+        libraries = []
+
+        def load_library(path):
+            libraries.append((path, len(self.sent)))
+            return object() if path == "a.so" else None
+
+        self.trt.get_plugin_registry = lambda: types.SimpleNamespace(load_library=load_library)
+        self.build("--plugin=a.so")
+        self.assertEqual(libraries, [("a.so", 0)])
+        # What the registry does not take, the system loads, or says why not.
+        with self.assertRaisesRegex(JobError, "none.so: .*none.so"):
+            self.build("--plugin=a.so", "--plugin=" + os.path.join(self.folder.name, "none.so"))
+
     def test_an_engine_that_this_gpu_cannot_load_is_a_warning(self):
         # What TensorRT-RTX 1.7.1 said on an H200 after a build that succeeded.
         self.trt.unloadable = "The engine cannot run on this GPU, which has compute capability 9.0."

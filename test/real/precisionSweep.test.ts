@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { runPrecisionSweep, type SweepRequest } from '../../src/builder/accuracy/runPrecisionSweep.ts';
 import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
 import { type PrecisionSweep, sweepDocument } from '../../src/core/accuracy/precisionSweep.ts';
+import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
 import { renderText } from '../../src/core/document/render.ts';
 import { worstError } from '../../src/core/accuracy/accuracyReport.ts';
 import { fakeTool } from '../support/fakeTool.ts';
@@ -35,10 +36,14 @@ async function sweepOf(name: string, more: Partial<SweepRequest> = {}): Promise<
 
 test('FP32, FP16, BF16 in one table, with what an H200 gave; INT8 says what it needs', async () => {
   const measured = new Map([['fp16', fault('cumsum_phase', 'h200.fp16_all.npz')]] as const);
-  const sweep = await sweepOf('cumsum_phase', { measured });
+  const sweep = await sweepOf('cumsum_phase', { measured, times: true });
   const [fp32, fp16, bf16, int8] = sweep.rungs;
   expect(worstError(fp32!.predicted!)).toBe(0);
   expect(worstError(fp16!.predicted!)).toBeCloseTo(worstError(fp16!.measured!)!, 2);
+  const [cpu] = fp32!.timed!.filter(({ device }) => device === 'CPU');
+  expect(cpu!.runs).toBeGreaterThanOrEqual(10);
+  expect(cpu!.p99Ms).toBeGreaterThanOrEqual(cpu!.medianMs);
+  expect(fp16!.timed).toBeUndefined();
   expect(fp16!.fix!.nodes).toBe(4);
   expect(fp16!.culprits).toContain('/source/CumSum');
   expect(bf16!.fix!.rules).toContain('base bf16');
@@ -165,10 +170,33 @@ test('a Q/DQ model: the nodes that read quantized data, judged against the same 
   expect(new Set(report.nodes.map(({ type }) => type))).toEqual(new Set(['int8']));
   // The same error as against the FP32 model itself, but for the weights.
   const [int8] = (await sweepOf('softmax_no_max', { precisions: ['int8'], quantized: out, maxRuns: 60 })).rungs;
-  const [own, whole] = [worstError(report.outputs)!, worstError(int8!.predicted!)!];
-  expect([own > whole / 3, own < whole * 3]).toEqual([true, true]);
-  // Its weights are stored quantized, so no set of nodes gives the outputs of the FP32 model.
-  expect(int8!.fix).toBeNull();
+  const [pairs, whole] = [worstError(report.outputs)!, worstError(int8!.predicted!)!];
+  expect([pairs > whole / 3, pairs < whole * 3]).toEqual([true, true]);
+  // Its weights are stored quantized: what they lose, no set of nodes repairs.
+  const against = await judge(out, [inputs], { low: 'int8', maxRuns: 60, reference: model });
+  expect(against.storedQuantized).toBeGreaterThan(2);
+  expect(against.reference!.model).toBe('model.onnx');
+  expect(against.reference!.exact).toBeGreaterThan(1e-4);
+  expect(worstError(against.outputs)).toBeCloseTo(whole, 6);
+  expect(int8!.culprits).toEqual(against.nodes.filter(({ role }) => role === 'root').map(({ name }) => name));
+  expect(against.fix!.error).toBeLessThanOrEqual(Math.max(0.01, against.reference!.exact! + 0.01));
+  // Without the FP32 model, the report says what it could not judge.
+  expect([report.reference, report.storedQuantized]).toEqual([undefined, against.storedQuantized]);
+  const pageOf = (one: typeof report) => renderText(accuracyDocument(one, { title: 'm' }));
+  expect(pageOf(report)).toMatch(/Not judged: \d+ tensors that the model stores in INT8\./);
+  expect(pageOf(against)).toMatch(
+    /Compared with model\.onnx\. With every node exact the error is 0\.\d+: that of \d+ tensors/,
+  );
+  // Swept by itself, the model is its own INT8; with its FP32 model it is judged as above.
+  const more = { model: out, maxRuns: 60, tolerances: new Map([['int8', 0.5]] as const) };
+  const { rungs: own } = await sweepOf('softmax_no_max', { ...more, precisions: ['fp32', 'fp16', 'int8'] });
+  expect(worstError(own[2]!.predicted!)).toBeCloseTo(worstError(report.outputs)!, 6);
+  expect(own[1]!.reason).toContain('--reference MODEL');
+  expect(own[2]).toMatchObject({ tolerance: 0.5, notes: [expect.stringContaining('Not judged')] });
+  const swept = await sweepOf('softmax_no_max', { ...more, reference: model, precisions: ['fp16', 'int8'] });
+  expect(worstError(swept.rungs[0]!.predicted!)).toBeNull();
+  expect(worstError(swept.rungs[1]!.predicted!)).toBeCloseTo(whole, 6);
+  expect(renderText(sweepDocument(swept, 'm'))).toMatch(/tolerance 0\.01, INT8 0\.5\./);
   expect(report.fix!.error).toBeLessThanOrEqual(0.01);
   expect(report.fix!.rules).toContain('base keep');
   await expect(judge(out, [inputs], { low: 'fp8' })).rejects.toThrow('no Q/DQ nodes in FP8');

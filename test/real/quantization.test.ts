@@ -3,13 +3,14 @@ import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { migrateCalibration } from '../../src/builder/quantization/migrateCalibration.ts';
+import { loadFiles } from '../../src/builder/store/loadBuild.ts';
 import { readQuantization } from '../../src/builder/store/readQuantization.ts';
 import { createModelGraph } from '../../src/core/network/modelGraph.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import { misplaced } from '../../src/core/quantization/internal/misplaced.ts';
 import { QuantizedGraph } from '../../src/core/quantization/quantization.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
-import { modelPath } from '../support/fixtures.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
@@ -75,6 +76,39 @@ test.each([
     }
   },
 );
+
+test('pairs exactly where an engine computed in INT8', async () => {
+  const model = await fillWeights(modelPath('resnet18'), folder);
+  const cache = await calibrated(model);
+  // Layer info as an implicit INT8 build writes it: the first and the last product stay in floating point.
+  const layers = join(folder, 'layers.json');
+  const text = readFileSync(fixturePath('captures/tensorrt-10.6.0/resnet18.fp32/layers.json'), 'utf8');
+  const info = JSON.parse(text) as { Layers: { Name: string; Inputs: { 'Format/Datatype': string }[] }[] };
+  const products = info.Layers.filter(({ Name }) => /^\/\S*Conv(?: |$)/.test(Name));
+  for (const { Inputs } of products.slice(1))
+    for (const input of Inputs) input['Format/Datatype'] = 'Thirty-two wide channel vectorized row major Int8 format';
+  writeFileSync(layers, JSON.stringify(info));
+  const { report } = await loadFiles({ onnx: model, layers });
+  const out = join(folder, 'asEngine.onnx');
+  const made = await migrateCalibration({ path: model, cache, out, engine: report });
+  expect(made.floating).toEqual(expect.arrayContaining(['/conv1/Conv', '/fc/Gemm']));
+  expect(made.weights).toHaveLength(products.length - 1);
+  const { value } = await readModel(bytesOf(readFileSync(out)));
+  const graph = createModelGraph(value!);
+  const quantized = graph.nodes.filter(
+    ({ op }, node) =>
+      op === 'Conv' && graph.nodes[graph.tensors[graph.inputs[node]![0]!]!.producer]?.op === 'DequantizeLinear',
+  );
+  expect(quantized.map(({ name }) => name)).not.toContain('/conv1/Conv');
+  expect(quantized).toHaveLength(products.length - 1);
+  const [answer] = await python.check([{ model: out, run: true, against: model }]);
+  expect(answer).toMatchObject({ checked: true, ran: true });
+  for (const { error } of Object.values(answer!.outputs!)) expect(error).toBeLessThan(0.2);
+  // An engine in floating point has nothing to follow.
+  writeFileSync(layers, text);
+  const { report: fp32 } = await loadFiles({ onnx: model, layers });
+  await expect(migrateCalibration({ path: model, cache, out, engine: fp32 })).rejects.toThrow('in INT8');
+});
 
 test('tensors that the cache lacks, and a cache of another model', async () => {
   const model = await fillWeights(modelPath('resnet18'), folder);

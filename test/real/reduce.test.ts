@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { onnx } from 'onnx-proto';
@@ -36,12 +37,23 @@ const random = randomFrom(16);
 test('an operator that TensorRT lacks, in a network with weights in a file of their own', async () => {
   const found = await reduced(modelPath('unsupported_op'), 'unsupported', { randomWeights: true });
   expect(found).toMatchObject({ from: 25, to: 1, code: 'unsupported-op', operator: 'MyCustomOp', stopped: false });
-  expect(readdirSync(join(folder, 'unsupported')).toSorted()).toEqual(['build.log', 'command.txt', 'model.onnx']);
+  const scripts = ['build_engine.py', 'job.py', 'network_options.py', 'trt_binding.py'];
+  expect(readdirSync(join(folder, 'unsupported')).toSorted()).toEqual(
+    ['build.log', 'command.txt', 'model.onnx', ...scripts].toSorted(),
+  );
   expect(await opsOf(found.model)).toEqual(['MyCustomOp']);
   const command = readFileSync(join(folder, 'unsupported/command.txt'), 'utf8');
-  expect(command).toContain('--onnx model.onnx --engine model.engine');
+  // It runs where the recipient is: no path of this computer is in it, and what it runs is in the folder.
+  expect(command).toMatch(
+    /^python3 -B build_engine\.py --module tensorrt_rtx --onnx model\.onnx --engine model\.engine/,
+  );
+  expect(command).not.toContain(folder);
   // It runs without a caller that keeps its input open.
   expect(command).not.toContain('stdin');
+  const { python } = await rtxForTests();
+  const args = command.trim().split(' ').slice(1);
+  const { status, stdout } = spawnSync(python, args, { cwd: join(folder, 'unsupported'), encoding: 'utf8' });
+  expect([status, stdout]).toEqual([1, expect.stringContaining('MyCustomOp')]);
 });
 
 test('planted in 14,163 nodes', async () => {

@@ -4,9 +4,12 @@ import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,
   accuracyVerdict,
+  helpfulRemedy,
   type MeasureKind,
   passesTolerance,
 } from '../../src/core/accuracy/accuracyReport.ts';
+import { writeRemedy } from '../../src/builder/accuracy/writeRemedy.ts';
+import { fixturePath } from '../support/fixtures.ts';
 import { renderText } from '../../src/core/document/render.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
@@ -72,4 +75,94 @@ test('a chosen measure alone decides', async () => {
   expect(outputOf(tokens, 'probs').numeric).toBeGreaterThan(0.001);
   await expect(judgeTask('classifier', [['logits', 'boxes']])).rejects.toThrow('cannot be judged by boxes');
   await expect(judgeTask('classifier', [['none', 'top1']])).rejects.toThrow('has no output "none"');
+});
+
+test('BF16 in an old opset: what TensorRT computes in it, and what a typed copy leaves in FP32', async () => {
+  const report = await judgeTask('waves', [], { low: 'bf16' });
+  expect(report.outputs[0]!.error).toBeGreaterThan(0.05);
+  expect(report.fix!.names).toEqual(['/embed/Conv', '/embed/Sin', '/embed/Cos']);
+  const { typedCopy } = report;
+  expect(typedCopy).toMatchObject({ nodes: 4, operators: ['Conv', 'Cos', 'Sin'], opset: 17 });
+  // Only Concat is in BF16 there.
+  expect(typedCopy!.error).toBeLessThan(0.005);
+  expect(text(report)).toMatch(/In opset 17 ONNX has no BF16 for Conv, Cos, Sin \(4 nodes\).*: error 0\.00/);
+  expect((await judgeTask('waves')).typedCopy).toBeUndefined();
+});
+
+test('what fewer nodes bring is known while the search runs, and a stop keeps it', async () => {
+  const seen: AccuracyReport[] = [];
+  const end = new AbortController();
+  const found = (now: AccuracyReport) => void seen.push(now);
+  const whole = await judgeTask('segmenter', [], { tolerance: 0.0003, found });
+  const { points, knee, rules } = whole.trade!;
+  expect(points.map(({ nodes }) => nodes.length)).toEqual(
+    points.map(({ nodes }) => nodes.length).toSorted((a, b) => a - b),
+  );
+  expect([points[knee!]!.nodes.length, points.at(-1)!.nodes.length]).toEqual([2, whole.fix!.nodes.length]);
+  expect(rules).toContain('/neck/norm/Mul');
+  // The rules of the knee give its error; asked for so many nodes, they are the fix.
+  const judged = await judgeTask('segmenter', [], { tolerance: 0.0003, rules: rules!, maxRuns: 1 });
+  expect(judged.outputs.find((one) => one.judged)!.error).toBeCloseTo(points[knee!]!.error!, 6);
+  const few = await judgeTask('segmenter', [], { tolerance: 0.0003, mostNodes: 2 });
+  expect(few.fix!).toMatchObject({ nodes: points[knee!]!.nodes, error: points[knee!]!.error, minimal: false });
+  expect(seen[0]).toMatchObject({ search: 'running', fix: null, outputs: whole.outputs });
+  const runs = { tolerance: 0.0003, keepFound: true, signal: end.signal };
+  const stopped = await judgeTask('segmenter', [], { ...runs, found: () => end.abort() });
+  expect(stopped.search).toBe('stopped');
+  expect(stopped.trade!.points.length).toBeGreaterThan(1);
+  await expect(judgeTask('segmenter', [], { ...runs, keepFound: false })).rejects.toThrow('cancelled');
+});
+
+test('a mask of -1e9 is clamped instead: no Cast, and the copy that is written passes', async () => {
+  const [model, inputs] = ['model.onnx', 'inputs.npz'].map((name) => fixturePath(`faults/mask_1e9_full_row/${name}`));
+  const report = await judge(model!, [inputs!]);
+  const { remedies } = report;
+  expect(remedies).toHaveLength(1);
+  expect(remedies![0]!.tensors.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+    ['clamp', -1e9, -65_504],
+    ['clamp', -1e9, -65_504],
+  ]);
+  expect(remedies![0]!.rest!.nodes).toEqual([]);
+  expect(text(report)).toMatch(/Where +cause +not finite +reads \S+ = -1e\+9, which FP16 makes -infinity/);
+  expect(text(report)).toContain('with every node in FP16, without a Cast.');
+  const copy = join(folder, 'clamped.onnx');
+  await writeRemedy(model!, remedies![0]!, copy);
+  const again = await judge(copy, [inputs!]);
+  expect(passesTolerance(again)).toBe(true);
+  expect(again.outputs[0]!.error).toBeCloseTo(remedies![0]!.error!, 6);
+});
+
+test('a constant that means what it says is named, and clamping it is tried and not offered', async () => {
+  const report = await judge(fixturePath('faults/pressure_constant/model.onnx'), [
+    fixturePath('faults/pressure_constant/inputs.npz'),
+  ]);
+  expect(text(report)).toMatch(/\/normalize\/Sub .* = 101,325, which FP16 makes infinity/);
+  expect(helpfulRemedy(report)).toBeUndefined();
+  expect(text(report)).toContain('so this does not help.');
+  const { nodes } = await judgeTask('speech');
+  expect(nodes.find(({ name }) => name === '/frontend/Add')!.constants).toEqual([
+    { tensor: 'floor', kind: 'underflow', value: expect.closeTo(1e-10, 16), elements: 1, of: 1 },
+  ]);
+});
+
+test('INT8: scale, clipped share and channels of what a guilty node reads, and new scales that repair it', async () => {
+  const report = await judgeTask('quantized', [], { low: 'int8', tolerance: 0.03 });
+  const [data, channels] = report.nodes.find(({ name }) => name === '/fc2/MatMul')!.quantized!;
+  expect(data).toMatchObject({ tensor: 'ar', scale: expect.closeTo(0.3 / 127, 6), zeroPoint: 0, scales: 1 });
+  expect([data!.clipped! > 0.3, data!.largest! > 1]).toEqual([true, true]);
+  expect(channels).toMatchObject({ tensor: 'w2', clipped: null });
+  expect(channels!.spread).toBeGreaterThan(100);
+  const remedy = helpfulRemedy(report)!;
+  expect(remedy.tensors.map(({ kind, tensor }) => [kind, tensor])).toEqual([
+    ['scale', 'ar'],
+    ['channels', 'w2'],
+  ]);
+  expect([remedy.rest!.nodes, remedy.error! < 0.03]).toEqual([[], true]);
+  expect(text(report)).toMatch(
+    /reads ar: scale 0\.0023622 \(up to 0\.3, zero point 0\), largest value \S+, 3\d % clipped; w2: /,
+  );
+  const copy = join(folder, 'rescaled.onnx');
+  await writeRemedy(join(folder, 'quantized.onnx'), remedy, copy);
+  const again = await judge(copy, [join(folder, 'quantized.npz')], { low: 'int8', tolerance: 0.03 });
+  expect([passesTolerance(again), again.outputs[0]!.error]).toEqual([true, expect.closeTo(remedy.error!, 6)]);
 });

@@ -1,15 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { findDynamicShapesCost } from '../../src/builder/run/fixedShapes.ts';
 import { type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
 import { searchChange } from '../../src/builder/run/searchChange.ts';
 import { whatIf } from '../../src/builder/run/whatIf.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
+import { readBuildSide } from '../../src/builder/store/buildSide.ts';
+import { gate as gateCommand } from '../../src/cli/diff/gate.ts';
+import { formatReport } from '../../src/core/report/reportText.ts';
 import { writeChanged } from '../../src/builder/surgery/writeChanged.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
-import { modelPath } from '../support/fixtures.ts';
+import { fixturePath, modelPath } from '../support/fixtures.ts';
+import { runCommand } from '../unit/cli/runCommand.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -107,3 +112,28 @@ async function softmaxOf(module: string): Promise<string> {
   const { value } = await readModel(bytesOf(readFileSync(options.model)));
   return value!.nodes.find(({ op, name }) => op === 'Softmax' && name.startsWith(module))!.id;
 }
+
+test('what open dimensions cost is found once, and is in the report and the gate from then on', async () => {
+  const model = join(folder, 'gpt.onnx');
+  copyFileSync(fixturePath('builds/gpt_kv/model.onnx'), model);
+  const past = { min: '1x4x1x8', opt: '1x4x16x8', max: '4x4x64x8' };
+  const caches = Object.fromEntries(['past_k0', 'past_v0', 'past_k1', 'past_v1'].map((name) => [name, past]));
+  const profiles = [{ ids: { min: '1x1', opt: '1x16', max: '4x64' }, ...caches }];
+  const own = { ...options, model, randomWeights: false };
+  const build = await runBuild({ ...own, profiles, folder: join(folder, 'dynamic') });
+  const cost = await findDynamicShapesCost(build.folder, { driver: driverPath, confirm: options.confirm });
+  expect(cost.kernels.dynamic).toBeGreaterThan(cost.kernels.fixed + 5);
+  const { report } = await readBuildSide(build.folder);
+  expect(report.dynamicShapes).toEqual(cost);
+  const text = formatReport(report).replaceAll(/\s+/g, ' ');
+  expect(text).toContain('missed: With fixed ids 1×16, past_k0 1×4×16×8,');
+  expect(text).toContain(`(${cost.kernels.fixed} instead of ${cost.kernels.dynamic})`);
+  const gate = join(folder, 'dynamic.gate.yaml');
+  writeFileSync(gate, 'rules:\n  dynamicShapes: { kernels: 2, fused: 100 }\n');
+  const checked = await runCommand(gateCommand, gate, '--build', build.folder, '--json');
+  const { checks } = JSON.parse(checked.out) as { checks: { verdict: string }[] };
+  expect(checks.map(({ verdict }) => verdict)).toEqual(['failed', 'passed']);
+  await expect(findDynamicShapesCost(base, { driver: driverPath, confirm: options.confirm })).rejects.toThrow(
+    'was built for fixed shapes',
+  );
+});

@@ -344,6 +344,68 @@ add("qlinear_activations", ["qlinear-pairs", "quantize-in-float"],
     [scale, constant("z", 120, np.uint8), constant("ys", 0.1, np.float32), constant("ps", 1 / 256, np.float32),
      constant("zero", 0, np.uint8)], domains=MS, shown=None, allow=["rounding"])
 
+# Training, losses and statistics
+add("layer_norm_mean", ["normalization-outputs"],
+    [N("LayerNormalization", ["x", "g"], ["y", "m", "d"], name="norm", axis=-1)], [X], [Y, value("m", [4, 1]), value("d", [4, 1])],
+    [weight("g", 16)], shown=None, allow=["rounding"])
+add("running_mean", ["normalization-outputs"],
+    [N("BatchNormalization", ["x", "g", "b", "m", "v"], ["y", "rm", "rv"], name="norm", training_mode=1, momentum=0.8)],
+    [value("x", [2, 3, 4])], [value("y", [2, 3, 4]), value("rm", [3]), value("rv", [3])],
+    [constant(name, [0.5, 1, 2], np.float32) for name in "gbmv"], shown=None, allow=["rounding"])
+add("loss", ["cross-entropy"],
+    [N("SoftmaxCrossEntropyLoss", ["x", "label", "w"], ["y", "logs"], name="loss", ignore_index=1)],
+    [value("x", [2, 3, 4]), value("label", [2, 4], T.INT64)], [value("y", []), value("logs", [2, 3, 4])],
+    [constant("w", [0.5, 1, 2], np.float32)], shown=None, allow=["rounding"])
+pooled = [value("x", [1, 2, 9, 9])], [value("y", None)]
+add("max_dilated", ["pool-taps"], [N("MaxPool", ["x"], ["y"], name="p", kernel_shape=[3, 2], dilations=[2, 1], pads=[1, 0, 1, 0],
+                                     strides=[2, 1])], *pooled, shown=None, allow=["rounding"])
+add("mean_dilated", ["pool-taps"], [N("AveragePool", ["x"], ["y"], name="p", kernel_shape=[3, 3], dilations=[2, 2], ceil_mode=1,
+                                      pads=[1, 1, 1, 1], strides=[2, 2])], *pooled, shown=None, allow=["rounding"], opset=19)
+add("norm_3", ["pool-taps"], [N("LpPool", ["x"], ["y"], name="p", kernel_shape=[2, 2], p=3, auto_pad="SAME_LOWER")], *pooled,
+    shown=None, allow=["rounding"])
+
+# Integers
+i4 = value("x", [4, 16], T.INT32), value("k", [16], T.INT32), value("y", [4, 16], T.INT32)
+for operator in ("And", "Or", "Xor"):
+    add("bitwise_" + operator.lower(), ["bit-planes"], [N("Bitwise" + operator, ["x", "k"], ["y"], name="bits")], i4[:2], i4[2:], opset=18)
+u4, v4 = value("x", [4, 16], T.UINT8), value("y", [4, 16], T.UINT8)
+add("bitwise_not", ["bit-planes"], [N("BitwiseNot", ["x"], ["y"], name="bits")], [u4], [v4], opset=18)
+add("uint8_sum", ["narrow-integers"], [N("Sub", ["x", "k"], ["y"], name="sub")], [u4], [v4], [integers("k", 0, 255, np.uint8, 16)])
+add("uint8_image", ["dequantize-in-float"], [N("DequantizeLinear", ["x", "s", "z"], ["y"], name="d")], [u4], [Y],
+    [scale, constant("z", 114, np.uint8)])
+add("uint8_result", ["quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["y"], name="q"), N("DequantizeLinear", ["y", "s", "z"], ["d"], name="d")], [X],
+    [v4, value("d", [4, 16])], [scale, constant("z", 114, np.uint8)])
+add("integer_product", ["integer-products"], [N("MatMulInteger", ["x", "k", "z", "t"], ["y"], name="mm")],
+    [u4, value("k", [16, 3], T.UINT8)], [value("y", [4, 3], T.INT32)], [constant("z", 100, np.uint8), constant("t", [3], np.uint8)])
+add("integer_conv", ["integer-products"], [N("ConvInteger", ["x", "k", "z"], ["y"], name="conv", pads=[1, 1, 1, 1])],
+    [value("x", [1, 2, 5, 5], T.UINT8)], [value("y", None, T.INT32)], [integers("k", 0, 255, np.uint8, 3, 2, 3, 3), constant("z", 9, np.uint8)])
+
+add("reduced_bool", ["narrow-integers"], [N("Greater", ["x", "k"], ["b"], name="gt"), N("ReduceMax", ["b"], ["y"], name="any", keepdims=0)],
+    [X], [value("y", [], T.BOOL)], [scale, constant("k", 0.3, np.float32)], opset=20)
+add("split_quantized", ["quantize-in-float"],
+    [N("QuantizeLinear", ["x", "s", "z"], ["q"], name="q"), N("Split", ["q"], ["l", "r"], name="split", axis=1),
+     N("DequantizeLinear", ["l", "s", "z"], ["a"], name="a"), N("DequantizeLinear", ["r", "s", "z"], ["b"], name="b"),
+     N("Mul", ["a", "b"], ["y"], name="mul")], [X], [value("y", [4, 8])], [scale, constant("z", 77, np.uint8)])
+
+# Old converters
+add("broadcast_6", ["raise-opset"],
+    [N("Add", ["x", "b"], ["a"], name="add", broadcast=1, axis=1), N("PRelu", ["a", "b"], ["p"], name="prelu"),
+     N("Mul", ["p", "s"], ["y"], name="mul", broadcast=1)], [value("x", [2, 3, 4])], [value("y", [2, 3, 4])],
+    [constant("b", [0.5, 1, 2], np.float32), scale], opset=6, ir=3, shown="other", allow=["unproved"])
+add("table_of_names", ["index-labels", "ml-lookup"],
+    [N("ArgMax", ["x"], ["i"], name="best", axis=1, keepdims=0), N("ArrayFeatureExtractor", ["names", "i"], ["n"], name="pick", **ml),
+     N("Reshape", ["n", "flat"], ["label"], name="flat"), N("Relu", ["x"], ["y"], name="relu")], [X], [Y, value("label", [4], T.STRING)],
+    [h.make_tensor("names", T.STRING, [16], [b"n%d" % i for i in range(16)]), constant("flat", [-1], np.int64)],
+    domains=ML, allow=["signature"])
+
+add("texts", ["index-texts", "ml-lookup"],
+    [N("Gather", ["text", "zero"], ["t"], name="column", axis=1), N("LabelEncoder", ["t"], ["n"], name="code",
+       keys_strings=["red", "green", "blue"], values_floats=[0.5, 1.5, 2.5], default_float=-3.0, **ml),
+     N("OneHotEncoder", ["t"], ["h"], name="hot", cats_strings=["blue", "gray"], zeros=1, **ml),
+     N("Reshape", ["n", "one"], ["n1"], name="column1"), N("Concat", ["n1", "h"], ["y"], name="all", axis=1)], [value("text", [4, 2], T.STRING)], [value("y", [4, 3])],
+    [constant("zero", 0, np.int64), constant("one", [-1, 1], np.int64)], domains=ML, allow=["signature"])
+
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],
     [constant("r", 0.5, np.float32), constant("t", True)], shown=None, allow=["dropout-inference"])

@@ -153,3 +153,38 @@ nodes = [
 corner = random.random((1, places, 2)) * 500
 raw = np.concatenate([corner, corner + 20 + random.random((1, places, 2)) * 100], 2).astype(F)
 save("suppressed", nodes, [value("raw", [1, places, 4]), value("cls", [1, 1, places])], [value("boxes", ["n", 4]), value("scores", ["n"]), value("picked", ["n", 3], TensorProto.INT64)], raw=raw, cls=random.standard_normal((1, 1, places)).astype(F))
+
+# Sinusoidal features of an image in opset 17, where ONNX has no BF16 for Conv, Sin and Cos. TensorRT computes all of them
+# in it: phases of dozens of radians keep three digits.
+random = np.random.default_rng(7)
+nodes = [
+    node("Conv", ["image", weight("phase.w", 16, 3, 1, 1, scale=30), weight("phase.b", 16)], ["phase"], "/embed/Conv"),
+    node("Sin", ["phase"], ["sin"], "/embed/Sin"), node("Cos", ["phase"], ["cos"], "/embed/Cos"),
+    node("Concat", ["sin", "cos"], ["waves"], "/embed/Concat", axis=1),
+    node("Conv", ["waves", weight("out.w", 4, 32, 1, 1), weight("out.b", 4, scale=0.1)], ["features"], "/head/Conv"),
+]  # fmt: skip
+save("waves", nodes, [value("image", [1, 3, 32, 32])], [value("features", [1, 4, 32, 32])], image=image(32))
+
+# A classifier with Q/DQ pairs. Planted: the scale of one tensor is a tenth of what its values need, and one product has a
+# single scale for channels that are hundreds of times apart.
+random = np.random.default_rng(7)
+zero = constant("zero", np.int8(0))
+
+
+def quantized(x, y, scale):
+    return [node("QuantizeLinear", [x, constant(f"{x}.scale", F(scale)), "zero"], [f"{x}.q"], f"/{x}/QuantizeLinear"), node("DequantizeLinear", [f"{x}.q", f"{x}.scale", "zero"], [y], f"/{x}/DequantizeLinear")]
+
+
+def largest(name):
+    return np.abs(weights[name]).max()
+
+
+weight("w1", 16, 32), weight("w2", 32, 24), weight("w3", 24, 10)
+weights["w2"] *= np.geomspace(1, 300, 24).astype(F)
+weights["w3"] /= np.geomspace(1, 300, 24).astype(F)[:, None]
+nodes = [
+    *quantized("x", "xd", 4 / 127), *quantized("w1", "w1d", largest("w1") / 127), node("MatMul", ["xd", "w1d"], ["a"], "/fc1/MatMul"), node("Relu", ["a"], ["ar"], "/fc1/Relu"),
+    *quantized("ar", "ad", 0.3 / 127), *quantized("w2", "w2d", largest("w2") / 127), node("MatMul", ["ad", "w2d"], ["b"], "/fc2/MatMul"), node("Relu", ["b"], ["br"], "/fc2/Relu"),
+    node("MatMul", ["br", "w3"], ["scores"], "/fc3/MatMul"),
+]  # fmt: skip
+save("quantized", nodes, [value("x", [8, 16])], [value("scores", [8, 10])], x=random.standard_normal((8, 16)).astype(F).clip(-3.9, 3.9))

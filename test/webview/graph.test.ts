@@ -165,9 +165,8 @@ describe('little room', () => {
   it('puts the details below, and nothing over anything', async () => {
     const view = await open();
     await view.page.setViewportSize({ width: 480, height: 900 });
-    const shown = await data('fusion_zoo');
-    await show(view, shown);
-    await item(view, `node:${shown.graph!.nodes.find(({ op }) => op === 'LayerNormalization')!.id}`).click();
+    await show(view, await data('fusion_zoo'));
+    await view.page.locator('[role=treeitem][data-key^="node:"], [role=treeitem][data-key^="input:"]').first().click();
     await view.still();
     await view.shot('graph-narrow');
     const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
@@ -190,13 +189,15 @@ describe('the header and the legend', () => {
     await view.page.setViewportSize({ width: 800, height: 600 });
     await show(view, await data('vit_tiny'));
     const box = async (selector: string) => (await view.page.locator(selector).boundingBox())!;
-    const [line, header, floor, legend] = [
-      await box('.figure-bar'),
+    const [line, next, header, floor, legend] = [
+      await box('.figure-line:not(.next)'),
+      await box('.figure-line.next'),
       await box('.graph-header'),
       await box('.graph-floor'),
       await box('.graph-legend'),
     ];
-    expect(line.height).toBeLessThan(56);
+    expect(line.height).toBeLessThan(30);
+    expect(next.height).toBeLessThan(30);
     expect(header.height).toBeLessThan(100);
     expect(floor.y).toBeGreaterThanOrEqual(header.y + header.height);
     expect(legend.y).toBeGreaterThanOrEqual(floor.y + floor.height);
@@ -269,7 +270,7 @@ describe('selection', () => {
     );
     await facts.getByRole('button', { name: 'override: line 7' }).click();
     expect((await view.sent()).at(-1)).toEqual({ method: 'openLine', args: ['overrides', 7] });
-    const raw = view.page.locator('.graph-inspector details').first();
+    const raw = view.page.locator('.graph-inspector .layers details').first();
     await raw.locator('summary').click();
     expect(await raw.locator('pre').textContent()).toContain('[ONNX Layer: /patch_embed/proj/Conv]');
     expect(await view.axe()).toEqual([]);
@@ -288,6 +289,17 @@ describe('selection', () => {
     expect(await panel.locator('h2').textContent()).toBe('Conv');
     expect(await panel.locator('.fate').textContent()).toMatch(/^Computed by layer \d+ .*which computes nothing else/);
     expect(await panel.textContent()).toContain('patch_embed');
+    // What it asks of the editor: a type for the node, and the other views.
+    for (const [name, command] of [
+      ['Keep in FP32', 'keepFp32'],
+      ['Keep in BF16', 'keepBf16'],
+      ['Show in Table', 'showInTable'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one click after the other
+      await panel.getByRole('button', { name }).click();
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect((await view.sent()).at(-1)).toEqual({ method: 'run', args: [command, [conv.id]] });
+    }
     await view.shot('graph-selected-node');
     // On along an edge.
     await panel
@@ -313,6 +325,21 @@ describe('selection', () => {
     const panel = view.page.locator('.graph-inspector');
     expect(await panel.locator('h2').textContent()).toBe(shown.report!.foreignNodes[0]!.title);
     await view.shot('graph-selected-foreign-node');
+    // The kernels come first, the slowest at the top; what proves it is one line that unfolds.
+    const titles = await panel.locator('h3, summary, .inspector-actions').allTextContents();
+    expect(titles).toEqual([
+      'Kernels',
+      'Keep in FP32FP16BF16Show in TimelineShow in Table',
+      'Where time goes',
+      'Contents',
+      'Evidence: derived',
+      expect.stringMatching(/^Boundary: \d+ reasons?$/),
+    ]);
+    const kernels = await panel.locator('.layers > li > .muted').allTextContents();
+    const times = kernels.map((text) => Number.parseFloat(text));
+    expect(times.length).toBeGreaterThan(3);
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    await panel.getByText('Evidence: derived').click();
     await panel
       .getByRole('button', { name: /^log: line/ })
       .first()
@@ -976,7 +1003,7 @@ describe('export', () => {
       };
     }, text);
     expect(parsed.errors).toBe(0);
-    expect(parsed.texts).toContain('▸ softmax_attention');
+    expect(parsed.texts.some((label) => /^[▸▾] softmax_attention$/.test(label))).toBe(true);
     expect(parsed.texts.some((label) => label.startsWith('to_tokens … to_map · MLP'))).toBe(true);
     // Who gets the picture can read it: the legend is part of it, with what occurs and nothing else.
     expect(parsed.texts).toContain('Color by: Fusion groups');

@@ -58,6 +58,8 @@ describe('edges', () => {
     await view.page.mouse.move(at.x, at.y);
     await view.still();
     expect(await view.page.getByRole('tooltip').textContent()).toContain('float 1×64×112×112');
+    await view.page.getByRole('button', { name: 'Fit' }).click();
+    await view.still();
     await boxOf(view, 'output:output').click();
     await view.still();
     expect(await inspector.textContent()).toContain('float 1×1000');
@@ -214,9 +216,7 @@ describe('hover cards', () => {
     const box = (await boxOf(view, 'node:1').boundingBox())!;
     await view.page.mouse.move(box.x - 4, box.y + box.height / 2);
     await view.still();
-    expect(await view.page.getByRole('tooltip').textContent()).toBe(
-      'Layerlayer 1: layer 1Contents2 nodesEvidenceexact',
-    );
+    expect(await view.page.getByRole('tooltip').textContent()).toBe('LayerRelu + AddContents2 nodesEvidenceexact');
     await view.close();
   });
 });

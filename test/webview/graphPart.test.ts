@@ -20,12 +20,14 @@ const place = (view: OpenPage) => view.page.locator('.graph-place');
 describe('a part of the graph', () => {
   it('is the selection with its neighbors, in more steps or fewer, and leads back to where one was', async () => {
     const view = await openGraphPage(views, await vit());
-    const before = await keys(view);
+    const whole = await keys(view);
     await perform(view, 'isolate');
     expect(await place(view).textContent()).toContain('Select a node, a module or an edge first.');
-    expect(await keys(view)).toEqual(before);
-    const conv = before.find((key) => key.startsWith('node:'))!;
+    expect(await keys(view)).toEqual(whole);
+    const conv = whole.find((key) => key.startsWith('node:'))!;
     await view.page.getByRole('treeitem', { name: /^Conv,/ }).click();
+    await view.still();
+    const before = await keys(view);
     const [selection] = await selectionsOf(view);
     await perform(view, 'isolate');
     expect(await place(view).textContent()).toContain('3 of 636 nodes: the selection and 1 step around it');
@@ -191,9 +193,11 @@ describe('a rectangle', () => {
     expect(await view.page.locator('.graph-inspector h2').textContent()).toBe('3 nodes selected');
 
     // A closed module brings all of its nodes along.
-    await drag('module:/blocks/blocks.0', 'module:/blocks/blocks.0');
+    await drag('module:/blocks/blocks.0/attn', 'module:/blocks/blocks.0/attn');
     await drop();
-    const inside = shown.graph!.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.0/')).map(({ id }) => id);
+    const inside = shown
+      .graph!.nodes.filter(({ name }) => name.startsWith('/blocks/blocks.0/attn/'))
+      .map(({ id }) => id);
     const last = (await selectionsOf(view)).at(-1)!;
     expect(last.kind === 'nodes' && last.ids.toSorted()).toEqual(inside.toSorted());
 
@@ -223,8 +227,8 @@ describe('menus and keys', () => {
     const selection = { kind: 'nodes', ids: [conv.id] };
     expect(await context()).toEqual({ webviewSection: 'node', preventDefaultContextMenuItems, selection });
     expect(await selectionsOf(view)).toEqual([selection]);
-    await boxOf(view, 'module:/blocks/blocks.0').click({ button: 'right' });
-    expect(await context()).toMatchObject({ webviewSection: 'module', module: '/blocks/blocks.0' });
+    await boxOf(view, 'module:/blocks/blocks.0/attn').click({ button: 'right' });
+    expect(await context()).toMatchObject({ webviewSection: 'module', module: '/blocks/blocks.0/attn' });
     const [reshape, transpose] = ['Reshape', 'Transpose'].map(
       (op) => `node:${shown.graph!.nodes.find(({ name }) => name === `/patch_embed/${op}`)!.id}`,
     );
@@ -234,7 +238,8 @@ describe('menus and keys', () => {
       webviewSection: 'tensor',
       tensor: { name: '/patch_embed/Reshape_output_0', producer: reshape!.replace('node:', '') },
     });
-    await view.page.mouse.click(edge.x - 240, 120, { button: 'right' });
+    const floor = (await view.page.locator('.graph-floor').boundingBox())!;
+    await view.page.mouse.click(floor.x + 20, floor.y + floor.height - 20, { button: 'right' });
     expect(await context()).toMatchObject({ webviewSection: 'canvas', selection: { kind: 'none' } });
     await boxOf(view, `node:${conv.id}`).focus();
     await view.page.keyboard.press('Shift+F10');

@@ -301,6 +301,10 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       if (previous === null) node(charts).scrollTop = before?.scroll ?? 0;
     },
     select: choose,
+    showPart(part) {
+      tabs.choose(part === 'table' ? 'table' : 'charts');
+      if (part === 'timeline') node(timelineBox).scrollIntoView({ block: 'start' });
+    },
   };
 
   function drawBlank(message: string): void {

@@ -35,6 +35,7 @@ export function connect(mount: (root: HTMLElement, host: ViewHost) => View): voi
     select: (...args: Parameters<View['select']>) => view.select(...args),
     building: (...args: Parameters<NonNullable<View['building']>>) => view.building?.(...args),
     perform: (...args: Parameters<NonNullable<View['perform']>>) => view.perform?.(...args),
+    showPart: (...args: Parameters<NonNullable<View['showPart']>>) => view.showPart?.(...args),
   };
   // The editor itself and extensions of the browser post messages too: what is not ours is not an error.
   const take = (message: unknown) => receive(handlers, message, () => {});

@@ -221,7 +221,12 @@ export const strings = {
     commands: {
       build: 'To build an engine: trtlens build MODEL.onnx',
       attach: 'To show another build: trtlens report --onnx MODEL.onnx --log BUILD.log',
-      keepFp32: 'To keep nodes in FP32, use precision overrides in the editor.',
+      ...Object.fromEntries(
+        ['keepFp32', 'keepFp16', 'keepBf16'].map((one) => [
+          one,
+          'To keep nodes in a type, use precision overrides in the editor.',
+        ]),
+      ),
       goToSource: 'Open the model in the editor to go to this line of your program.',
     } as Record<string, string>,
     inEditor: 'This works in the editor, where models can be built.',

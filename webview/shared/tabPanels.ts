@@ -57,5 +57,5 @@ export function tabPanels<Name extends string>(parent: HTMLElement, options: Tab
     tabs[at]?.tab.focus();
   });
   show();
-  return { below, panels, current: () => current };
+  return { below, panels, choose, current: () => current };
 }

@@ -1,3 +1,4 @@
+import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
@@ -16,21 +17,33 @@ import {
   planOutputs,
   type Sensitivity,
   sensitivityGroups,
+  storedError,
   trialError,
 } from '../../core/accuracy/accuracyReport.ts';
 import {
   findLowNodes,
   findQuantizedNodes,
+  isQuantized,
   judgeChunks,
   type ModelFile,
   type ReducedPrecisionModel,
   switchedChunks,
   unmaterializedTensors,
+  withReplaced,
   withUnmaterialized,
 } from '../../core/accuracy/chunkPlan.ts';
-import { describeFix, FixCost, type PrecisionFix, searchFix } from '../../core/accuracy/smallestFix.ts';
+import {
+  describeFix,
+  describeTrade,
+  FixCost,
+  type PrecisionFix,
+  searchFix,
+  type SearchTrial,
+  type TradeCurve,
+} from '../../core/accuracy/smallestFix.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import type { OnnxModel, OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
+import { readElements } from '../../core/formats/onnx/readElements.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
 import { NodeIndex, resolveOverrides } from '../../core/precision/resolveOverrides.ts';
 import { readOverrides } from '../../core/precision/readOverrides.ts';
@@ -39,13 +52,17 @@ import { standardOpset } from '../../core/network/modelGraph.ts';
 import { modelFacts } from '../../core/precision/buildFacts.ts';
 import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/planRewrite.ts';
-import { externalPath } from '../files/externalFile.ts';
+import { externalPath, openExternal } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
 import { openSamples } from '../simulation/openSamples.ts';
 import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../simulation/simulation.ts';
+import { bestRemedy, clampTrials, faultyConstants, type RemedyRuns, withConstants } from './constantRemedy.ts';
+import { readQuantizedInputs, scaleTrials, withReads } from './scaleRemedy.ts';
+import { withTimes } from './ruleCosts.ts';
+import { SearchLog } from './searchLog.ts';
 import { addTo } from '../../core/base/addTo.ts';
 import { shapeText } from '../../core/base/text.ts';
 
@@ -62,6 +79,8 @@ export interface AccuracyRequest {
   shapes?: ReadonlyMap<string, number[]> | undefined;
   /** Default: the rules' base, else fp16. */
   low?: LowPrecision | undefined;
+  /** Path of the FP32 model whose outputs are the reference; default: the model itself, without what makes it imprecise. */
+  reference?: string | undefined;
   /** Text of override rules that the model is built with. */
   rules?: string | undefined;
   /** Largest error of an output that passes. */
@@ -76,6 +95,12 @@ export interface AccuracyRequest {
   /** The search ends with the best set found after so many runs or seconds. */
   maxRuns: number;
   maxSeconds: number;
+  /** The fix is the best set of at most so many nodes, whatever error it leaves; default: the smallest that passes. */
+  mostNodes?: number | undefined;
+  /** Once the search runs, the signal ends it with what was found; default: nothing is kept. */
+  keepFound?: boolean | undefined;
+  /** Takes what is known while the search goes on, each time that it knows more. */
+  found?: ((report: AccuracyReport) => void) | undefined;
   /** A build of the model: what it computes if its kernels hold values, as a second opinion. */
   build?: FusionReport | undefined;
   /** Also run so many nodes, and every operator and module, alone in low precision. */
@@ -95,6 +120,8 @@ export interface AccuracyProgress {
   done: number;
   /** null: not known. */
   total: number | null;
+  /** The best so far that is worth a look: so many nodes in FP32 and the error they leave. */
+  best?: { nodes: number; error: number };
 }
 
 /**
@@ -120,6 +147,8 @@ export interface OtherRun {
   exact: AccuracyOutput[];
   /** The outputs of another model file. */
   other: (path: string) => Promise<AccuracyOutput[]>;
+  /** How fast ONNX Runtime runs a model file. */
+  timed: (path: string) => Promise<TimedRun[]>;
   /** Stored outputs of an engine. */
   measured: (path: string) => Promise<AccuracyOutput[]>;
 }
@@ -134,10 +163,18 @@ export const withReference = (request: AccuracyRequest, work: (run: OtherRun) =>
 async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) => Promise<Result>): Promise<Result> {
   return withFile(request.model, async (source) => {
     const subject = await readSubject(request, source);
-    const simulation = new Simulation(request.runtime, request.script, request.signal);
+    const end = new AbortController();
+    const simulation = new Simulation(request.runtime, request.script, end.signal);
+    const judge = new Judge(request, subject, simulation);
+    const stop = () => {
+      if (!judge.endSearch()) end.abort(request.signal?.reason);
+    };
+    if (request.signal?.aborted) stop();
+    request.signal?.addEventListener('abort', stop, { once: true });
     try {
-      return await work(new Judge(request, subject, simulation));
+      return await work(judge);
     } finally {
+      request.signal?.removeEventListener('abort', stop);
       await simulation.close();
     }
   });
@@ -154,6 +191,7 @@ interface Subject {
   low: ReducedPrecisionModel;
   base: LowPrecision;
   file: ModelFile;
+  source: FileSource;
 }
 
 async function readSubject(request: AccuracyRequest, source: FileSource): Promise<Subject> {
@@ -174,7 +212,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
   const plan = planPrecision(overrides, index, resolveOverrides(overrides, index, null));
   const base = request.low ?? (plan.base === 'keep' ? 'fp16' : plan.base);
   const name = (await isGzip(path)) ? null : basename(path);
-  const subject = { model, network, index, base, file: { size: source.size, name } };
+  const subject = { model, network, index, base, source, file: { size: source.size, name } };
   const opset = standardOpset(model);
   if (opset < 9)
     throw new UserError(
@@ -188,7 +226,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
   if (base === 'fp16' || base === 'bf16') {
-    const choice = chooseTypes(model, { ...plan, base });
+    const choice = chooseTypes(model, { ...plan, base }, undefined, 'tensorrt');
     refuseErrors(path, choice.problems);
     return { ...subject, low: findLowNodes(choice) };
   }
@@ -215,6 +253,11 @@ class Judge {
   private runs = 0;
   /** Why the model cannot be run in low precision. */
   private refused: string | undefined;
+  /** The error with every node exact: 0 unless another model is the reference. */
+  private exact = 0;
+  /** Results of whole runs by their exact nodes. */
+  private readonly known = new Map<string, ComparedOutput[][]>();
+  private search: 'before' | 'running' | 'stopped' = 'before';
 
   constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
     this.request = request;
@@ -236,27 +279,134 @@ class Judge {
     await this.prepare(low);
     const all = await this.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
-    const fix = this.errorOf(all) <= tolerance ? null : await this.search();
-    const nodes = measureErrors(low, network, measured, fix?.alone ?? new Map(), tolerance, this.refused !== undefined);
+    // What every node exact leaves, no set of nodes repairs.
+    const limit = this.exact <= tolerance ? tolerance : this.exact + tolerance;
+    const worst = this.errorOf(all);
+    const log = new SearchLog(limit, worst);
+    const hopeless = worst > tolerance && worst <= limit;
     const { modelLine, rules: given } = this.request;
-    const { runs } = this;
     const random = hasRandomInputs({ inputs: sources });
-    const described = describeFix({ fix, low, index, base, outputs, tolerance, runs, given, modelLine, random });
-    const sensitivity = await this.sensitivity(nodes);
-    const report: AccuracyReport = {
-      low: base,
-      ...(this.refused !== undefined && { refused: this.refused }),
-      level: 'node',
-      samples,
-      tolerance,
-      inputs: sources,
-      outputs,
-      nodes,
-      fix: described,
-      reason: null,
-      ...(sensitivity && { sensitivity }),
+    const reportOf = (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>): AccuracyReport => {
+      const { runs } = this;
+      const found = { fix, low, index, base, outputs, tolerance, runs, given, modelLine, random };
+      const trade = describeTrade(log.curve, found);
+      return {
+        low: base,
+        ...(this.refused !== undefined && { refused: this.refused }),
+        level: 'node',
+        samples,
+        tolerance,
+        inputs: sources,
+        outputs,
+        nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined),
+        fix: hopeless ? null : describeFix(found),
+        reason: null,
+        ...(trade && { trade }),
+        ...this.comparedWith(),
+      };
     };
-    return this.request.build ? this.kernelLevel(report, this.request.build) : report;
+    const fix = worst <= limit ? null : await this.searchSet(limit, log, reportOf);
+    const report = reportOf(fix, fix?.alone ?? new Map());
+    if (this.isStopped) {
+      report.search = 'stopped';
+      if (fix?.exact.length === low.low.length)
+        Object.assign(report, { fix: null, reason: 'The search was stopped before it found a set that passes.' });
+    } else {
+      const sensitivity = await this.sensitivity(report.nodes);
+      const typedCopy = await this.typedCopy();
+      if (sensitivity) report.sensitivity = sensitivity;
+      if (typedCopy) report.typedCopy = typedCopy;
+      if (fix) Object.assign(report, await this.causes(report, fix, limit));
+    }
+    if (hopeless) report.reason = `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
+    const { build } = this.request;
+    return build ? this.kernelLevel(withTimes(report, build), build) : report;
+  }
+
+  /** Constants that are behind the error, and what helps other than FP32. */
+  private async causes(
+    { nodes }: AccuracyReport,
+    fix: PrecisionFix,
+    tolerance: number,
+  ): Promise<Pick<AccuracyReport, 'nodes' | 'remedies' | 'placements'>> {
+    const { low, network, source } = this.subject;
+    const { model, maxSeconds } = this.request;
+    const until = performance.now() + maxSeconds * 1000;
+    const runs: RemedyRuns = {
+      fix: fix.exact,
+      tolerance,
+      over: () => this.request.signal?.aborted === true || performance.now() > until,
+      make: async (replaced) => {
+        await this.simulation.reset();
+        this.known.clear();
+        await this.prepare(withReplaced(low, replaced));
+        return async (exact) => {
+          const flags = low.low.map((_, at) => (exact.includes(at) ? '1' : '0'));
+          return this.errorOf(await this.trial(flags.join(''), null));
+        };
+      },
+    };
+    const guilty = new Set([...fix.exact, ...fix.alone.keys()].map((at) => low.low[at]!.node.id));
+    const read = (tensor: OnnxTensor) =>
+      readElements(tensor, source, (location) => openExternal(dirname(model), location));
+    const subject = { ...this.subject, source };
+    if (this.isQdq) {
+      const { reads, placements } = await readQuantizedInputs(subject, guilty, this.request, read);
+      const found = await bestRemedy(low, scaleTrials(subject, reads), runs);
+      return {
+        nodes: withReads(nodes, reads),
+        ...(found && { remedies: [found] }),
+        ...(placements.length > 0 && { placements }),
+      };
+    }
+    const faults = await faultyConstants(low, network, guilty, read);
+    const found = faults.length === 0 ? null : await bestRemedy(low, clampTrials(low, faults), runs);
+    return { nodes: withConstants(nodes, faults), ...(found && { remedies: [found] }) };
+  }
+
+  /** Ends a search that keeps what it found; false: it is not searching, or keeps nothing. */
+  endSearch(): boolean {
+    if (this.request.keepFound !== true || this.search === 'before') return false;
+    this.search = 'stopped';
+    return true;
+  }
+
+  private get isQdq(): boolean {
+    return this.subject.base === 'int8' || this.subject.base === 'fp8';
+  }
+
+  private get isStopped(): boolean {
+    return this.search === 'stopped';
+  }
+
+  /** What the outputs are compared with, and what of a Q/DQ model is in any reference. */
+  private comparedWith(): Pick<AccuracyReport, 'reference' | 'storedQuantized'> {
+    const { model } = this.subject;
+    const { reference } = this.request;
+    const constants = new Set(model.graph.initializers.map(({ name }) => name));
+    const stored = new Set(
+      model.nodes.flatMap(({ op, inputs }) =>
+        op === 'DequantizeLinear' && constants.has(inputs[0] ?? '') ? [inputs[0]!] : [],
+      ),
+    );
+    const { isQdq } = this;
+    return {
+      ...(reference !== undefined && {
+        reference: { model: basename(reference), exact: finiteOrNull(this.exact) },
+      }),
+      ...(isQdq && stored.size > 0 && { storedQuantized: stored.size }),
+    };
+  }
+
+  /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error with that. */
+  private async typedCopy(): Promise<AccuracyReport['typedCopy']> {
+    const { low, model } = this.subject;
+    const beyond = low.low.map((one) => !isQuantized(one) && one.beyondOnnx === true);
+    const kept = low.low.filter((_, i) => beyond[i]);
+    if (kept.length === 0) return undefined;
+    const error = this.errorOf(await this.trial(beyond.map((exact) => (exact ? '1' : '0')).join(''), null));
+    const operators = [...new Set(kept.map(({ node }) => node.op))].sort();
+    return { nodes: kept.length, operators, opset: standardOpset(model), error: finiteOrNull(error) };
   }
 
   /** Opens the model and reads its samples. */
@@ -275,12 +425,16 @@ class Judge {
   /** The exact run alone. */
   async reference(): Promise<OtherRun> {
     const { samples, inputs } = await this.begin();
-    await this.prepare({ ...this.subject.low, low: [], byId: new Map(), following: new Map() });
-    const exact = this.outputs(await this.trial('', null));
+    const { isQdq } = this;
+    const { low } = this.subject;
+    // The reference of a Q/DQ model is the one without its pairs.
+    await this.prepare(isQdq ? low : { ...low, low: [], byId: new Map(), following: new Map() });
+    const exact = this.outputs(await this.trial(isQdq ? '1'.repeat(low.low.length) : '', null));
     return {
       samples,
       inputs,
       exact,
+      timed: (path) => this.simulation.timed(path, dirname(path)),
       other: async (path) => this.outputs(await this.simulation.other(path, dirname(path))),
       measured: async (path) => this.outputs(await this.simulation.measured(path)),
     };
@@ -291,6 +445,7 @@ class Judge {
     const { low } = this.subject;
     const held = unmaterializedTensors(low, build);
     await this.simulation.reset();
+    this.known.clear();
     await this.prepare(withUnmaterialized(low, held));
     const outputs = this.outputs(await this.trial('0'.repeat(low.low.length), null));
     const names = new Map(report.nodes.map((node) => [node.id, node]));
@@ -352,7 +507,11 @@ class Judge {
       this.request.progress?.({ stage: 'preparing', done, total: model.graph.nodes.length });
     }
     this.plan = this.plan.filter(({ name }) => made.has(name));
-    const reference = (await this.simulation.reference(this.plan, this.request.tolerance)).flat();
+    const { reference: path, tolerance } = this.request;
+    const against = path === undefined ? undefined : { model: path, folder: dirname(path) };
+    const samples = await this.simulation.reference(this.plan, tolerance, against);
+    this.exact = this.errorOf(samples);
+    const reference = samples.flat();
     for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => this.judged.includes(one.name)))
       if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
         throw new UserError(
@@ -380,23 +539,54 @@ class Judge {
     return [...groups.values()];
   }
 
-  private async search(): Promise<PrecisionFix> {
+  /** `reportOf`: what is known so far, as a report. */
+  private async searchSet(
+    tolerance: number,
+    log: SearchLog,
+    reportOf: (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>) => AccuracyReport,
+  ): Promise<PrecisionFix> {
     const { low, network } = this.subject;
-    const { maxRuns, maxSeconds, tolerance, progress } = this.request;
+    const { maxRuns, maxSeconds, progress, found } = this.request;
+    this.search = 'running';
     const groups = this.groups();
     const until = performance.now() + maxSeconds * 1000;
     const cost = new FixCost(low, network, groups);
     const search = searchFix(groups.length, tolerance, (group, exact) => cost.saved(group, exact));
     for (let step = search.next(); ;) {
-      if (step.done) return this.ungroup(step.value, groups);
-      stopIfCancelled(this.request.signal);
-      const exact = Array.from({ length: low.low.length }, () => '0');
-      for (const group of step.value.exact) for (const node of groups[group]!) exact[node] = '1';
-      const error = this.errorOf(await this.trial(exact.join(''), tolerance));
-      this.runs++;
-      progress?.({ stage: 'searching', done: this.runs, total: null });
-      step = search.next({ error, stop: this.runs >= maxRuns || performance.now() >= until });
+      if (step.done) return this.chosen(this.ungroup(step.value, groups), tolerance, log.curve);
+      if (!this.isStopped) stopIfCancelled(this.request.signal);
+      const exact = [...step.value.exact].flatMap((group) => groups[group]!);
+      const { error, isBest } = await this.searchTrial(exact, step.value.about, tolerance, log);
+      if (isBest) {
+        const reason = 'The search is still running.';
+        found?.({ ...reportOf(null, log.alone), search: 'running', fix: null, reason });
+      }
+      progress?.({ stage: 'searching', done: this.runs, total: null, ...(log.best && { best: log.best }) });
+      const stop = this.isStopped || this.runs >= maxRuns || performance.now() >= until;
+      step = search.next({ error, stop });
     }
+  }
+
+  /** Makes a run of the search, and notes what it says. */
+  private async searchTrial(exact: number[], about: SearchTrial['about'], tolerance: number, log: SearchLog) {
+    const flags = Array.from({ length: this.subject.low.low.length }, () => '0');
+    for (const node of exact) flags[node] = '1';
+    // A run that is not over all samples says only that it misses the tolerance.
+    const whole = about === 'trade' || (about === 'repair' && exact.length <= (this.request.mostNodes ?? -1));
+    const error = this.errorOf(await this.trial(flags.join(''), whole ? null : tolerance));
+    this.runs++;
+    const only = flags.length - exact.length === 1 ? flags.indexOf('0') : null;
+    return { error, isBest: log.add({ exact, only, error, whole }) };
+  }
+
+  /** The set that the user gets: the one searched for, the smallest tried that passes, or the best of few enough nodes. */
+  private chosen(fix: PrecisionFix, tolerance: number, curve: TradeCurve): PrecisionFix {
+    const { mostNodes = Infinity } = this.request;
+    const points = curve.points(tolerance, mostNodes);
+    const last = points.at(-1)!;
+    const isSmaller = !fix.minimal && last.error <= tolerance && last.exact.length < fix.exact.length;
+    if (!isSmaller && fix.exact.length <= mostNodes) return fix;
+    return { ...fix, exact: [...last.exact], error: last.error, minimal: false, without: new Map() };
   }
 
   private ungroup(fix: PrecisionFix, groups: number[][]): PrecisionFix {
@@ -406,8 +596,13 @@ class Judge {
     return { ...fix, exact, without: spread(fix.without), alone: spread(fix.alone) };
   }
 
-  private trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
-    return this.simulation.trial(exact, limit, this.judged);
+  /** A run with these nodes exact, of all samples; `limit`: up to the first that misses it. */
+  private async trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
+    const known = this.known.get(exact);
+    if (known) return known;
+    const samples = await this.simulation.trial(exact, limit, this.judged);
+    if (limit === null) this.known.set(exact, samples);
+    return samples;
   }
 
   private errorOf(samples: ComparedOutput[][]): number {

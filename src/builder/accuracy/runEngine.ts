@@ -28,6 +28,8 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
   const engine = await engineOf(build);
   await checkOutput(out, [...filesOfBuild(build), ...inputs.map(fileOf)]);
   const file = resolve(out);
+  const { plugins } = build.manifest.options;
+  const libraries = Array.isArray(plugins) ? plugins.map(String) : [];
   const { start, result } = await runTensorrt<Omit<EngineRun, 'gpu' | 'version'>>({
     ...place,
     script: 'run_engine.py',
@@ -41,6 +43,7 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
       there(engine),
       '--output',
       there(file),
+      ...libraries.flatMap((library) => ['--plugin', there(library)]),
       ...inputs.flatMap((input) => ['--input', prefixOf(input) + there(resolve(fileOf(input)))]),
     ],
     results: [file],

@@ -9,6 +9,8 @@ import {
   stepOf,
 } from '../../core/accuracy/precisionSweep.ts';
 import { type AccuracyReport, isWithin, worstError } from '../../core/accuracy/accuracyReport.ts';
+import { findQuantizedNodes } from '../../core/accuracy/chunkPlan.ts';
+import { networkOf } from '../../core/network/network.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
 import { externalPath } from '../files/externalFile.ts';
 import { withFile } from '../files/fileSource.ts';
@@ -23,8 +25,10 @@ import { removeTree } from '../files/persist.ts';
 
 export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
   precisions: readonly SweepPrecision[];
-  /** A Q/DQ model for INT8; default: one made with `calibration`. */
+  /** A Q/DQ model for INT8; default: the model itself if it has Q/DQ nodes, otherwise one made with `calibration`. */
   quantized?: string | undefined;
+  /** Largest errors that pass, of precisions that have one of their own. */
+  tolerances?: ReadonlyMap<SweepPrecision, number> | undefined;
   /** Files with calibration data. */
   calibration: string[];
   /** Stored outputs of engines, by precision. */
@@ -33,6 +37,8 @@ export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'b
   calibrator?: Calibrator | undefined;
   /** Takes each report that a step is made of. */
   judged?: ((report: AccuracyReport) => void) | undefined;
+  /** Times ONNX Runtime with the model, and with the Q/DQ model: what engines are compared with. */
+  times?: boolean | undefined;
   /** Builds and runs an engine of each precision that has no stored outputs; undefined: none. */
   engines?: EngineRequest | undefined;
 }
@@ -41,20 +47,53 @@ export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'b
  * Judges a model in one precision after the other, each compared with FP32.
  * @throws {UserError} if the model cannot be read or run; a precision that cannot be run has the reason in its step
  */
-export async function runPrecisionSweep(request: SweepRequest): Promise<PrecisionSweep> {
+export async function runPrecisionSweep(asked: SweepRequest): Promise<PrecisionSweep> {
+  const hasPairs = await hasQuantizedData(asked.model);
+  const request = hasPairs ? quantizedSubject(asked) : asked;
+  const isAlone = hasPairs && asked.reference === undefined;
   const steps: SweepStep[] = [];
   let samples = 0;
-  await withReference(request, async (run) => {
+  await withReference(isAlone ? { ...request, low: 'int8' } : request, async (run) => {
     samples = run.samples;
     const measure = new Measurement(request, run);
     for (const precision of request.precisions) {
+      const own = request.tolerances?.get(precision);
+      const judging = { ...request, tolerance: own ?? request.tolerance };
       const measured = await measure.step(precision);
-      if (precision === 'fp32') steps.push({ ...blank(precision), predicted: run.exact, ...measured });
-      else if (precision === 'int8') steps.push({ ...(await quantizedStep(request, run)), ...measured });
-      else steps.push({ ...(await judgedStep(request, precision)), ...measured });
+      const step =
+        precision === 'fp32'
+          ? {
+              ...blank(precision),
+              predicted: run.exact,
+              ...(isAlone ? { notes: [alone] } : await timesOf(request.model, request, run)),
+            }
+          : precision === 'int8'
+            ? await (isAlone ? aloneStep(judging, run) : quantizedStep(judging, run))
+            : isAlone
+              ? { ...blank(precision), reason: needsReference }
+              : await judgedStep(judging, precision);
+      steps.push({ ...step, ...measured, ...(own !== undefined && { tolerance: own }) });
     }
   });
   return { tolerance: request.tolerance, samples, rungs: steps };
+}
+
+const alone = 'The model has Q/DQ nodes; the reference is the same model without them.';
+const needsReference =
+  'not run: the model has Q/DQ nodes. Pass the FP32 model that it was made from (--reference MODEL)';
+
+/** A Q/DQ model is the INT8 of the FP32 model that it was made from, where that is given, and otherwise its own. */
+const quantizedSubject = (asked: SweepRequest): SweepRequest =>
+  asked.reference === undefined
+    ? { ...asked, quantized: asked.model }
+    : { ...asked, model: asked.reference, quantized: asked.quantized ?? asked.model, reference: undefined };
+
+/** Whether Q/DQ nodes make INT8 of a model's data. */
+async function hasQuantizedData(path: string): Promise<boolean> {
+  return withFile(path, async (source) => {
+    const { value: model } = await readModel(source);
+    return model ? findQuantizedNodes(model, networkOf(model), 'int8').low.length > 0 : false;
+  });
 }
 
 const notAsked: MeasuredStep = { measured: null, milliseconds: null, notMeasured: null };
@@ -107,8 +146,11 @@ const blank = (precision: SweepPrecision): SweepStep => ({
   reason: null,
 });
 
-/** FP16 and BF16; where the model cannot be simulated in one of them, why. */
-async function judgedStep(request: SweepRequest, precision: 'fp16' | 'bf16'): Promise<SweepStep> {
+const timesOf = async (path: string, { times }: SweepRequest, run: OtherRun): Promise<Pick<SweepStep, 'timed'>> =>
+  times ? { timed: await run.timed(path) } : {};
+
+/** A precision of the model itself; where it cannot be simulated, why. */
+async function judgedStep(request: SweepRequest, precision: Exclude<SweepPrecision, 'fp32'>): Promise<SweepStep> {
   try {
     const report = await judgeAccuracy({ ...request, low: precision });
     request.judged?.(report);
@@ -118,6 +160,12 @@ async function judgedStep(request: SweepRequest, precision: 'fp16' | 'bf16'): Pr
     return { ...blank(precision), reason: `not run: ${error.message}` };
   }
 }
+
+/** INT8 of a Q/DQ model without the one that it was made from. */
+const aloneStep = async (request: SweepRequest, run: OtherRun): Promise<SweepStep> => ({
+  ...(await judgedStep(request, 'int8')),
+  ...(await timesOf(request.model, request, run)),
+});
 
 /** INT8: a Q/DQ model that was given, or one that ONNX Runtime makes. */
 async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<SweepStep> {
@@ -158,10 +206,7 @@ function nothingLow(error: unknown): null {
   throw error;
 }
 
-/**
- * The outputs of a Q/DQ model against the FP32 model, and which of its nodes are to blame. What repairs it is known only
- * where all weights are in floating point: weights that are stored quantized keep their error.
- */
+/** The outputs of a Q/DQ model against the FP32 model, which of its nodes are to blame, and what its weights lose alone. */
 async function compareQuantized(path: string, request: SweepRequest, run: OtherRun): Promise<SweepStep> {
   return withFile(path, async (source) => {
     const { value: model, problems } = await readModel(source);
@@ -175,13 +220,13 @@ async function compareQuantized(path: string, request: SweepRequest, run: OtherR
     if (made.size === 0)
       throw new UserError(`${basename(path)} has no DequantizeLinear node, so nothing in it is INT8`);
     const predicted = await run.other(path);
-    const step = { ...blank('int8'), predicted, lowNodes: low.length };
+    const step = { ...blank('int8'), predicted, lowNodes: low.length, ...(await timesOf(path, request, run)) };
     if (isWithin(worstError(predicted), request.tolerance)) return step;
-    const report = await judgeAccuracy({ ...request, model: path, low: 'int8' }).catch(nothingLow);
-    if (report === null) return step;
-    const { culprits, fix } = stepOf('int8', report);
-    const constants = new Set(model.graph.initializers.map(({ name }) => name));
-    const stored = model.nodes.some(({ op, inputs }) => op === 'DequantizeLinear' && constants.has(inputs[0]!));
-    return { ...step, culprits, fix: stored ? null : fix };
+    const against = { ...request, model: path, low: 'int8' as const, reference: request.model };
+    const report = await judgeAccuracy(against).catch(nothingLow);
+    if (report === null)
+      return { ...step, notes: ['Its nodes cannot be judged one by one: none reads data through Q/DQ nodes in INT8.'] };
+    const { culprits, fix, notes } = stepOf('int8', report);
+    return { ...step, culprits, fix, ...(notes && { notes }) };
   });
 }

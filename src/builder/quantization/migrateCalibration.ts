@@ -2,9 +2,16 @@ import { basename, join, resolve } from 'node:path';
 import { networkOf } from '../../core/network/network.ts';
 import { type ModelGraph, products, standardOpset } from '../../core/network/modelGraph.ts';
 import { planEdit } from '../../core/formats/onnx/editModel.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { OnnxModel, OnnxTensor } from '../../core/formats/onnx/onnxModel.ts';
 import { cacheNotes, QuantizedGraph } from '../../core/quantization/quantization.ts';
-import { planMigration, scalesAlong, type WeightsToScale } from '../../core/quantization/calibration.ts';
+import {
+  type MigrationPlan,
+  nodesInInt8,
+  planMigration,
+  scalesAlong,
+  type WeightsToScale,
+} from '../../core/quantization/calibration.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { UserError } from '../userError.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
@@ -25,6 +32,8 @@ export interface Migration {
   unused: string[];
   /** What in the cache has no effect, in sentences. */
   notes: string[];
+  /** Names of nodes that have scales and get no pairs, because the engine computed them in floating point; only with an engine. */
+  floating?: string[];
   model: string;
 }
 
@@ -41,10 +50,11 @@ export function refuseOldOpset(path: string, model: OnnxModel): void {
 
 /**
  * Writes a model with Q/DQ nodes that have the scales of a calibration cache: TensorRT 11 reads no such caches.
+ * @param engine an implicit INT8 build of the model: pairs only where it computed in INT8
  * @throws {UserError} if the model is quantized already, too old, or the cache fits none of its tensors
  */
 export async function migrateCalibration(
-  { path, cache, out }: { path: string; cache: string; out: string },
+  { path, cache, out, engine = null }: { path: string; cache: string; out: string; engine?: FusionReport | null },
   signal?: AbortSignal,
 ): Promise<Migration> {
   await checkOutput(out, [...(await filesOfModel(path)), cache]);
@@ -59,12 +69,16 @@ export async function migrateCalibration(
   const network = new QuantizedGraph(graph);
   return withFile(path, async (source) => {
     const scales = await weightScales(network, resolve(path), source);
-    const plan = planMigration(
-      network,
-      graph.inferred,
-      calibrated,
-      ({ tensor, axis }) => scales.get(`${axis}:${tensor}`) ?? null,
-    );
+    const planOf = (only: ReadonlySet<string> | null) =>
+      planMigration(
+        network,
+        graph.inferred,
+        calibrated,
+        ({ tensor, axis }) => scales.get(`${axis}:${tensor}`) ?? null,
+        only,
+      );
+    const only = engine === null ? null : int8NodesOf(engine, network, file);
+    const plan = planOf(only);
     if (plan.activations.length === 0)
       throw new UserError(
         plan.skipped[0]
@@ -75,13 +89,34 @@ export async function migrateCalibration(
     if (!edited.value) throw new UserError(`${file}: ${edited.problems[0]?.message ?? 'cannot be edited'}`);
     await writeModel(edited.value, { path, source }, out, signal);
     const { activations, weights, unused } = plan;
-    const skipped = plan.skipped.map(({ node, reason }) => ({
-      node,
-      name: graph.nodes[graph.indexOfId.get(node)!]!.name,
-      reason,
-    }));
-    return { activations, weights, skipped, unused, notes: cacheNotes(calibrated), model: join(out) };
+    const nameOf = (node: string): string => graph.nodes[graph.indexOfId.get(node)!]!.name;
+    const skipped = plan.skipped.map(({ node, reason }) => ({ node, name: nameOf(node), reason }));
+    const floating = only && [...pairedNodes(planOf(null))].filter((id) => !only.has(id)).map(nameOf);
+    const notes = cacheNotes(calibrated);
+    return { activations, weights, skipped, unused, notes, ...(floating && { floating }), model: join(out) };
   });
+}
+
+const pairedNodes = ({ edits }: MigrationPlan): Set<string> => new Set(edits.inputs?.map(({ node }) => node));
+
+/** @throws {UserError} if the engine says no types, or computed nothing in INT8 */
+function int8NodesOf(engine: FusionReport, network: QuantizedGraph, file: string): Set<string> {
+  const nodes = nodesInInt8(engine);
+  if (nodes === null)
+    throw new UserError(
+      `the engine's layers say no types. Build it with --profilingVerbosity=detailed and pass its layer info`,
+    );
+  // What adds a bias is no sum.
+  const { graph } = network;
+  for (const id of nodes) {
+    const node = graph.indexOfId.get(id) ?? -1;
+    if (network.op(node) === 'Add' && graph.inputs[node]!.some((tensor) => network.isConstant(tensor)))
+      nodes.delete(id);
+  }
+  if (nodes.size > 0) return nodes;
+  throw new UserError(
+    `the engine computes no Conv, ConvTranspose, Gemm, MatMul, pool or sum of ${file} in INT8. Pass the layer info of a build with --int8`,
+  );
 }
 
 /** Scales of the weights of products, by axis and name. @param only ids of the nodes; null: all */

@@ -26,11 +26,14 @@ import {
   type Proof,
   type ProofVerdict,
   type RepairResult,
+  givenValues,
+  openSettings,
   shapeSets,
   shiftedWeights,
 } from '../../core/repair/repairResult.ts';
-import { builtShapes } from '../../core/build/buildManifest.ts';
-import { readMap, writeMap } from '../../core/network/repairMap.ts';
+import { builtShapes, type ShapeRange } from '../../core/build/buildManifest.ts';
+import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { readMap, type RefusedPlace, writeMap } from '../../core/network/repairMap.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { counted } from '../../core/base/text.ts';
@@ -100,6 +103,7 @@ class Search {
   readonly #refused: RepairResult['refused'] = [];
   readonly #answers = new Map<string, boolean>();
   readonly #opened = new Map<string, FileSource>();
+  #prefersFloat: boolean;
   #linked = '';
   #builds = 0;
   #tensorrt: RepairResult['tensorrt'];
@@ -109,6 +113,7 @@ class Search {
     this.#events = events;
     this.#places = places;
     this.#signal = signal;
+    this.#prefersFloat = request.allow.has('float');
     const { product, version } = request.target ?? { product: 'tensorrt-rtx', version: null };
     this.#tensorrt = { product, version };
   }
@@ -129,12 +134,12 @@ class Search {
     refuseErrors(path, problems);
     const { source, folder } = this.#places;
     this.#linked = await linkWeights(path, model, source, folder);
-    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map() };
+    const original: RepairState = { source, model, steps: [], trials: [], outputs: new Map(), texts: [] };
     const first = await this.#build(original);
     const { only } = this.#request;
     const { state: found, trial: left } = only
       ? await this.#exactly(original, first, only)
-      : await this.#search(original, first);
+      : await this.#found(original, first);
     const result: RepairResult = {
       status: 'failed',
       model: resolve(path),
@@ -145,8 +150,9 @@ class Search {
       left: left.error,
       refused: this.#refused.filter(
         (one, index) =>
-          this.#refused.findIndex((other) => other.node === one.node && other.repair === one.repair) === index,
+          this.#refused.findIndex((other) => other.name === one.name && other.repair === one.repair) === index,
       ),
+      settings: openSettings(model, options.profiles),
       proof: null,
       verdict: null,
       tensorrt: this.#tensorrt,
@@ -215,6 +221,15 @@ class Search {
     return { state, trial: await this.#build(state) };
   }
 
+  /** Who allows floating point wants it, unless the model only builds without it. */
+  async #found(original: RepairState, first: RepairTrial): Promise<Next> {
+    const next = await this.#search(original, first);
+    if (next.trial.error === null || !this.#prefersFloat) return next;
+    this.#prefersFloat = false;
+    const other = await this.#search(original, first);
+    return other.trial.error === null ? other : next;
+  }
+
   /** Adds repairs until the model builds or none helps any more. */
   async #search(original: RepairState, first: RepairTrial): Promise<Next> {
     let [state, trial] = [original, first];
@@ -278,7 +293,7 @@ class Search {
   ): Promise<RankedRepair[]> {
     const { found, refused } = await candidates(subject, failureOfTrial(subject.model, trial), excluded);
     this.#refused.push(...refused);
-    return preferred(found, this.#request.allow);
+    return preferred(found, this.#prefersFloat);
   }
 
   /** One after the other; each is planned on what the ones before have left. @param atNodes only at the failing nodes */
@@ -301,14 +316,20 @@ class Search {
 
   async #apply(
     state: RepairState,
-    { repair, edits, places, outputs }: PlannedRepair,
+    { repair, edits, places, outputs, texts }: PlannedRepair,
     trial: RepairTrial,
   ): Promise<RepairState> {
     this.#events.progress?.(`${repair.id}: ${counted(places.length, 'place')}`);
     const made = await editState(state, edits);
     const { id, title, class: kind } = repair;
     const steps = [...state.steps, { id, title, class: kind, places }];
-    return { ...made, steps, trials: [...state.trials, trial], outputs: joinOutputs(state.outputs, outputs) };
+    return {
+      ...made,
+      steps,
+      trials: [...state.trials, trial],
+      outputs: joinOutputs(state.outputs, outputs),
+      texts: texts.length > 0 ? texts : state.texts,
+    };
   }
 
   /** Without each repair that turns out not to be needed. */
@@ -337,9 +358,10 @@ class Search {
   }
 
   #subject(state: RepairState): RepairSubject {
-    const { known } = shapeSets(state.model, this.#request.options.profiles);
+    const { profiles } = this.#request.options;
     return new RepairSubject(state.model, state.source, {
-      shapes: known,
+      shapes: shapeSets(state.model, profiles).known,
+      values: givenValues(state.model, profiles, () => true),
       open: (location) => this.#open(location),
       compute: (names) => this.#places.runtime.compute(state, names, this.#linked),
     });
@@ -362,8 +384,9 @@ class Search {
     const model = await this.#written(state, `trtlens-repair-${this.#builds}.onnx`);
     const build = join(folder, `build-${this.#builds}`);
     try {
-      const { engine: _, ...options } = this.#request.options;
-      const built = await runBuild({ ...options, model, folder: build }, {}, this.#signal);
+      const { engine: _, profiles, ...options } = this.#request.options;
+      const own = profiles && { profiles: ofInputs(state.model, profiles) };
+      const built = await runBuild({ ...options, ...own, model, folder: build }, {}, this.#signal);
       const { result, error, tensorrt, files } = built.manifest;
       this.#tensorrt = tensorrt;
       if (result === 'cancelled') throw new Cancelled();
@@ -399,11 +422,18 @@ class Search {
       repaired: await shifted(repaired, 'trtlens-repaired.onnx'),
       files: this.#request.samples.map((file) => resolve(file)),
       noisy,
-      plan: planProof(original.model, profiles),
+      plan: planProof(original.model, profiles, repaired.model),
       renamed: repaired.outputs,
+      texts: repaired.texts,
     });
   }
 }
 
-const reasonIn = ([first]: readonly { node: string; reason: string }[]): string =>
-  first ? `: at node ${first.node}, ${first.reason}` : '';
+/** The shapes of inputs that the model still has. */
+function ofInputs({ graph }: OnnxModel, profiles: readonly Record<string, ShapeRange>[]): Record<string, ShapeRange>[] {
+  const names = new Set(graph.inputs.map(({ name }) => name));
+  return profiles.map((profile) => Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name))));
+}
+
+const reasonIn = ([first]: readonly RefusedPlace[]): string =>
+  first ? `: at node "${first.name}", ${first.reason}` : '';

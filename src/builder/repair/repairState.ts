@@ -15,6 +15,8 @@ export interface RepairState {
   trials: readonly RepairTrial[];
   /** Outputs with other names, or gone. */
   outputs: ReadonlyMap<string, string | null>;
+  /** The texts for which inputs take the index. */
+  texts: readonly string[];
 }
 
 /**

@@ -101,6 +101,7 @@ export class RuntimeSession {
     /** A copy of the original with weights moved by a rounding step; null: there is none. */
     noisy: string | null;
     renamed: ReadonlyMap<string, string | null>;
+    texts: readonly string[];
   }): Promise<Proof | { reason: string }> {
     const { plan, renamed, ...rest } = request;
     try {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { ShapeRange } from '../../core/build/buildManifest.ts';
 import { catalogue, planRepair } from '../../core/repair/planRepair.ts';
-import { shapeSets } from '../../core/repair/repairResult.ts';
+import { givenValues, shapeSets } from '../../core/repair/repairResult.ts';
 import type { RepairStep } from '../../core/network/repairMap.ts';
 import { RepairSubject } from '../../core/repair/subject.ts';
 import { openExternal } from '../files/externalFile.ts';
@@ -25,6 +25,7 @@ export async function suggestRepairs(
     return await withFile(path, async (source) => {
       const subject = new RepairSubject(model, source, {
         shapes: shapeSets(model, profiles).known,
+        values: givenValues(model, profiles),
         open: async (location) => {
           const file = opened.get(location) ?? (await openExternal(dirname(path), location));
           opened.set(location, file);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteCommand } from '../../core/base/text.ts';
 import type { Diagnosis, DiagnosisCode } from '../../core/diagnose/diagnosis.ts';
@@ -9,6 +9,7 @@ import { subgraphOf } from '../../core/surgery/extractModel.ts';
 import { bytesOf } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { driverModules } from '../files/driverModules.ts';
 import { extractSubgraph } from '../surgery/extractSubgraph.ts';
 import { readWhole, withFile } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
@@ -248,6 +249,8 @@ class Reducer {
       );
     }
     const folders = anonymize ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
+    const scripts = driverFiles(last.built.manifest.command);
+    for (const path of scripts) await copyFile(path, join(result, basename(path)));
     const command = `${quoteCommand(commandIn(last, folders), shell)}\n`;
     await writeFile(join(result, names.log), withoutFolders(last.log, folders));
     await writeFile(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
@@ -306,13 +309,26 @@ function brokenIn({ built, check }: PartTrial, model: string): string[] {
   return check.nodes;
 }
 
-/** The command of a build as it can be run in the folder of the result. */
-const commandIn = ({ built }: PartTrial, folders: readonly string[]): string[] =>
-  runByHand(built.manifest.command).map((argument) =>
-    withoutFolders(Buffer.from(argument), folders)
-      .toString()
-      .replace(/\.partial$/, ''),
+/** The scripts that a build of the Python driver runs: who gets the part has TensorRT, but not these. */
+function driverFiles(command: readonly string[]): string[] {
+  const script = command.find((argument) => isAbsolute(argument) && basename(argument) === 'build_engine.py');
+  return script === undefined ? [] : [script, ...driverModules.map((name) => join(dirname(script), name))];
+}
+
+/** The command of a build as it can be run in the folder of the result, on another computer: programs by their names. */
+function commandIn({ built }: PartTrial, folders: readonly string[]): string[] {
+  const { command } = built.manifest;
+  const scripts = driverFiles(command);
+  const [program = '', ...args] = runByHand(command);
+  const named = !isAbsolute(program) ? program : scripts.length > 0 ? 'python3' : basename(program);
+  return [named, ...args].map((argument) =>
+    scripts.includes(argument)
+      ? basename(argument)
+      : withoutFolders(Buffer.from(argument), folders)
+          .toString()
+          .replace(/\.partial$/, ''),
   );
+}
 
 /** Folders of the programs and files that a command names. */
 const foldersIn = (command: readonly string[]): string[] =>

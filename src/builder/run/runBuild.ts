@@ -102,7 +102,8 @@ export interface BuildEvents extends OutputEvents {
  * @throws {Cancelled} if it was cancelled before it began
  * @throws {UserError} if the build cannot begin: no such model, no TensorRT, a request that this version cannot meet
  */
-export async function runBuild(options: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
+export async function runBuild(given: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
+  const options = given.plugins ? { ...given, plugins: await pluginPaths(given.plugins) } : given;
   await checkModel(options.model);
   await checkOutputs(options);
   const plan = await planBuild(options, { ...options, signal });
@@ -144,6 +145,18 @@ async function checkModel(path: string): Promise<void> {
   // TensorRT reads it by its name, and so do we, before and after.
   if (!status.isFile()) throw new UserError(`${path} is not a regular file. Save the model to a file first`);
 }
+
+/** Whole paths: the system looks for a bare name elsewhere. */
+const pluginPaths = (libraries: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    libraries.map(async (library) => {
+      const path = resolve(library);
+      await stat(path).catch((error: unknown) => {
+        throw fileTrouble(library, error);
+      });
+      return path;
+    }),
+  );
 
 /** What passed is moved there, perhaps hours later. */
 async function checkOutputs(options: BuildOptions): Promise<void> {

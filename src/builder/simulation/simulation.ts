@@ -7,6 +7,7 @@ import type {
   PlannedOutput,
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
+import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
@@ -15,6 +16,12 @@ import { UserError } from '../userError.ts';
 export interface PythonWithRuntime {
   python: string;
   environment?: Record<string, string>;
+}
+
+/** Another model file, and where its external data is. */
+export interface OtherModel {
+  model: string;
+  folder: string;
 }
 
 /** An input of the model, and what to make where no file is given. */
@@ -105,16 +112,22 @@ export class Simulation {
 
   /**
    * Runs the chunks that were added with every node exact; the outputs, sample by sample. `tie`: how close two choices are
-   * equally good.
+   * equally good; `against`: a model file whose outputs are the reference instead.
    */
-  async reference(planned: readonly PlannedOutput[], tie: number): Promise<ComparedOutput[][]> {
+  async reference(planned: readonly PlannedOutput[], tie: number, against?: OtherModel): Promise<ComparedOutput[][]> {
     const outputs = planned.map(({ name, measure }) => ({ name, measure }));
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'reference', outputs, tie })).samples;
+    const request = { do: 'reference', outputs, tie, against: against ?? null };
+    return (await this.ask<{ samples: ComparedOutput[][] }>(request)).samples;
   }
 
   /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */
   async other(model: string, folder: string): Promise<ComparedOutput[][]> {
     return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'other', model, folder })).samples;
+  }
+
+  /** How fast ONNX Runtime runs a model file on these samples, with its optimizations: on each device that it has. */
+  async timed(model: string, folder: string): Promise<TimedRun[]> {
+    return (await this.ask<{ rows: TimedRun[] }>({ do: 'timed', model, folder })).rows;
   }
 
   /** Outputs that an engine gave, of the first sample, compared with the reference. */

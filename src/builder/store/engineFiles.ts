@@ -21,7 +21,7 @@ const keys: Partial<Record<Inspection['kind'], Piece>> = {
 
 /** Names under which TensorRT's tools and their users save what a build leaves. */
 const likely =
-  /(?:layer|profile|engine_info|graph|build|trtexec|verbose|trace)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$|\.sqlite$|ncu[^/]*\.csv$/i;
+  /(?:layer|profile|engine_info|graph|build|trtexec|verbose|trace|log)[^/]*\.(?:json|log|txt)(?:\.gz)?$|\.log(?:\.gz)?$|\.sqlite$|ncu[^/]*\.csv$/i;
 /** Larger or more files than these are not tried. */
 const largest = 64 << 20;
 const mostTried = 24;
@@ -54,6 +54,42 @@ export async function engineFilesOf(path: string, files = new ParsedFiles()): Pr
     if (fitting.length === 1) given = { ...given, [kind]: fitting[0]! };
   }
   return given;
+}
+
+/**
+ * The files next to a model that a build of it left: layer info whose layers are placed in it, or else a log, the newest
+ * of several, with what belongs to it; [] none.
+ */
+export async function filesNearModel(onnx: string, files = new ParsedFiles()): Promise<string[]> {
+  const found: Partial<Record<Piece, string[]>> = {};
+  for (const path of await newestFirst(await filesNear(onnx, (name) => likely.test(name)))) {
+    // oxlint-disable-next-line no-await-in-loop -- small files, one after the other
+    const { key } = await keyOf(path).catch(() => ({ key: undefined }));
+    if (key !== undefined) (found[key] ??= []).push(path);
+  }
+  for (const kind of ['layers', 'log'] as const)
+    for (const path of found[kind] ?? []) {
+      // oxlint-disable-next-line no-await-in-loop -- the first that fits
+      const read = await loadFiles({ [kind]: path, onnx }, files).catch(() => null);
+      if (read === null || !describesNodes(read)) continue;
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const given = await engineFilesOf(path, files);
+      return Object.values(given).filter((one): one is string => typeof one === 'string');
+    }
+  return [];
+}
+
+async function newestFirst(paths: readonly string[]): Promise<string[]> {
+  const timed = await Promise.all(
+    paths.map(async (path) => ({
+      path,
+      at: await stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    })),
+  );
+  return timed.toSorted((a, b) => b.at - a.at).map(({ path }) => path);
 }
 
 async function isSameBuild(given: EngineFilesGiven, files: ParsedFiles): Promise<boolean> {

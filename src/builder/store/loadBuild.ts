@@ -1,12 +1,23 @@
 import type { Parsed } from '../files/parsedModel.ts';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type BuildManifest, sizesOf } from '../../core/build/buildManifest.ts';
 import type { BuildLog, LayerInfo, Profile } from '../../core/formats/tensorrt/buildOutput.ts';
 import { readPlacement } from '../../core/formats/tensorrt/readLayerLine.ts';
-import { createReport, placeNodes } from '../../core/fusion/createReport.ts';
-import { fitsInputs, type FusionReport, type ReportBuild, type ReportInput } from '../../core/fusion/fusionReport.ts';
+import { createReport, placeByContext, placeNodes } from '../../core/fusion/createReport.ts';
+import { isRecord } from '../../core/base/json.ts';
+import { dynamicShapesRemark } from '../../core/diff/diffReports.ts';
+import {
+  type DynamicShapesCost,
+  fitsInputs,
+  type FusionReport,
+  type ReportBuild,
+  type ReportInput,
+} from '../../core/fusion/fusionReport.ts';
+import { sniffModel } from '../../core/formats/onnx/readModel.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
+import { withFile } from '../files/fileSource.ts';
+import { refuseErrors } from '../files/refuseErrors.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { counted, decodeUtf8 } from '../../core/base/text.ts';
 import { readTextBytes } from '../files/readTextBytes.ts';
@@ -75,7 +86,7 @@ export async function loadBuild(
     builtShapes: manifest.shapes && sizesOf(manifest.shapes),
   };
   const loaded = { ...(await joined(given, own, files)), overrides, manifest };
-  return { ...loaded, report: await placed(loaded, given) };
+  return { ...loaded, report: await withDynamicShapes(await placed(loaded, given), folder) };
 }
 
 /**
@@ -87,10 +98,37 @@ export async function loadFiles(given: BuildFilesGiven, files = new ParsedFiles(
   return { ...loaded, report: await placed(loaded, given) };
 }
 
+/** What the open dimensions cost, in a build folder. */
+export const dynamicShapesFile = 'dynamic-shapes.json';
+
+/** The report with what the open dimensions cost, where that was found out. */
+async function withDynamicShapes(report: FusionReport, folder: string): Promise<FusionReport> {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(await readFile(join(folder, dynamicShapesFile), 'utf8'));
+  } catch {
+    return report;
+  }
+  if (!isRecord(kept) || kept['version'] !== 1) return report;
+  const dynamicShapes = kept['cost'] as DynamicShapesCost;
+  return { ...report, dynamicShapes, remarks: [dynamicShapesRemark(report, dynamicShapes), ...report.remarks] };
+}
+
+/** An EPContext model in place of a log; null: it is something else. */
+async function contextModel(path: string): Promise<OnnxModel | null> {
+  const isModel = await withFile(path, async (source) => sniffModel(await source.read(0, 4096)));
+  if (!isModel) return null;
+  const { value, problems } = await new ParsedFiles().model(path);
+  refuseErrors(path, problems);
+  return value;
+}
+
 /** The report with where ONNX Runtime runs each node, by the log that is given for it, or by a build log of its own. */
 async function placed({ report, model, log }: LoadedBuild, given: BuildFilesGiven): Promise<FusionReport> {
   const path = given.ortLog ?? (log?.writer === 'onnxruntime' ? given.log : undefined);
   if (path === undefined) return report;
+  const context = await contextModel(path);
+  if (context !== null) return placeByContext(report, model, context);
   const { value, problems } = readPlacement(decodeUtf8(await readTextBytes(path, 'the verbose log of ONNX Runtime')));
   if (value) return placeNodes(report, model, value);
   // A log of its engine alone says nothing of the other nodes.

@@ -1,14 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path, { basename, dirname, type PlatformPath } from 'node:path';
-import { judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
+import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
 import { checkKind, checkOwn } from '../../builder/files/checkOwn.ts';
 import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
-import { fileTrouble } from '../../builder/userError.ts';
+import { writeRemedy } from '../../builder/accuracy/writeRemedy.ts';
+import { withKernels } from '../../builder/accuracy/ruleCosts.ts';
+import { Cancelled, fileTrouble, UserError } from '../../builder/userError.ts';
 import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
 import {
+  type AccuracyReport,
+  errorFigure,
+  helpfulRemedy,
   type JudgedOutputs,
   type MeasureKind,
   measureKinds,
@@ -21,13 +26,16 @@ import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { counted } from '../../core/base/text.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { printJson } from '../terminal.ts';
+import { confirmDownload } from '../confirmDownload.ts';
+import { driverScript } from '../driverScript.ts';
+import { printJson, type Terminal } from '../terminal.ts';
 import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 
 const options = {
   ...simulationOptions,
   low: { type: 'string' },
   rules: { type: 'string' },
+  reference: { type: 'string' },
   out: { type: 'string', short: 'o' },
   build: { type: 'string' },
   layers: { type: 'string' },
@@ -38,6 +46,9 @@ const options = {
   judge: { type: 'boolean' },
   outputs: { type: 'string', multiple: true },
   measure: { type: 'string', multiple: true },
+  'most-nodes': { type: 'string' },
+  cost: { type: 'boolean' },
+  remedy: { type: 'string' },
 } as const;
 
 export const accuracy: Command = {
@@ -45,7 +56,7 @@ export const accuracy: Command = {
 
 Simulates a model in low precision with ONNX Runtime on the CPU, judges every node, and searches for the smallest set
 of nodes that must stay in FP32. Exit status 1: the model with the given rules misses the tolerance, even if a fix was
-found. Writes only the rules and the page.
+found. Writes only what -o, --html and --remedy ask for.
 
   --inputs FILE         input values: .npz, .npy, Polygraphy's or trtexec's JSON, NAME:FILE for raw bytes, or a folder of
                         samples; may be repeated. Without it, inputs are random and the result can mislead
@@ -53,6 +64,8 @@ found. Writes only the rules and the page.
   --low PRECISION       fp16, bf16, or int8 and fp8 as the Q/DQ nodes of the model say (default: the line 'base' in the
                         rules, otherwise fp16)
   --rules RULES         the override rules (*.trtprec) of the build
+  --reference MODEL     the FP32 model that a Q/DQ model was made from: compare with its outputs, so weights that are stored
+                        quantized are judged, too
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
   --outputs NAME        judge only this output, of any type; may be repeated
   --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
@@ -61,12 +74,15 @@ found. Writes only the rules and the page.
                         matched as well; the kind of an output is guessed and shown. Outputs that hold choices (ArgMax,
                         TopK, NonMaxSuppression) are judged by what they choose from
   --judge               also judge outputs that are not floating point, by the share of elements that differ
-  --max-runs N          stop the search after N runs (default 1000)
+  --max-runs N          stop the search after N runs (default 1000); Ctrl-C stops it, too, and keeps what was found
   --max-seconds N       stop the search after N seconds (default 300)
+  --most-nodes N        the best set of at most N nodes, even if it misses the tolerance
+  --cost                also the kernels that each rule adds, by builds of this machine's TensorRT or TensorRT-RTX
   --build FOLDER        a build of this model: also the result if values inside its kernels are not rounded
   --layers FILE, --log FILE   the same from layer info and log
   --sensitivity N       also the error when only one of N nodes, an operator or a module is in low precision
   -o, --out RULES       write the rules of the fix
+  --remedy OUT.onnx     write a copy of the model with the constants or scales that help, if the report names some
   --html FILE           write the report as a page
   --force               overwrite FILE or RULES even if trtlens did not write it
   --json                the result as one JSON document
@@ -80,31 +96,70 @@ found. Writes only the rules and the page.
     const low = precisionOf(values.low);
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
-    for (const written of [out, values.html])
-      if (written !== undefined) await checkOutput(written, [...(await filesOfModel(model)), values.rules]);
+    for (const written of [out, values.html, values.remedy])
+      if (written !== undefined)
+        await checkOutput(written, [...(await filesOfModel(model)), values.rules, values.reference]);
     if (out !== undefined) await checkKind(out, 'overrides', values.force);
     if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
-    const report = await judgeAccuracy({
+    if (values.remedy !== undefined) await checkKind(values.remedy, 'onnx', values.force);
+    const found = await judgeAccuracy({
       low,
       rules,
+      reference: values.reference,
       judgedOutputs: judgedOutputs(values),
       measures: measuresOf(values.measure ?? []),
       build: await reportOfBuild(model, values),
       sensitivity: wholeNumber('--sensitivity', values.sensitivity),
+      mostNodes: wholeNumber('--most-nodes', values['most-nodes']),
+      keepFound: true,
       modelLine: modelLine(model, out),
       ...(await simulationRequest(model, values, terminal)),
-      progress: ({ stage, done, total }) => terminal.status(progressText(stage, done, total)),
+      progress: (now) => terminal.status(progressText(now)),
     }).finally(() => terminal.status(null));
+    const report = values.cost ? await withCosts(found, model, values, terminal) : found;
     const warning = randomWarning(report.inputs);
     if (warning !== null && values.json) terminal.note(`warning: ${warning}`);
     const document = accuracyDocument(report, { title: basename(model) });
     if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
     if (values.html !== undefined) await writeText(values.html, renderHtml(document));
+    if (values.remedy !== undefined) {
+      const remedy = helpfulRemedy(report);
+      if (remedy) await writeRemedy(model, remedy, values.remedy, terminal.signal);
+      else terminal.note(`no change of constants helps, so ${values.remedy} was not written`);
+    }
     if (values.json) await printJson(terminal, report);
     else await terminal.out(renderText(document));
     return passesTolerance(nodeLevel(report)) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** The report with the kernels that each rule adds; where nothing builds the model here, a note says why. */
+async function withCosts(
+  report: AccuracyReport,
+  model: string,
+  { python, yes = false }: { python?: string; yes?: boolean },
+  terminal: Terminal,
+): Promise<AccuracyReport> {
+  const { fix } = report;
+  if (!fix || fix.without.length === 0 || fix.casts === null || terminal.signal.aborted) return report;
+  const build = {
+    backend: 'auto' as const,
+    driver: driverScript('build_engine.py'),
+    ...(python !== undefined && { python }),
+    confirm: (text: string) => confirmDownload(terminal, yes, text),
+    setUpProgress: (line: string) => terminal.note(line),
+  };
+  const progress = (done: number, total: number) => terminal.status(`Building without each rule: ${done} of ${total}`);
+  try {
+    return { ...report, fix: await withKernels(fix, model, build, { signal: terminal.signal, progress }) };
+  } catch (error) {
+    if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+    terminal.note(`warning: the kernels of each rule are not known: ${error.message}`);
+    return report;
+  } finally {
+    terminal.status(null);
+  }
+}
 
 interface BuildValues {
   build?: string;
@@ -161,8 +216,9 @@ export function modelLine(model: string, out: string | undefined, paths: Platfor
   return portable.startsWith('.') || paths.isAbsolute(seen) ? portable : `./${portable}`;
 }
 
-function progressText(stage: 'judging' | 'preparing' | 'searching', done: number, total: number | null): string {
-  if (stage === 'searching') return `Searching for the smallest fix: ${counted(done, 'run')}`;
+function progressText({ stage, done, total, best }: AccuracyProgress): string {
+  const known = best ? `; ${counted(best.nodes, 'node')} in FP32: error ${errorFigure(best.error)}` : '';
+  if (stage === 'searching') return `Searching for the smallest fix: ${counted(done, 'run')}${known}`;
   const what = stage === 'judging' ? 'Judging nodes' : 'Preparing the search';
   return `${what}: ${done} of ${total ?? '?'}`;
 }

@@ -4,12 +4,13 @@ import { findCalibrator } from '../../builder/quantization/calibrate.ts';
 import type { EngineRequest } from '../../builder/accuracy/measureEngine.ts';
 import {
   type PrecisionSweep,
+  stepFails,
   sweepDocument,
   type SweepPrecision,
   sweepPrecisions,
 } from '../../core/accuracy/precisionSweep.ts';
 import { renderText } from '../../core/document/render.ts';
-import { isWithin, randomWarning, worstError } from '../../core/accuracy/accuracyReport.ts';
+import { randomWarning } from '../../core/accuracy/accuracyReport.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload } from '../confirmDownload.ts';
@@ -17,7 +18,7 @@ import { readBuildOptions } from '../build/buildOptions.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { readLauncherFile } from '../launcherFile.ts';
 import { modelLine } from './accuracy.ts';
-import { simulationOptions, simulationRequest } from './simulationOptions.ts';
+import { simulationOptions, simulationRequest, toleranceOf } from './simulationOptions.ts';
 import { driverFolder, driverScript } from '../driverScript.ts';
 
 const options = {
@@ -26,9 +27,11 @@ const options = {
   int8: { type: 'string' },
   calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
+  times: { type: 'boolean' },
   build: { type: 'boolean' },
   backend: { type: 'string' },
   launcher: { type: 'string' },
+  reference: { type: 'string' },
 } as const;
 
 export const sweep: Command = {
@@ -40,15 +43,19 @@ it. Exit status 1: a precision misses the tolerance.
   --inputs FILE         input values, as for trtlens accuracy; may be repeated
   --shapes INPUT:1x128[,…]   shapes of random inputs
   --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
-  --int8 MODEL          a Q/DQ model for INT8
+  --int8 MODEL          a Q/DQ model for INT8 (default: MODEL itself if it has Q/DQ nodes)
+  --reference MODEL     the FP32 model that a Q/DQ model was made from: its outputs are the reference
   --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
                         Python interpreter has (quantize_static also needs onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
+  --times               time ONNX Runtime with the model and the Q/DQ model on this computer, as the baseline: median,
+                        99th percentile, runs per second, memory, error. Rows that need a GPU say so
   --build               build an engine in each precision, run it on the GPU, and give its error and time; needs --inputs.
                         Without a GPU, the table says so
   --backend NAME        what builds: auto, trtexec, polygraphy, python or rtx, as for trtlens build
   --launcher FILE       build and run in a container, over ssh or on a cluster, as for trtlens build
-  --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --tolerance 0.01[,int8=0.05]   largest error of an output that passes, max|difference| / max|reference|, and that of
+                        single precisions
   --max-runs N          stop each search after N runs (default 1000)
   --max-seconds N       stop each search after N seconds (default 300)
   --json                the result as one JSON document
@@ -59,16 +66,20 @@ it. Exit status 1: a precision misses the tolerance.
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL']);
     const model = positionals[0]!;
+    const { general, tolerances } = tolerancesOf(values.tolerance);
     const engines = await enginesOf(values, terminal);
     const result = await runPrecisionSweep({
       engines,
+      times: values.times,
       precisions: precisionsOf(values.precisions),
       quantized: values.int8,
       calibration: values.calibration ?? [],
       calibrator: values.calibration && (await findCalibrator(values.python).catch(() => undefined)),
       measured: measuredOf(values.measured ?? []),
       modelLine: modelLine(model, undefined),
-      ...(await simulationRequest(model, values, terminal)),
+      reference: values.reference,
+      tolerances,
+      ...(await simulationRequest(model, { ...values, tolerance: general }, terminal)),
       progress: ({ stage, done }) => terminal.status(`${stage}: ${done}`),
     }).finally(() => terminal.status(null));
     if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
@@ -104,8 +115,22 @@ async function enginesOf(
   };
 }
 
-function passes({ rungs: steps, tolerance }: PrecisionSweep): boolean {
-  return steps.every(({ predicted }) => predicted === null || isWithin(worstError(predicted), tolerance));
+const passes = (sweep: PrecisionSweep): boolean => sweep.rungs.every((step) => !stepFails(step, sweep));
+
+/** `0.01,int8=0.05`: a tolerance for all, and those of single precisions. */
+function tolerancesOf(text: string | undefined): {
+  general: string | undefined;
+  tolerances: Map<SweepPrecision, number>;
+} {
+  const words = text?.split(',') ?? [];
+  const own = words.filter((word) => word.includes('='));
+  const others = words.filter((word) => !word.includes('='));
+  if (others.length > 1) throw new Usage(`--tolerance: '${text}' has two values for all precisions`);
+  const tolerances = own.map((word): [SweepPrecision, number] => {
+    const at = word.indexOf('=');
+    return [precisionOf('--tolerance', word.slice(0, at)), toleranceOf(word.slice(at + 1))];
+  });
+  return { general: others[0], tolerances: new Map(tolerances) };
 }
 
 function precisionsOf(text: string | undefined): SweepPrecision[] {

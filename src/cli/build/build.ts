@@ -15,16 +15,17 @@ import {
   stageWords,
   type TimeLine,
 } from '../../core/build/buildManifest.ts';
+import { toProviderOptions } from '../../core/build/buildCommand.ts';
 import { isWarning } from '../../core/build/buildOptions.ts';
 import { quoteCommand, releaseName, shorten, timeText } from '../../core/base/text.ts';
 import { readArguments } from '../arguments.ts';
-import { buildArguments, buildHelp, type BuildValues, textOf } from './buildOptions.ts';
+import { buildArguments, buildHelp, type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
 import { type Command, exitCodes } from '../command.ts';
 import { checkPage, writeReport } from '../report.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { precisionSentence } from '../../core/report/words.ts';
 import { formatReport } from '../../core/report/reportText.ts';
-import { buildRequest } from './buildRequest.ts';
+import { buildRequest, providerBuild } from './buildRequest.ts';
 
 export const build: Command = {
   help: `trtlens build MODEL.onnx [options] [--json]
@@ -38,6 +39,13 @@ ${buildHelp()}
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, buildArguments, ['MODEL.onnx']);
     const [reportFile, overrides] = ['html', 'overrides'].map((flag) => textOf(values, flag));
+    if (values['print-provider-options'] === true) {
+      const options = { ...(await providerBuild(values, terminal)), ...readBuildOptions(values) };
+      const { given, notes } = toProviderOptions(options);
+      for (const note of notes) terminal.note(`note: ${note}`);
+      await printJson(terminal, given);
+      return exitCodes.done;
+    }
     const wanted = await buildRequest(positionals[0]!, values, terminal);
     await checkReport(positionals[0]!, values);
     const events = follow(terminal, values['verbose'] === true);

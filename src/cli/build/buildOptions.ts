@@ -14,6 +14,11 @@ export const runFlags = {
     value: 'FILE',
     help: 'run the program in a container, over ssh or on a cluster; FILE is YAML or JSON',
   },
+  'provider-options': {
+    value: 'FILE',
+    help: "JSON of ONNX Runtime's TensorRT provider (trt_…, nv_…) as options of the build; further flags win",
+  },
+  'print-provider-options': { help: 'print the options as JSON for that provider, and build nothing' },
   html: { value: 'FILE', help: 'also write the page of trtlens report' },
   repair: { help: 'if the build fails, repair the model, as far as that is exact, and build it again' },
   yes: { short: 'y', help: 'download TensorRT-RTX without asking' },
@@ -35,7 +40,15 @@ export const buildArguments = Object.fromEntries(
   ]),
 ) as NonNullable<ParseArgsConfig['options']>;
 
-const onlyForBuild = new Set(['engine', 'folder', 'html', 'repair', 'verbose']);
+const onlyForBuild = new Set([
+  'provider-options',
+  'print-provider-options',
+  'engine',
+  'folder',
+  'html',
+  'repair',
+  'verbose',
+]);
 
 /** Those for builds of which nothing is left. */
 export const trialArguments = Object.fromEntries(

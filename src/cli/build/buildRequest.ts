@@ -1,3 +1,10 @@
+import { readTextBytes } from '../../builder/files/readTextBytes.ts';
+import { UserError } from '../../builder/userError.ts';
+import { isRecord } from '../../core/base/json.ts';
+import { errorText } from '../../core/base/problem.ts';
+import { decodeUtf8 } from '../../core/base/text.ts';
+import { fromProviderOptions } from '../../core/build/buildCommand.ts';
+import type { EngineOptions } from '../../core/build/buildOptions.ts';
 import type { BuildOptions } from '../../builder/run/runBuild.ts';
 import { confirmDownload } from '../confirmDownload.ts';
 import { driverScript } from '../driverScript.ts';
@@ -18,6 +25,7 @@ export async function buildRequest(model: string, values: BuildValues, terminal:
   const launcher = textOf(values, 'launcher');
   return {
     backend: 'auto',
+    ...(await providerBuild(values, terminal)),
     ...readBuildOptions(values),
     ...Object.fromEntries(places),
     ...(launcher !== undefined && { launcher: await readLauncherFile(launcher) }),
@@ -26,4 +34,21 @@ export async function buildRequest(model: string, values: BuildValues, terminal:
     confirm: (text) => confirmDownload(terminal, values['yes'] === true, text),
     setUpProgress: (line) => terminal.note(line),
   };
+}
+
+/** What `--provider-options` asks for. */
+export async function providerBuild(values: BuildValues, terminal: Terminal): Promise<Partial<EngineOptions>> {
+  const file = textOf(values, 'provider-options');
+  if (file === undefined) return {};
+  let given: unknown;
+  try {
+    given = JSON.parse(decodeUtf8(await readTextBytes(file, 'options of ONNX Runtime')));
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`${file} is not JSON: ${errorText(error)}. Save the provider's options as one object`);
+  }
+  if (!isRecord(given)) throw new UserError(`${file} is not an object of options, such as { "trt_fp16_enable": "1" }`);
+  const { options, notes } = fromProviderOptions(given);
+  for (const note of notes) terminal.note(`note: ${note}`);
+  return options;
 }

@@ -1,7 +1,7 @@
-import { productName, timeText } from '../../core/base/text.ts';
-import { basename } from 'node:path';
+import { oneLine, productName, timeText } from '../../core/base/text.ts';
+import { basename, dirname } from 'node:path';
 import { withFile } from '../../builder/files/fileSource.ts';
-import type { EngineTarget, Inspection } from '../../core/inspect/inspection.ts';
+import type { EngineContext, EngineTarget, Inspection } from '../../core/inspect/inspection.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -15,7 +15,8 @@ export const inspect: Command = {
 Identifies a file by its content, whatever its name: a model, layer info, a build log, a profile, a trace of
 Nsight Systems, counters of Nsight Compute, times, a tactic replay, recorded choices, a calibration or timing cache, an
 engine, precision overrides.
-For an engine it also reports the header, and whether another version, GPU or runtime can load it. Exit status 1: it cannot.
+For an engine it also reports the header, and whether another version, GPU or runtime can load it, also for the engines in
+an EPContext model of ONNX Runtime or next to it. Exit status 1: it cannot.
 
   --tensorrt VERSION        the version that will load the engine: 10.6.0, or rtx-1.7.1
   --compute-capability N    the GPU that will run it
@@ -65,12 +66,29 @@ the entries (TensorRT 10.8 and later).
     else if (found.kind === 'calibration-cache')
       more = await (await import('./inspectCache.ts')).inspectCalibrationCache(path);
     await print(found, more);
-    return exitCodes.done;
+    const unfit = found.contexts?.some(
+      ({ engine }) => engine?.engine?.portability.some(({ verdict }) => verdict === 'no') ?? true,
+    );
+    return unfit ? exitCodes.checkFailed : exitCodes.done;
   },
 };
 
 async function inspectPath(path: string, target: EngineTarget): Promise<Inspection> {
-  return withFile(path, (source) => inspectFile(source, { name: basename(path), target }));
+  return withFile(path, (source) =>
+    inspectFile(source, {
+      name: basename(path),
+      target,
+      openBeside: async (name, use) => {
+        const { openExternal } = await import('../../builder/files/externalFile.ts');
+        const file = await openExternal(dirname(path), name);
+        try {
+          return await use(file);
+        } finally {
+          await file.close();
+        }
+      },
+    }),
+  );
 }
 
 /** What a reader wants to know first. */
@@ -98,12 +116,28 @@ function text(name: string, found: Inspection, target: EngineTarget): string {
     ({ severity, line, message }) => `  ${severity}${line ? ` on line ${line}` : ''}: ${message}`,
   );
   const checks = (engine?.portability ?? []).map(({ check, verdict, message }) => `  ${check}: ${verdict}: ${message}`);
+  const contexts = (found.contexts ?? []).flatMap((context) => contextLines(context, target));
   return [
     `${name}: ${verdictOf(found, target)}`,
     `  kind: ${kind}${made}`,
     ...lines,
     ...parts,
     ...checks,
+    ...contexts,
     ...trouble,
   ].join('\n');
+}
+
+/** An engine inside a model of ONNX Runtime, with its checks. */
+function contextLines(
+  { partition, source, sdk, hardware, file, engine, problem }: EngineContext,
+  target: EngineTarget,
+) {
+  const where = file === null ? 'in the model' : file;
+  const noted = [source, sdk && `version ${sdk}`, hardware && `compute capability ${hardware}`].filter(Boolean);
+  return [
+    `  engine of ${oneLine(partition) || 'a part without a name'} (${oneLine(where)}): ${engine === null ? oneLine(problem ?? '') : verdictOf(engine, target)}`,
+    ...(noted.length > 0 ? [`    as ONNX Runtime noted: ${oneLine(noted.join(', '))}`] : []),
+    ...(engine?.engine?.portability ?? []).map(({ check, verdict, message }) => `    ${check}: ${verdict}: ${message}`),
+  ];
 }

@@ -44,14 +44,20 @@ const applyOptions = {
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-const verbs: Record<string, Command['run']> = { check, flags, apply, verify, import: importRules };
+const verbs: Record<string, Command['run']> = {
+  check,
+  flags,
+  apply,
+  verify,
+  import: (args, terminal) => importRules(args, terminal, apply),
+};
 
 export const precision: Command = {
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow] [--force]
 trtlens precision verify RULES [--onnx M] [--log F] [--layers F] | --build FOLDER [--json]
-trtlens precision import [--tensorrt 10.6] [-o RULES] -- COMMAND LINE
+trtlens precision import [--tensorrt 10.6] [-o RULES] [--apply OUT.onnx [--force]] -- COMMAND LINE
 
 RULES is a *.trtprec file: which nodes of a model compute in which type.
 
@@ -63,13 +69,15 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
            nodes with the scales of the line 'scales FILE': a calibration cache, or samples to measure
   verify   compares the rules with a build: obeyed, disobeyed, unverifiable, or unbuilt (the build was not made with
            this rule). Exit status 1: a rule is disobeyed or unbuilt; 2: the build is of another model
-  import   writes the rules equivalent to a command line of trtexec, Polygraphy or AutoCast
+  import   writes the rules equivalent to a command line of trtexec, Polygraphy or AutoCast; with --apply also the
+           typed model that they make, and prints the command that builds it with TensorRT 11
 
   --onnx FILE        the model (default: the line 'model FILE' in the rules). For verify: the model that was built
   --log FILE         verbose log of the last build of this model
   --layers FILE      layer info of the last build of this model
   --build FOLDER     for verify: a build folder of trtlens instead of model, log and layer info
   --tensorrt 10.6    the TensorRT version to check for, or rtx (default: that of the build)
+  --apply OUT.onnx   for import: also write the typed model; its rules go to OUT.trtprec unless -o names another file
   -o, --out FILE     the model to write; converted external weights go to FILE.data
   --base TYPE        the type of all other nodes (default: the line 'base' in the rules, otherwise keep)
   --io follow        give model inputs and outputs the type of their nodes (default: keep)

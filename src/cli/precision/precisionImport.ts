@@ -1,7 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { shell } from '../../builder/tools/shell.ts';
+import { quoteCommand } from '../../core/base/text.ts';
+import { commandFor, newestTarget } from '../../core/lint/lintSource.ts';
 import { fileTrouble, UserError } from '../../builder/userError.ts';
-import { importCommand } from '../../core/precision/importPrecision.ts';
+import { importCommand, importSwitches, modelOfCommand } from '../../core/precision/importPrecision.ts';
 import { dialectOf } from '../../core/build/trtexecFlags.ts';
 import { readArguments } from '../arguments.ts';
 import { readTarget } from '../readTarget.ts';
@@ -9,26 +12,81 @@ import { exitCodes, Usage } from '../command.ts';
 import { hasErrors } from '../problemLines.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `trtlens precision import … -- COMMAND`: override rules from another program's command line. */
-export async function importRules(args: string[], terminal: Terminal): Promise<number> {
+/**
+ * `trtlens precision import … -- COMMAND`: override rules from another program's command line, and with `--apply` the
+ * typed model that they make and the command that builds it.
+ */
+export async function importRules(
+  args: string[],
+  terminal: Terminal,
+  apply: (args: string[], terminal: Terminal) => Promise<number>,
+): Promise<number> {
   const end = args.indexOf('--');
   if (end < 0 || end === args.length - 1)
     throw new Usage('the command line to import is missing: trtlens precision import -- trtexec --layerPrecisions=…');
-  const options = { tensorrt: { type: 'string' }, out: { type: 'string', short: 'o' } } as const;
+  const options = {
+    tensorrt: { type: 'string' },
+    out: { type: 'string', short: 'o' },
+    apply: { type: 'string' },
+    force: { type: 'boolean' },
+  } as const;
   const { values } = readArguments(args.slice(0, end), options);
   const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
   const command = args.slice(end + 1);
   if (command.length === 1 && /\s-/.test(command[0]!))
     throw new Usage('pass the command line after -- as it is, not in one pair of quotes');
-  const imported = importCommand(command, dialectOf(version));
+  const layers = importCommand(command, dialectOf(version));
+  const imported = layers ?? (values.apply === undefined ? undefined : importSwitches(command));
   if (!imported)
     throw new UserError(
-      'the command line sets no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions or the lists of AutoCast)',
+      values.apply === undefined
+        ? 'the command line sets no layer precisions (--layerPrecisions, --layerOutputTypes, --layer-precisions or the lists of AutoCast)'
+        : 'the command line asks for no type: no --fp16, --bf16, --best or --int8 with a calibration cache, and no precisions of layers',
     );
   for (const { severity, code, message } of imported.problems) terminal.note(`${severity} ${code}: ${message}`);
+  const failed = hasErrors(imported.problems);
+  if (values.apply !== undefined)
+    return failed
+      ? exitCodes.checkFailed
+      : applyImported(command, imported.text, values.apply, values, { apply, terminal });
   if (values.out === undefined) await terminal.out(imported.text, 'data');
   else await writeNew(values.out, imported.text);
-  return hasErrors(imported.problems) ? exitCodes.checkFailed : exitCodes.done;
+  return failed ? exitCodes.checkFailed : exitCodes.done;
+}
+
+/** Writes the rules and the typed model, and prints the command without what TensorRT 11 does not have. */
+async function applyImported(
+  command: string[],
+  text: string,
+  out: string,
+  { out: rules = out.replace(/(?:\.onnx)?$/i, '.trtprec'), force }: { out?: string; force?: boolean },
+  { apply, terminal }: { apply: (args: string[], terminal: Terminal) => Promise<number>; terminal: Terminal },
+): Promise<number> {
+  const model = modelOfCommand(command);
+  if (model === undefined)
+    throw new UserError('the command line names no model: pass it with --onnx=MODEL.onnx, as trtexec does');
+  // The paths of a command are those of the folder that it runs in, those of rules of the folder that they are in.
+  const scales = /^scales (.+)$/m.exec(text)?.[1];
+  await writeNew(rules, scales === undefined ? text : text.replace(scales, () => resolve(scales)));
+  terminal.note(`Rules: ${rules}`);
+  let code: number = exitCodes.cannot;
+  try {
+    code = await apply([rules, '--onnx', model.path, '-o', out, ...(force ? ['--force'] : [])], terminal);
+  } finally {
+    // Without a model, they would stand in the way of the next try.
+    if (code !== exitCodes.done) await rm(rules, { force: true });
+  }
+  if (code !== exitCodes.done) return code;
+  const words = command.map((word, at) =>
+    at === model.at ? (word.startsWith('--onnx=') ? `--onnx=${out}` : out) : word,
+  );
+  const { words: made, left } = commandFor(words);
+  await terminal.out(`Build it with:\n  ${quoteCommand(made, shell)}\n`);
+  if (left.length > 0) terminal.note(`Left out, because TensorRT ${newestTarget} does not have it: ${left.join(', ')}`);
+  terminal.note(
+    `Try it without a GPU: ${quoteCommand(['trtlens', 'build', out, '--backend', 'rtx', '--strongly-typed'], shell)}`,
+  );
+  return exitCodes.done;
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

@@ -173,6 +173,6 @@ async function membersOf(group: string, folder: string | undefined, onnx: string
   const { report } = await loadBuild(await requireBuild(folder), { onnx });
   const found = report.foreignNodes.find(({ id }) => String(id) === group);
   if (found) return found.nodes.filter((id) => !id.includes('/'));
-  const known = report.foreignNodes.map(({ id }) => id).join(', ');
+  const known = report.foreignNodes.map(({ id, title }) => (title === undefined ? id : `${id} (${title})`)).join(', ');
   throw new UserError(`the build has no ForeignNode ${group}; it has ${known || 'none'}`);
 }

@@ -1,4 +1,6 @@
+import { suggestRepairs } from '../../builder/repair/suggestRepairs.ts';
 import { reduceModel } from '../../builder/run/reduceModel.ts';
+import { suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
@@ -71,6 +73,11 @@ Other options are those of trtlens build.
       await terminal.out(
         `${progress(steps)} nodes in ${counted(builds, 'build')}: ${what}${where}\nWritten: ${result.model}\n`,
       );
+      if (result.until === null) {
+        const repairs = await suggestRepairs(result.model, undefined);
+        if (repairs.length > 0)
+          await terminal.out(`${suggestionText(repairs)}To repair the whole model: trtlens repair ${model}\n`);
+      }
     }
     if (stopped)
       terminal.note(

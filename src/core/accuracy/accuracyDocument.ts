@@ -10,9 +10,10 @@ import {
   table,
   type Text,
 } from '../document/document.ts';
-import { shapeText, typeName } from '../base/text.ts';
+import { shapeText, timeText, typeName } from '../base/text.ts';
 import { counted, percentText, thousands } from '../base/text.ts';
 import {
+  type AccuracyFix,
   type AccuracyOutput,
   type AccuracyReport,
   accuracyVerdict,
@@ -20,6 +21,8 @@ import {
   channelsText,
   errorFigure,
   evidence,
+  exactFigure,
+  type FixRuleGain,
   isWithin,
   type JudgedNode,
   magnitude,
@@ -63,6 +66,7 @@ export function accuracyDocument(
       ...(changes.length === 0 ? [] : [{ kind: 'warning', text: `Out of date. ${changes.join(' ')}` } as const]),
       { kind: 'verdict', state: passesTolerance(report) ? 'good' : 'bad', text: accuracyVerdict(report) },
       { kind: 'actions', actions },
+      ...searchWarning(report),
       ...(warning === null
         ? []
         : [{ kind: 'warning', text: `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.` } as const]),
@@ -89,6 +93,8 @@ export function accuracyDocument(
         ...outputTable(outputs, tolerance),
         note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
         ...outputNotes(outputs),
+        ...typedCopyNote(report),
+        ...referenceNote(report),
         note(inputsText(inputs)),
       ]),
       ...kernelSection(given),
@@ -114,11 +120,27 @@ export function accuracyDocument(
         ),
         ...(causes.length === 0 ? [] : [note(`Alone: error of the outputs when only this node is in ${type}.`)]),
       ]),
+      ...section('Before You Use FP32', [...remedyBlocks(report), ...placementBlocks(report)]),
       ...sensitivitySection(report),
       ...section('Fix', fixBlocks(report)),
+      ...section('What Fewer Nodes Bring', tradeBlocks(report)),
     ],
   };
 }
+
+/** That the result is not the last word. */
+const searchWarning = ({ search }: AccuracyReport): Block[] =>
+  search === undefined
+    ? []
+    : [
+        {
+          kind: 'warning',
+          text:
+            search === 'running'
+              ? 'Still searching: this is what is known so far.'
+              : 'The search was stopped: this is what it had found.',
+        },
+      ];
 
 const nodeLink = (node: JudgedNode, report: AccuracyReport): Text => [
   { text: nodeTitle(node, report), to: { kind: 'nodes', ids: [node.id] } },
@@ -170,6 +192,34 @@ const outputNotes = (outputs: readonly AccuracyOutput[]): Block[] => [
       : [],
   ),
 ];
+
+/** What the outputs are compared with, and what that leaves unjudged. */
+function referenceNote({ reference, storedQuantized = 0, low }: AccuracyReport): Block[] {
+  if (reference)
+    return [
+      note(
+        `Compared with ${reference.model}. With every node exact the error is ${errorFigure(reference.exact)}${storedQuantized > 0 ? `: that of ${counted(storedQuantized, 'tensor')} stored quantized` : ''}.`,
+      ),
+    ];
+  if (storedQuantized === 0) return [];
+  return [
+    note(
+      `Not judged: ${counted(storedQuantized, 'tensor')} that the model stores in ${typeName(low)}. The reference is the model without its Q/DQ pairs, and has the same weights. Pass the FP32 model to judge them (--reference MODEL).`,
+    ),
+  ];
+}
+
+/** What differs between an engine that may choose its types and one of a typed copy. */
+function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
+  if (!typedCopy) return [];
+  const { nodes, operators, opset, error } = typedCopy;
+  const names = `${operators.slice(0, 6).join(', ')}${operators.length > 6 ? ', …' : ''}`;
+  return [
+    note(
+      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), while TensorRT computes them in it with --${low}: that is what is simulated. A typed copy of this model keeps them in FP32: error ${errorFigure(error)}. A copy in a newer opset does not.`,
+    ),
+  ];
+}
 
 /** What the errors of the judged outputs are. */
 function errorMeaning(outputs: readonly AccuracyOutput[]): string {
@@ -260,18 +310,143 @@ function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
       kind: 'text',
       text: `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}).`,
     },
+    ...ruleTable(fix),
+    { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
+  ];
+}
+
+/** Where pairs of the nodes to blame belong. */
+const placementBlocks = ({ placements = [] }: AccuracyReport): Block[] =>
+  list(
+    placements.map(({ message, fix }) => ({ text: message, detail: fix })),
+    'pair',
+  );
+
+const remedyVerbs = {
+  clamp: 'Clamp',
+  scale: 'Set the scale of',
+  channels: 'Use a scale for each channel of',
+} as const;
+
+/** Changes of constants that help, instead of nodes in FP32. */
+function remedyBlocks({ remedies = [], low, fix }: AccuracyReport): Block[] {
+  const isQdq = low === 'int8' || low === 'fp8';
+  return remedies.flatMap(({ tensors, error, rest }): Block[] => {
+    const changes = (['clamp', 'scale', 'channels'] as const).flatMap((kind) => {
+      const own = tensors.filter((tensor) => tensor.kind === kind);
+      const named = own
+        .slice(0, 6)
+        .map(({ tensor, from, to }) =>
+          kind === 'channels' ? tensor : `${tensor} from ${exactFigure(from)} to ${exactFigure(to)}`,
+        );
+      return own.length === 0 ? [] : [`${remedyVerbs[kind]} ${named.join(', ')}${own.length > 6 ? ', …' : ''}`];
+    });
+    const what = changes.join('. ');
+    const needed = rest?.nodes.length ?? 0;
+    const result =
+      rest === null
+        ? `error ${errorFigure(error)}, so this does not help`
+        : needed === 0
+          ? `error ${errorFigure(error)} with every node in ${typeName(low)}${isQdq ? '' : ', without a Cast'}`
+          : `error ${errorFigure(rest.error)} with ${counted(needed, 'node')} in FP32 instead of ${thousands(fix?.nodes.length ?? 0)}`;
+    return [
+      { kind: 'text', text: `${what}: ${result}.` },
+      ...(needed === 0 ? [] : list(rest!.names, 'node')),
+      ...(rest === null
+        ? []
+        : [
+            note(
+              'Tried by simulation. `trtlens accuracy … --remedy OUT.onnx` writes a copy of the model with the change.',
+            ),
+          ]),
+    ];
+  });
+}
+
+/** What each rule buys, and next to it what it costs. */
+function ruleTable({ without, minimal }: AccuracyFix): Block[] {
+  const has = (known: (rule: FixRuleGain) => unknown) => without.some((rule) => known(rule) !== undefined);
+  // The Casts of a single rule are those of all.
+  const casts = without.length > 1 && without.some((rule) => typeof rule.casts === 'number');
+  const [kernels, ms] = [has((rule) => rule.kernels), has((rule) => rule.ms)];
+  return [
     ...table(
-      ['rule', 'nodes#', 'error without it#'],
-      fix.without.map(({ selector, nodes, error }) => ({
+      [
+        'rule',
+        'nodes#',
+        'error without it#',
+        ...(casts ? ['Casts#'] : []),
+        ...(kernels ? ['kernels#'] : []),
+        ...(ms ? ['time now#'] : []),
+      ],
+      without.map((rule) => ({
         cells: [
-          `${selector} fp32`,
-          thousands(nodes.length),
-          error === null && !fix.minimal ? 'not tried' : errorFigure(error),
+          `${rule.selector} fp32`,
+          thousands(rule.nodes.length),
+          rule.error === null && !minimal ? 'not tried' : errorFigure(rule.error),
+          ...(casts ? [signed(rule.casts)] : []),
+          ...(kernels ? [signed(rule.kernels)] : []),
+          ...(ms ? [rule.ms === undefined ? '-' : timeText(rule.ms)] : []),
         ],
       })),
       'rule',
     ),
-    { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
+    ...(casts || kernels ? [note(costNote(kernels, ms))] : []),
+  ];
+}
+
+const signed = (count: number | null | undefined): string =>
+  typeof count !== 'number' ? '-' : count > 0 ? `+${count}` : String(count);
+
+const costNote = (kernels: boolean, ms: boolean): string =>
+  [
+    `Casts${kernels ? ' and kernels' : ''}: what the rule adds to the others.`,
+    ...(kernels ? ['Kernels: of engines that were built here.'] : []),
+    ...(ms ? ['Time now: of the layers that compute its nodes in the build.'] : []),
+  ].join(' ');
+
+/** The error against the number of nodes in FP32. */
+function tradeBlocks({ trade, fix, tolerance, low }: AccuracyReport): Block[] {
+  if (!trade) return [];
+  const { points, knee, rules } = trade;
+  const counts = points.map(({ nodes }) => nodes.length);
+  const last = points.length - 1;
+  const remark = (at: number): string =>
+    at === knee ? 'knee' : at === 0 ? `all in ${typeName(low)}` : at === last && fix ? 'the fix' : '';
+  return [
+    ...(knee === null
+      ? []
+      : [
+          {
+            kind: 'text',
+            text: `${counted(counts[knee]!, 'node')} in FP32 ${counts[knee] === 1 ? 'brings' : 'bring'} the error from ${errorFigure(points[0]!.error)} to ${errorFigure(points[knee]!.error)}; the next ${thousands(counts[last]! - counts[knee]!)} to ${errorFigure(points[last]!.error)}.`,
+          } as const,
+        ]),
+    {
+      kind: 'curve',
+      curve: {
+        label: 'Error of the outputs over the number of nodes in FP32',
+        legend: 'From left to right nodes in FP32, upwards the error. Dashed: the tolerance. Ring: the knee.',
+        points: points.map(({ nodes, error }, at) => ({
+          x: nodes.length,
+          y: error,
+          marked: at === knee,
+          title: `${counted(nodes.length, 'node')} in FP32: ${errorFigure(error)}`,
+        })),
+        limit: tolerance,
+      },
+    },
+    ...table(
+      ['nodes in FP32#', 'error#', ''],
+      points.map(({ error }, at) => ({
+        cells: [thousands(counts[at]!), errorFigure(error), remark(at)],
+        state: isWithin(error, tolerance) ? 'good' : 'bad',
+      })),
+      'step',
+    ),
+    ...(rules === null
+      ? []
+      : [{ kind: 'source', title: 'The rules of the knee as text', text: rules, folded: true } as const]),
   ];
 }
 

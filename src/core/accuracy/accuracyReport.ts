@@ -18,7 +18,10 @@ import type {
   RunWriter,
   UnmaterializedTensor,
 } from './internal/reducedPrecisionModel.ts';
-import { counted, thousands, typeName } from '../base/text.ts';
+import type { ConstantFault } from './internal/constantFaults.ts';
+import type { Trade } from './internal/tradeCurve.ts';
+import { counted, percentText, thousands, typeName } from '../base/text.ts';
+import { limitsOf } from '../quantization/quantization.ts';
 import { readOverrides } from '../precision/readOverrides.ts';
 
 export {
@@ -205,6 +208,10 @@ export interface JudgedNode {
   amplification: number | null;
   /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the tolerance. */
   alone?: number | null;
+  /** Constants that it reads and that the low precision cannot represent. */
+  constants?: Pick<ConstantFault, 'tensor' | 'kind' | 'value' | 'elements' | 'of'>[];
+  /** What Q/DQ nodes make of what it reads. */
+  quantized?: QuantizedInput[];
   /** Why it has no errors of its own; absent: it was judged. The search for a fix covers it nevertheless. */
   notJudged?: string;
 }
@@ -322,12 +329,83 @@ export interface AccuracyReport {
   };
   /** Error of the outputs when only this node, operator or module is in low precision, the worst first. */
   sensitivity?: Sensitivity[];
+  /** The FP32 model that outputs were compared with, where it is another one than the model itself. */
+  reference?: {
+    model: string;
+    /** Error of the model with every node exact; null: not finite. What is left is in weights that are stored quantized. */
+    exact: number | null;
+  };
+  /** Of a model with Q/DQ nodes: tensors that are stored quantized. Without another reference, their error is in it. */
+  storedQuantized?: number;
+  /** Nodes that TensorRT computes in the low precision, while ONNX has no form for it in the model's opset. */
+  typedCopy?: {
+    nodes: number;
+    operators: string[];
+    opset: number;
+    /** Error of the outputs with these nodes in FP32, as in a typed copy; null: not finite. */
+    error: number | null;
+  };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
+  /** What each number of nodes in FP32 buys; absent: no less than the whole fix does. */
+  trade?: Trade;
+  /** The search goes on, or was stopped before its end. */
+  search?: 'running' | 'stopped';
+  /** The change of constants that helps most, of those that were tried; absent: there is none to try. */
+  remedies?: Remedy[];
+  /** Q/DQ pairs of the nodes to blame that are in other places than TensorRT wants them. */
+  placements?: { message: string; fix: string }[];
   /** null: there is none, see `reason`. Without nodes: nothing to fix. */
   fix: AccuracyFix | null;
   reason: string | null;
 }
+
+/** A change of constants, tried by simulation: it takes no Cast. */
+export interface Remedy {
+  tensors: RemedyTensor[];
+  /** Error of the outputs with this change and no node exact; null: not finite. */
+  error: number | null;
+  /** Nodes that have to stay in FP32 all the same, and the error then; null: more than without the change, or not tried. */
+  rest: { nodes: string[]; names: string[]; error: number | null } | null;
+}
+
+/** A constant that is changed, or the scale of a tensor. */
+export interface RemedyTensor {
+  /** What does not fit moves to an end of the range; a scale by the values that were seen; scales for each channel. */
+  kind: 'clamp' | 'scale' | 'channels';
+  tensor: string;
+  /** The element that does not fit, or the (largest) scale; and what it becomes. */
+  from: number;
+  to: number;
+  /** How many elements change. */
+  elements: number;
+  /** Ids of the nodes that read the constant or the scale, and at which of their inputs. */
+  at: { node: string; index: number }[];
+  /** The scales of the channels, and their axis. */
+  scales?: number[];
+  axis?: number;
+}
+
+/** What Q/DQ nodes make of an input. */
+export interface QuantizedInput {
+  tensor: string;
+  /** The only scale, or the largest; null: not known. */
+  scale: number | null;
+  /** How many scales there are; null: not known. */
+  scales: number | null;
+  type: DataType;
+  zeroPoint: number | null;
+  /** Largest magnitude; null: not measured. */
+  largest: number | null;
+  /** Share of the values beyond the range; null: not measured. */
+  clipped: number | null;
+  /** Largest range of a channel over the smallest; null: no weights, or not known. */
+  spread: number | null;
+}
+
+/** The change of constants that helps; undefined: none does. */
+export const helpfulRemedy = ({ remedies = [] }: Pick<AccuracyReport, 'remedies'>): Remedy | undefined =>
+  remedies.find(({ rest }) => rest !== null);
 
 /** What is in low precision alone, and the error that it gives; null: not finite. */
 export interface Sensitivity {
@@ -410,8 +488,29 @@ export interface AccuracyFix {
   rules: string;
   /** The lines of it that the fix adds. */
   added: string;
-  /** What each rule buys: the error without it; null: not finite, or not tried. */
-  without: { selector: string; nodes: string[]; error: number | null }[];
+  /** What each rule buys and costs. */
+  without: FixRuleGain[];
+}
+
+/** What a rule of a fix buys and costs. */
+export interface FixRuleGain {
+  selector: string;
+  nodes: string[];
+  /** The error without it; null: not finite, or not tried. */
+  error: number | null;
+  /** Casts that it adds to the typed copy; null or absent: not counted. */
+  casts?: number | null;
+  /** Kernels that it adds to an engine of this machine's TensorRT; absent: none was built. */
+  kernels?: number;
+  /** Time of the layers that compute its nodes in the build that was given, in milliseconds; absent: not timed. */
+  ms?: number;
+}
+
+/** The rules of a fix as text for a copy of the model, without that of one selector. */
+export function rulesWithout({ rules, added, without }: AccuracyFix, selector?: string): string {
+  const head = rules.slice(0, rules.length - added.length).replace(/^model .*\n/m, '');
+  const others = without.filter((rule) => rule.selector !== selector);
+  return [head, ...others.map((rule) => `${rule.selector} fp32\n`)].join('');
 }
 
 /** How far one tensor is from the reference; see `compare_tensors.py`. */
@@ -620,6 +719,8 @@ export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true
         ? `; alone in ${name} it makes the outputs not finite`
         : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  const because = constantsText(node) || quantizedText(node);
+  if (because !== '') return `${because}${only}`;
   if (notJudged !== undefined) return `${notJudged}${only}`;
   if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
   if (max !== null && max >= overflowFrom[type])
@@ -627,6 +728,50 @@ export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true
   if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
   if (underflow) return `results become 0 in ${name}; ${result}${only}`;
   return `local error ${errorFigure(localError)}, ${result}${only}`;
+}
+
+/** `reads mask = -1e9, which FP16 makes -infinity`; '' for none. */
+function constantsText({ constants = [], type }: Pick<JudgedNode, 'constants' | 'type'>): string {
+  const texts = constants.slice(0, 2).map(({ tensor, kind, value, elements, of }) => {
+    const becomes = kind === 'underflow' ? '0' : value < 0 ? '-infinity' : 'infinity';
+    const share = of > 1 ? ` (${thousands(elements)} of ${counted(of, 'element')})` : '';
+    return `${tensor} = ${exactFigure(value)}${share}, which ${typeName(type)} makes ${becomes}`;
+  });
+  return texts.length === 0 ? '' : `reads ${texts.join(', ')}`;
+}
+
+/** `reads x with scale 0.01 (1.27, zero point 0), largest value 25: 12 % clipped`; '' for nothing known. */
+function quantizedText({ quantized = [] }: Pick<JudgedNode, 'quantized'>): string {
+  const texts = quantized.slice(0, 3).map(({ tensor, scale, scales, type, zeroPoint, largest, clipped, spread }) => {
+    const limit = limitsOf(type);
+    const end = scale === null || !limit ? null : (limit[1] - (zeroPoint ?? 0)) * scale;
+    const known =
+      scales !== null && scales > 1
+        ? `${thousands(scales)} scales up to ${exactFigure(scale ?? 0)}`
+        : scale === null
+          ? 'a scale that is not known'
+          : `scale ${exactFigure(scale)}`;
+    const parts = [
+      ...(end === null ? [] : [`up to ${magnitude(end)}`]),
+      ...(zeroPoint === null ? [] : [`zero point ${zeroPoint}`]),
+    ];
+    const facts = [
+      ...(largest === null ? [] : [`largest value ${magnitude(largest)}`]),
+      ...(clipped === null ? [] : [clipped === 0 ? 'nothing clipped' : `${percentText(100 * clipped)} clipped`]),
+      ...(spread !== null && spread > 1 ? [`ranges of channels ${magnitude(spread)} times apart`] : []),
+    ];
+    return `${tensor}: ${known}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}`;
+  });
+  return texts.length === 0 ? '' : `reads ${texts.join('; ')}`;
+}
+
+/** A constant with the digits that it has: `101,325`, `1e-10`, `-1e+9`. */
+export function exactFigure(value: number): string {
+  const rounded = Number(value.toPrecision(6));
+  if (Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-3)) return rounded.toExponential();
+  return Math.abs(rounded) >= 1000 && Number.isInteger(rounded)
+    ? `${rounded < 0 ? '-' : ''}${thousands(Math.abs(rounded))}`
+    : String(rounded);
 }
 
 /** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */
@@ -652,8 +797,27 @@ export function accuracyVerdict(report: AccuracyReport): string {
   const found = `${typeName(low)} gives ${what}${judgedOnly(outputs)}`;
   if (passesTolerance(report))
     return `${found}, within the tolerance of ${tolerance}.${againstMeasure(outputs, tolerance)}`;
-  if (!fix) return `${found}; there is no fix.`;
-  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${againstMeasure(outputs, tolerance)}`;
+  if (!fix) return `${found}; ${report.search === undefined ? 'there is no fix' : bestSoFar(report)}.`;
+  return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${storedError(report)}${againstMeasure(outputs, tolerance)}`;
+}
+
+/** What a search that is not over has found. */
+function bestSoFar({ trade, search }: AccuracyReport): string {
+  const best = trade?.points[trade.knee ?? trade.points.length - 1];
+  const state =
+    search === 'running' ? 'the search for a fix is running' : 'the search was stopped before it found a fix';
+  if (!best || best.nodes.length === 0) return state;
+  return `${state}; so far ${counted(best.nodes.length, 'node')} in FP32 ${best.nodes.length === 1 ? 'brings' : 'bring'} it to ${errorFigure(best.error)}`;
+}
+
+/** What no set of nodes repairs; '' where that is within the tolerance. */
+export function storedError({ reference, storedQuantized = 0, tolerance }: AccuracyReport): string {
+  if (!reference || isWithin(reference.exact, tolerance)) return '';
+  const what =
+    storedQuantized > 0
+      ? `The ${counted(storedQuantized, 'tensor')} that the model stores quantized give`
+      : 'Without any Q/DQ pair the model gives';
+  return ` ${what} an error of ${errorFigure(reference.exact)} by themselves.`;
 }
 
 /** Where numbers and the measure of an output's kind say different things; '' where they agree. */

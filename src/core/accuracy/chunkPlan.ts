@@ -15,12 +15,17 @@ import {
   Values,
 } from './internal/reducedPrecisionModel.ts';
 
+export { clamped, clampEnds, type ConstantFault, constantFault, constantsRead } from './internal/constantFaults.ts';
+export { replacementEdits, scaleInputs } from './internal/remedyInputs.ts';
 export {
   findLowNodes,
   findQuantizedNodes,
+  isQuantized,
   modelNames,
   type ReducedPrecisionModel,
+  type Replacement,
   unmaterializedTensors,
+  withReplaced,
   withUnmaterialized,
 } from './internal/reducedPrecisionModel.ts';
 

@@ -1,6 +1,6 @@
 // Several precisions in one table.
 import { addTo } from '../base/addTo.ts';
-import { counted, shapeText, thousands, timeText, typeName } from '../base/text.ts';
+import { counted, shapeText, sizeText, thousands, timeText, typeName } from '../base/text.ts';
 import { type Block, type Document, facts, note, type Row, table } from '../document/document.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../network/network.ts';
@@ -13,11 +13,27 @@ import {
   isWithin,
   magnitude,
   nodeTitle,
+  storedError,
   worstError,
 } from './accuracyReport.ts';
 
 export const sweepPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type SweepPrecision = (typeof sweepPrecisions)[number];
+
+/** Times of a model in ONNX Runtime, with its optimizations. */
+export interface TimedRun {
+  device: 'CPU' | 'GPU';
+  /** `ONNX Runtime 1.31.1`. */
+  runtime: string;
+  /** Of the computer. */
+  threads: number;
+  runs: number;
+  medianMs: number;
+  p99Ms: number;
+  perSecond: number;
+  /** Bytes that loading and running it added to the process; null: not known here. */
+  memory: number | null;
+}
 
 /** One precision of a sweep. */
 export interface SweepStep {
@@ -38,6 +54,12 @@ export interface SweepStep {
   fix: { nodes: number; error: number; rules: string } | null;
   /** Why it was not run. */
   reason: string | null;
+  /** How fast ONNX Runtime runs the model of this precision, on each device that it has; only where asked for. */
+  timed?: TimedRun[];
+  /** Largest error that passes, where this precision has one of its own. */
+  tolerance?: number;
+  /** What could not be judged, and what no set of nodes repairs; a sentence each. */
+  notes?: string[];
 }
 
 /** The part of a step that a real engine gives. */
@@ -51,9 +73,14 @@ export interface PrecisionSweep {
   rungs: SweepStep[];
 }
 
+/** Whether a step that was run misses its tolerance. */
+export const stepFails = ({ predicted, tolerance }: SweepStep, all: Pick<PrecisionSweep, 'tolerance'>): boolean =>
+  predicted !== null && !isWithin(worstError(predicted), tolerance ?? all.tolerance);
+
 /** The step of a report. */
 export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<SweepStep, keyof MeasuredStep> {
   const { nodes, outputs, fix } = report;
+  const notes = stepNotes(report);
   return {
     precision,
     predicted: outputs,
@@ -61,7 +88,23 @@ export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<
     culprits: nodes.filter(({ role }) => role === 'root').map((node) => nodeTitle(node, report)),
     fix: fix && fix.nodes.length > 0 ? { nodes: fix.nodes.length, error: fix.error, rules: fix.rules } : null,
     reason: null,
+    ...(notes.length > 0 && { notes }),
   };
+}
+
+/** What a report says of its reference and of what a typed copy leaves in FP32. */
+function stepNotes(report: AccuracyReport): string[] {
+  const { reference, storedQuantized = 0, typedCopy } = report;
+  const stored = counted(storedQuantized, 'tensor');
+  return [
+    storedError(report).trim(),
+    !reference && storedQuantized > 0
+      ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`
+      : '',
+    typedCopy
+      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, error ${errorFigure(typedCopy.error)}.`
+      : '',
+  ].filter((text) => text !== '');
 }
 
 /** The precisions compared, on their own. */
@@ -71,7 +114,8 @@ export const sweepDocument = (sweep: PrecisionSweep, title: string): Document =>
 });
 
 /** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
-export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep): Block[] {
+export function sweepBlocks(sweep: PrecisionSweep): Block[] {
+  const { rungs: steps, samples } = sweep;
   const hasEngines = steps.some(({ measured, notMeasured }) => measured !== null || notMeasured !== null);
   const rows = steps.map((step): Row => {
     const { precision, predicted, lowNodes, culprits, reason, milliseconds } = step;
@@ -84,7 +128,7 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
       reason ?? [...culprits.slice(0, 6), ...(culprits.length > 6 ? ['…'] : [])].join(', '),
     ];
     if (predicted === null) return { cells, state: 'skipped' };
-    return { cells, state: isWithin(worstError(predicted), tolerance) ? 'good' : 'bad' };
+    return { cells, state: stepFails(step, sweep) ? 'bad' : 'good' };
   });
   const outputs = outputRows(steps);
   const engineTitles = hasEngines ? ['measured#', 'time#'] : [];
@@ -98,8 +142,10 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
         )
       : []),
     note(
-      `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${tolerance}.`,
+      `The model without override rules; error of the worst output, ${counted(samples, 'sample')}, tolerance ${toleranceText(sweep)}.`,
     ),
+    ...steps.flatMap(({ precision, notes = [] }) => notes.map((text) => note(`${typeName(precision)}: ${text}`))),
+    ...timeBlocks(steps),
     ...notMeasuredTexts(steps).map((text) => note(`${text}.`)),
     ...steps.flatMap(({ precision, fix }): Block[] =>
       fix
@@ -108,6 +154,48 @@ export function sweepBlocks({ rungs: steps, tolerance, samples }: PrecisionSweep
     ),
   ];
 }
+
+/** Against what: ONNX Runtime as the baseline, and TensorRT as far as it ran. A row that needs a GPU says so. */
+function timeBlocks(steps: readonly SweepStep[]): Block[] {
+  const timed = steps.flatMap(({ timed: own = [] }) => own);
+  const [first] = timed;
+  if (first === undefined) return [];
+  const baselines = steps.flatMap((step) =>
+    (step.timed ?? []).map((run): Row => ({
+      cells: [
+        `ONNX Runtime ${typeName(step.precision)}`,
+        run.device === 'CPU' ? `CPU, ${counted(run.threads, 'thread')}` : 'GPU',
+        timeText(run.medianMs),
+        timeText(run.p99Ms),
+        thousands(Math.round(run.perSecond)),
+        run.memory === null ? '-' : sizeText(run.memory),
+        // The outputs are those of the CPU.
+        run.device === 'CPU' ? predictedText(step) : '-',
+      ],
+    })),
+  );
+  const engines = steps.map((step): Row => {
+    const { precision, milliseconds } = step;
+    const name = `TensorRT ${typeName(precision)}`;
+    if (milliseconds === null)
+      return { cells: [name, 'needs a GPU', '-', '-', '-', '-', measuredText(step)], state: 'skipped' };
+    const perSecond = thousands(Math.round(1000 / milliseconds));
+    return { cells: [name, 'GPU', timeText(milliseconds), '-', perSecond, '-', measuredText(step)] };
+  });
+  return [
+    ...table(['against', 'device', 'median#', 'p99#', 'per second#', 'memory#', 'error#'], [...baselines, ...engines]),
+    note(
+      `${first.runtime}, ${counted(first.runs, 'run')} of the inputs one after the other; memory is what loading and running added. TensorRT is timed by --build on a GPU: the least of ten runs, without transfers.`,
+    ),
+  ];
+}
+
+/** `0.01, INT8 0.05`. */
+const toleranceText = ({ rungs: steps, tolerance }: PrecisionSweep): string =>
+  [
+    String(tolerance),
+    ...steps.flatMap((step) => (step.tolerance === undefined ? [] : [`${typeName(step.precision)} ${step.tolerance}`])),
+  ].join(', ');
 
 const predictedText = ({ predicted }: SweepStep): string =>
   predicted === null

@@ -15,6 +15,9 @@ import {
   worstError,
 } from './accuracyReport.ts';
 import type { ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
+import { kneeOf, type Trade, type TradeCurve, tradeSizes } from './internal/tradeCurve.ts';
+
+export { TradeCurve } from './internal/tradeCurve.ts';
 
 /** One rule of a fix, and the nodes that it selects (positions in the index). */
 export interface FixRule {
@@ -144,8 +147,8 @@ export class FixCost {
 /** A run that the search asks for: these nodes exact, all others in low precision. Positions are the search's own. */
 export interface SearchTrial {
   exact: ReadonlySet<number>;
-  /** Asked for the error that these exact nodes leave, or for what the others do alone. */
-  about: 'alone' | 'repair';
+  /** Asked for the error that these exact nodes leave, for what the others do alone, or for the way to the set. */
+  about: 'alone' | 'repair' | 'trade';
 }
 
 /** The answer to a trial: the worst error of the outputs (Infinity: not finite), and whether time or runs are used up. */
@@ -171,10 +174,12 @@ export interface PrecisionFix {
  * Searches a set of nodes to compute exactly so that the error of every output is at most the tolerance, and from which
  * no single node can be omitted. With all of them exact the error is 0. A generator: it yields the runs that it needs and gets their errors.
  *
- * 1. By halving, the nodes that alone miss the tolerance: for most faults these are the set.
+ * 1. By halving, the largest error first, the nodes that alone miss the tolerance: for most faults these are the set.
  * 2. If that does not do, also by halving, which others have to join them: as many as possible stay in low precision,
  *    the least harmful first, of equals the dearest to keep exact.
  * 3. What can be omitted of the set is omitted: what saves most first, of equals the last.
+ *
+ * In between it asks what the worst few nodes alone bring ('trade'): often one of hundreds brings most.
  *
  * `count` nodes, in the model's order. `saved`: how much cheaper a set of exact nodes becomes without one of them.
  */
@@ -204,23 +209,54 @@ export function* searchFix(
     return all.filter((node) => !inside.has(node));
   };
 
-  /** Nodes of a block that alone miss the tolerance. `known`: the block does. */
-  function* culprits(block: readonly number[], known: boolean): Generator<SearchTrial, void, SearchAnswer> {
-    if (stopped || block.length === 0) return;
-    if (block.length > 1 && known) {
-      const half = block.length >> 1;
-      yield* culprits(block.slice(0, half), false);
-      yield* culprits(block.slice(half), false);
-      return;
+  /** Finds the nodes that alone miss the tolerance: splits the block with the largest error, of equals the smallest. */
+  function* culprits(): Generator<SearchTrial, void, SearchAnswer> {
+    const failing: { block: readonly number[]; error: number }[] = [];
+    const isBefore = (a: (typeof failing)[number], b: (typeof failing)[number]) =>
+      a.error !== b.error
+        ? a.error > b.error
+        : a.block.length !== b.block.length
+          ? a.block.length < b.block.length
+          : a.block[0]! < b.block[0]!;
+    let waiting: readonly number[][] = count > 1 ? halves(all) : [all];
+    while (!stopped) {
+      for (const block of waiting) {
+        if (stopped || block.length === 0) break;
+        const error = yield* errorOf(outside(block), 'alone');
+        if (passes(error)) for (const node of block) harm[node] = error / block.length;
+        else if (block.length > 1) failing.push({ block, error });
+        else {
+          alone.set(block[0]!, error);
+          // What is infinite comes first: before all of that is exact, nothing is gained.
+          const isSize = tradeSizes(alone.size + 1, 1).includes(alone.size);
+          if (isSize && !stopped && failing.every((other) => other.error < Infinity))
+            yield* errorOf(alone.keys(), 'trade');
+        }
+      }
+      const next = failing.reduce((best, one, at) => (best < 0 || isBefore(one, failing[best]!) ? at : best), -1);
+      if (next < 0) return;
+      waiting = halves(failing.splice(next, 1)[0]!.block);
     }
-    const error = yield* errorOf(outside(block), 'alone');
-    if (passes(error)) for (const node of block) harm[node] = error / block.length;
-    else if (block.length === 1) alone.set(block[0]!, error);
-    else yield* culprits(block, true);
   }
-  yield* culprits(all, true);
 
-  let exact = [...alone.keys()];
+  /** The worst of some nodes first, by the error that each gives alone or that omitting it gives. */
+  const byHarm = (nodes: readonly number[]): number[] => {
+    const errorBy = (node: number) => alone.get(node) ?? without.get(node) ?? 0;
+    return nodes.toSorted((a, b) => {
+      const [first, second] = [errorBy(a), errorBy(b)];
+      return first === second ? a - b : second > first ? 1 : -1;
+    });
+  };
+
+  /** What the worst few of some nodes bring. */
+  function* way(nodes: readonly number[]): Generator<SearchTrial, void, SearchAnswer> {
+    const infinite = nodes.filter((node) => alone.get(node) === Infinity).length;
+    for (const size of tradeSizes(nodes.length, infinite))
+      if (!stopped) yield* errorOf(byHarm(nodes).slice(0, size), 'trade');
+  }
+  yield* culprits();
+
+  let exact = [...alone.keys()].sort((a, b) => a - b);
   let error = stopped ? Infinity : yield* errorOf(exact, 'repair');
   if (!passes(error)) ({ exact, error } = yield* join(exact));
 
@@ -273,8 +309,14 @@ export function* searchFix(
   for (let size = exact.length >> 2; size > 1 && exact.length > 16; size >>= 1) yield* shrink(size);
   while (!stopped && !(yield* shrink(1)));
   const minimal = !stopped && exact.every((node) => without.has(node));
+  if (minimal) yield* way(exact);
   return { exact: exact.toSorted((a, b) => a - b), error, minimal, without, alone };
 }
+
+const halves = (block: readonly number[]): number[][] => [
+  block.slice(0, block.length >> 1),
+  block.slice(block.length >> 1),
+];
 
 /** What a search ran on, and what it found. */
 export interface FoundFix {
@@ -294,6 +336,30 @@ export interface FoundFix {
   /** Some input was of random values. */
   random: boolean;
 }
+
+/** The curve of a search as a report gives it; undefined: no more than its ends. */
+export function describeTrade(curve: TradeCurve, search: FoundFix): Trade | undefined {
+  const { fix, low, tolerance } = search;
+  const found = curve.points(tolerance, fix ? fix.exact.length : Infinity);
+  if (found.length < (fix?.minimal ? 3 : 2)) return undefined;
+  const knee = kneeOf(
+    found.map(({ exact }) => exact.length),
+    found.map(({ error }) => error),
+    tolerance,
+  );
+  const at = knee === null ? undefined : found[knee]!;
+  const rules = at && describeFix({ ...search, fix: { ...noFix, exact: [...at.exact], error: at.error } }).rules;
+  return {
+    points: found.map(({ exact, error }) => ({
+      nodes: exact.map((own) => low.low[own]!.node.id),
+      error: finiteOrNull(error),
+    })),
+    knee,
+    rules: rules ?? null,
+  };
+}
+
+const noFix: PrecisionFix = { exact: [], error: 0, minimal: false, without: new Map(), alone: new Map() };
 
 /** How many Casts the typed copy of the model under these rules has more than the model. */
 function castsUnder(rules: string, base: 'fp16' | 'bf16', { low, index }: FoundFix): number {
@@ -316,6 +382,7 @@ export function describeFix(search: FoundFix): AccuracyFix {
     const errors = nodes.flatMap((position) => fix?.without.get(ownOf.get(position)!) ?? []);
     return { selector, nodes: nodes.map((i) => index.nodes[i]!.id), worst: Math.max(...errors) };
   });
+  const isQdq = base === 'int8' || base === 'fp8';
   const notes = without.map(({ worst }) => (worst === -Infinity ? '' : `without: ${errorFigure(finiteOrNull(worst))}`));
   const before = worstError(outputs);
   const error = fix?.error ?? before ?? 0;
@@ -323,7 +390,6 @@ export function describeFix(search: FoundFix): AccuracyFix {
     `Found by simulation: error ${errorFigure(error)} instead of ${errorFigure(before)} (tolerance ${tolerance})`,
   ];
   if (search.random) comments.push(randomCaution);
-  const isQdq = base === 'int8' || base === 'fp8';
   if (isQdq && rules.length > 0)
     comments.push('These nodes must not read Q/DQ nodes: leave them out when you quantize the model');
   const added = rules.length > 0 ? addedRules(comments, rules, notes) : '';
@@ -331,15 +397,25 @@ export function describeFix(search: FoundFix): AccuracyFix {
     given === undefined
       ? rulesText({ model: modelLine, base: isQdq ? 'keep' : base, comments }, rules, notes)
       : `${given}${given === '' || given.endsWith('\n') ? '' : '\n'}${added}`;
+  const casts = isQdq ? null : castsUnder(text, base, search);
+  const cost = (at: number): number | null => {
+    if (isQdq || casts === null || rules.length > MOST_COSTS) return null;
+    const others = rules.filter((_, i) => i !== at);
+    const head = given ?? rulesText({ model: modelLine, base, comments: [] }, [], []);
+    return casts - castsUnder(`${head}\n${addedRules([], others, [])}`, base, search);
+  };
   return {
     nodes: found.map(({ position }) => index.nodes[position]!.id),
     names: found.map(({ position }) => index.names[position]!),
     error,
     minimal: fix?.minimal ?? true,
     runs,
-    casts: isQdq ? null : castsUnder(text, base, search),
+    casts,
     added,
     rules: text,
-    without: without.map(({ worst, ...rule }) => ({ ...rule, error: finiteOrNull(worst) })),
+    without: without.map(({ worst, ...rule }, at) => ({ ...rule, error: finiteOrNull(worst), casts: cost(at) })),
   };
 }
+
+/** Of more rules, the Casts of each are not counted: that takes a plan of the whole model a rule. */
+const MOST_COSTS = 24;

@@ -11,6 +11,8 @@ import { precisionRequest } from './internal/precisionRequest.ts';
 import { translateOptions } from './internal/translateOptions.ts';
 import { before, flagStatus, type Version } from './trtexecFlags.ts';
 
+export { fromProviderOptions, toProviderOptions } from './internal/providerOptions.ts';
+
 /** Which binding the driver uses. */
 export interface DriverTarget {
   product: 'tensorrt' | 'tensorrt-rtx';

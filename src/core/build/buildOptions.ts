@@ -285,6 +285,23 @@ export const buildOptions = {
     polygraphy: { flag: 'mark-debug' },
     driver: { flag: 'debug', each: true },
   },
+  plugins: {
+    kind: 'texts',
+    description: 'Libraries with plugins, loaded before the model is read.',
+    cli: [
+      {
+        flag: 'plugin',
+        value: 'LIB',
+        multiple: true,
+        help: 'load a library with plugins before the model is read; may be repeated',
+      },
+    ],
+    // Their paths are the command line's: neither a task nor a matrix resolves a list of them.
+    except: ['task', 'matrix'],
+    trtexec: { flag: 'dynamicPlugins', each: true, required: true },
+    polygraphy: { flag: 'plugins', required: true },
+    driver: { flag: 'plugin', each: true },
+  },
   profileRun: {
     kind: 'flag',
     description: 'Run and time each layer after the build (trtexec; needs a GPU).',

@@ -61,6 +61,7 @@ const lives: Record<string, FlagLife> = {
   output: { until: v(9, 3) },
   uff: { until: v(9, 3), instead: '--onnx' },
   plugins: { until: v(8, 6), instead: '--staticPlugins' },
+  dynamicPlugins: { since: v(8, 6), instead: '--plugins' },
   streams: { until: v(8, 6), instead: '--infStreams' },
   exportLayerInfo: { since: v(8, 2) },
   dumpLayerInfo: { since: v(8, 2) },

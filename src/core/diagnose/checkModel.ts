@@ -4,6 +4,8 @@ import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } f
 import { addTo } from '../base/addTo.ts';
 import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
 import {
+  type AddError,
+  errorsOf,
   type CheckFinding,
   checkShapes,
   type CheckTarget,
@@ -78,16 +80,7 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
   const found: CheckFinding[] = [];
   const { model } = graph;
   const initializers = new Set(model.graph.initializers.map(({ name }) => name));
-  const add: AddError = (code, message, advice, tensor, repair) =>
-    found.push({
-      severity: 'error',
-      code,
-      message,
-      advice,
-      nodes: [],
-      tensors: [tensor],
-      ...(repair !== undefined && { repair }),
-    });
+  const add = errorsOf(found);
   for (const input of model.graph.inputs) if (!initializers.has(input.name)) checkInput(input, add);
   for (const { name, type } of model.graph.initializers)
     if (NO_TYPES.test(type) && (graph.tensors[graph.byName.get(name) ?? -1]?.consumers.length ?? 0) > 0)
@@ -95,7 +88,7 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
         'unsupported-type',
         `Initializer ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
         'Store it as INT32, INT64 or FP32.',
-        name,
+        [name],
       );
   for (const { name } of model.graph.outputs) {
     const tensor = graph.tensors[graph.byName.get(name) ?? -1];
@@ -104,7 +97,7 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
         'model-invalid',
         name === '' ? 'An output has no name.' : `No node gives output ${name}.`,
         'Remove it from the outputs, or name the tensor that was meant.',
-        name,
+        [name],
         'name-outputs',
       );
   }
@@ -122,8 +115,6 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
   return found;
 }
 
-type AddError = (code: string, message: string, advice: string, tensor: string, repair?: string) => void;
-
 /** Type and rank of an input. */
 function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
   if (type !== null && NO_TYPES.test(type))
@@ -133,7 +124,7 @@ function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
       type === 'string'
         ? 'Keep strings outside: cut the model after the nodes that read them.'
         : 'Give it the type INT32, INT64 or FP32 and cast before the engine.',
-      name,
+      [name],
       type === 'string' ? undefined : 'widen-inputs',
     );
   if (shape !== null && shape.length > MOST_DIMENSIONS)
@@ -141,7 +132,7 @@ function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
       'unsupported-form',
       `Input ${name} has ${shape.length} dimensions; TensorRT allows ${MOST_DIMENSIONS}.`,
       'Reshape it outside the engine.',
-      name,
+      [name],
     );
 }
 

@@ -48,13 +48,15 @@ export type BuildStep =
   | 'check'
   | 'profile'
   | 'attach'
+  | 'attachNear'
   | 'log'
   | 'cancel'
   | 'chooseModel'
   | 'optimizationProfile'
   | 'plugin'
   | 'repair'
-  | 'reduce';
+  | 'reduce'
+  | 'memory';
 
 /** The labels of the steps, on buttons. */
 export const stepWords: Record<BuildStep, string> = {
@@ -65,6 +67,7 @@ export const stepWords: Record<BuildStep, string> = {
   check: 'Check Model',
   profile: 'Build and Time Layers',
   attach: 'Open Profile…',
+  attachNear: 'Open as a Build',
   log: 'Open Log',
   cancel: 'Cancel Build',
   chooseModel: 'Choose the ONNX File…',
@@ -72,11 +75,12 @@ export const stepWords: Record<BuildStep, string> = {
   plugin: 'Replace by Plugin…',
   repair: 'Repair Model…',
   reduce: 'Reduce to a Minimal Model…',
+  memory: 'Show Memory',
 };
 
 /** Something about the builds of a model that its picture alone does not show. */
 export interface BuildNotice {
-  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine' | 'part';
+  kind: 'failed' | 'cancelled' | 'stale' | 'profile' | 'engine' | 'part' | 'near';
   /** What happened. */
   message: string;
   /** What helps; '' if the message says it. */
@@ -151,6 +155,20 @@ export function engineState(
   };
   return { notices: [notice, ...(profile ? [partNotice(profile)] : [])], faults: [], line: null };
 }
+
+/** What the views say about a model without builds that has files of one next to it; `names`: of these files. */
+export const nearState = (names: readonly string[]): BuildState => ({
+  notices: [
+    {
+      kind: 'near',
+      message: `${names.join(' and ')} next to this model ${names.length === 1 ? 'is' : 'are'} from a build of it.`,
+      advice: '',
+      steps: ['attachNear'],
+    },
+  ],
+  faults: [],
+  line: null,
+});
 
 const faultOf = ({ severity, message, line, nodes }: Diagnosis): Omit<NodeFault, 'advice'> => ({
   severity,
@@ -239,8 +257,8 @@ const stepsFor: Partial<Record<DiagnosisCode, BuildStep[]>> = {
   'calibration-failed': ['buildAs'],
   'plugin-missing': ['plugin', 'reduce', 'repair'],
   internal: ['reduce', 'repair'],
-  'workspace-too-small': ['buildAs'],
-  'out-of-memory': ['buildAs'],
+  'workspace-too-small': ['buildAs', 'memory'],
+  'out-of-memory': ['buildAs', 'memory'],
   'no-implementation': ['buildAs', 'reduce', 'repair'],
   'calibration-missing': ['buildAs'],
   'unknown-flag': ['buildAs'],

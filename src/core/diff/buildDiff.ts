@@ -4,7 +4,7 @@ import type { BuildFigures } from '../formats/tensorrt/buildOutput.ts';
 import type { Accounting, FusionReport } from '../fusion/fusionReport.ts';
 import { builtNetworkOf } from '../network/network.ts';
 import { isStandardDomain } from '../network/modelGraph.ts';
-import { countLayers, engineMs, type PrecisionShare } from '../report/words.ts';
+import { countLayers, engineMs, foreignTitle, type PrecisionShare } from '../report/words.ts';
 import { oneLine, timeText } from '../base/text.ts';
 import type { BuildManifest } from '../build/buildManifest.ts';
 
@@ -427,7 +427,7 @@ function nodes(a: FusionReport | null, b: FusionReport | null): Difference[] {
   for (const node of a.nodes) {
     const other = others.get(node.id);
     if (other === undefined || other.name !== node.name || other.op !== node.op) continue;
-    const values: [string, string] = [fateOf(node), fateOf(other)];
+    const values: [string, string] = [fateOf(a, node), fateOf(b, other)];
     if (values[0] !== values[1]) differing.push({ field: `node ${node.name || node.id} (${node.op})`, values });
   }
   const left = differing.length - mostNodes;
@@ -436,8 +436,9 @@ function nodes(a: FusionReport | null, b: FusionReport | null): Difference[] {
   return [...differing.slice(0, mostNodes), more];
 }
 
-const fateOf = ({ fate, foreignNode }: FusionReport['nodes'][number]): string =>
-  fate === 'foreign' && foreignNode !== null ? `in ForeignNode ${foreignNode}` : fate;
+/** A ForeignNode by its title, which stays the same where its number does not. */
+const fateOf = (report: FusionReport, { fate, foreignNode }: FusionReport['nodes'][number]): string =>
+  fate === 'foreign' && foreignNode !== null ? `in ${foreignTitle(report, foreignNode)}` : fate;
 
 /** Two builds side by side, as a view shows them: its own graph and report are those of B. */
 export interface BuildComparison {

@@ -12,6 +12,7 @@ import {
 } from '../base/text.ts';
 import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import {
+  foreignTitle,
   isNoise,
   isPlanned,
   listsEngine,
@@ -57,6 +58,8 @@ import {
   words,
 } from './matchNodes.ts';
 import { type Document, facts, note, table } from '../document/document.ts';
+
+export { dynamicShapesCost, dynamicShapesRemark } from './internal/fixedShapes.ts';
 
 const isMarked = ({ marked }: DiffInput): boolean =>
   marked !== undefined && marked.outputs.length + marked.debug.length > 0;
@@ -499,8 +502,8 @@ class Comparison {
       for (const layer of layers) told.add(layer);
       const lost = kind !== 'computed';
       const deltaMs = lost ? this.#delta(layers, []) : this.#delta([], layers);
-      const a = fateWords(nodesA);
-      const b = fateWords(nodesB);
+      const a = fateWords(this.#a, nodesA);
+      const b = fateWords(this.#b, nodesB);
       const nodes = nodesA.length > 0 ? nodesA : nodesB;
       const message = words(kind, nodeWords(nodes), nodes.length, [a, b], deltaMs);
       changes.push({
@@ -576,11 +579,11 @@ function kindOf({ a, b, alike }: Cluster): 'same' | 'split' | 'merged' | 'moved'
 }
 
 /** Where nodes are on one side; '' for nowhere. */
-const fateWords = (nodes: FusionReport['nodes']): string =>
+const fateWords = (report: FusionReport, nodes: FusionReport['nodes']): string =>
   nodes
     .map(({ fate, foreignNode, removedByLine }) => {
       if (removedByLine !== undefined) return `taken out of INT8 by line ${removedByLine} of its rules`;
-      return fate === 'foreign' ? `in ForeignNode ${foreignNode}` : whereWords[fate];
+      return fate === 'foreign' ? `in ${foreignTitle(report, foreignNode ?? -1)}` : whereWords[fate];
     })
     .join(', ');
 

@@ -1,10 +1,10 @@
-import type { Chart, ChartPoint } from './document.ts';
+import type { Chart, ChartPoint, Curve } from './document.ts';
 import { escapeHtml } from './escapeHtml.ts';
 
 const WIDTH = 1000;
 const HEIGHT = 140;
 /** For the numbers of the scale. */
-const MARGIN = 40;
+const MARGIN = 52;
 /** Values from 1e-7 to 1 fill the height. */
 const DECADES = 7;
 /** Height of the bands below the chart. */
@@ -71,3 +71,41 @@ const bandShapes = (bands: Chart['bands'], count: number): string =>
       return `<g><title>${escapeHtml(name)}</title><path d="M${x.toFixed(1)} ${HEIGHT}h${width.toFixed(1)}v${BAND}h-${width.toFixed(1)}z"/><text x="${(x + width / 2).toFixed(1)}" y="${HEIGHT + 15}">${escapeHtml(label)}</text></g>`;
     })
     .join('\n');
+
+/** Room for labels of the marked points. */
+const LABEL = 180;
+
+/** A curve as SVG: steps from point to point, because in between nothing was tried. */
+export function curveSvg({ label, points, limit }: Curve): string {
+  const most = Math.max(1, points.at(-1)!.x);
+  const known = points.map(({ y }) => y).filter((y) => y !== null);
+  const values = [...known, limit].filter((value) => value > 0);
+  const [low, high] = [Math.log10(Math.min(...values) / 2), Math.log10(Math.max(...values) * 2)];
+  const xOf = (x: number) => ((WIDTH - LABEL) * x) / most;
+  const yOf = (y: number | null) =>
+    y === null ? 4 : HEIGHT - (HEIGHT * (Math.log10(Math.max(y, 10 ** low)) - low)) / (high - low);
+  const steps = points.flatMap(({ x, y }, at) => {
+    const before = points[at - 1];
+    const here = `${xOf(x).toFixed(1)},${yOf(y).toFixed(1)}`;
+    return before ? [`${xOf(x).toFixed(1)},${yOf(before.y).toFixed(1)}`, here] : [here];
+  });
+  const marks = points.map(({ x, y, marked, title }) => {
+    const [cx, cy] = [xOf(x).toFixed(1), yOf(y).toFixed(1)];
+    const text = marked
+      ? `<text class="point" x="${(xOf(x) + 12).toFixed(1)}" y="${(yOf(y) - 8).toFixed(1)}">${escapeHtml(title)}</text>`
+      : '';
+    return `<circle cx="${cx}" cy="${cy}" r="${marked ? 6 : 3}"${marked ? ' class="knee"' : ''}><title>${escapeHtml(title)}</title></circle>${text}`;
+  });
+  const at = yOf(limit).toFixed(1);
+  const ends = [
+    `<text class="scale" x="-6" y="${at}">${limit}</text>`,
+    `<text class="point" x="0" y="${HEIGHT + 16}">0</text>`,
+    `<text class="point" x="${xOf(most).toFixed(1)}" y="${HEIGHT + 16}">${most}</text>`,
+  ];
+  return `<svg viewBox="${-MARGIN} -4 ${WIDTH + MARGIN} ${HEIGHT + BAND + 4}" role="img" aria-label="${escapeHtml(label)}">
+<polyline points="${steps.join(' ')}"/>
+<line x1="0" y1="${at}" x2="${WIDTH - LABEL}" y2="${at}"/>
+${marks.join('\n')}
+${ends.join('\n')}
+</svg>`;
+}

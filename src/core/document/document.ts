@@ -105,6 +105,18 @@ export interface ChartPoint {
   title: string;
 }
 
+/** A value that falls with a number, on a logarithmic scale. */
+export interface Curve {
+  /** What the picture shows, for those who cannot see it. */
+  label: string;
+  /** What its marks mean. */
+  legend: string;
+  /** At least two, with rising `x`; `y` null: not finite, as high as the picture. */
+  points: readonly { x: number; y: number | null; marked: boolean; title: string }[];
+  /** A value at which a dashed line is drawn. */
+  limit: number;
+}
+
 export type Block =
   /** The result in one sentence. */
   | { kind: 'verdict'; state: State; text: Text }
@@ -123,6 +135,8 @@ export type Block =
   | { kind: 'actions'; actions: readonly Action[] }
   /** Only on pages. */
   | { kind: 'chart'; chart: Chart }
+  /** Only on pages. */
+  | { kind: 'curve'; curve: Curve }
   | { kind: 'section'; title: string; blocks: readonly Block[] };
 
 /** Blocks below a heading; nothing where there are none. */

@@ -23,8 +23,8 @@ a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-butt
 svg { width: 100%; height: auto; } rect { fill: var(--vscode-charts-blue, var(--bar)); } rect.marked { fill: var(--vscode-errorForeground, var(--bad)); }
 circle { fill: var(--vscode-errorForeground, var(--bad)); stroke: var(--vscode-editor-background, var(--page)); } polyline { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 1.5; }
 line { stroke: var(--vscode-foreground, var(--text)); stroke-dasharray: 6 4; } path { fill: none; stroke: var(--vscode-descriptionForeground, var(--soft)); stroke-width: 0.7; }
-text { font-size: 11px; text-anchor: middle; fill: var(--vscode-descriptionForeground, var(--soft)); } text.scale { text-anchor: end; }
+text { font-size: 11px; text-anchor: middle; fill: var(--vscode-descriptionForeground, var(--soft)); } text.scale { text-anchor: end; } text.point { text-anchor: start; } circle.knee { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 2.5; }
 `;
 
 /** Nothing runs and nothing is loaded; only the style above applies, known by its hash (a unit test computes it). */
-export const pagePolicy = `default-src 'none'; style-src 'sha256-t14nxZLSdc1LVqewQH6t91bxPX1dHC0Th7GH+8ki+ho='`;
+export const pagePolicy = `default-src 'none'; style-src 'sha256-49HitSvY5lCkrhIwqNPvwdq1nlJhS0XrDVn65MMUpGc='`;

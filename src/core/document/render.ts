@@ -11,7 +11,7 @@ import {
   type Target,
   type Text,
 } from './document.ts';
-import { chartSvg } from './chartSvg.ts';
+import { chartSvg, curveSvg } from './chartSvg.ts';
 import { escapeHtml } from './escapeHtml.ts';
 import { pagePolicy, pageStyle } from './pageStyle.ts';
 
@@ -78,6 +78,7 @@ function blockLines(block: Block, options: TextOptions): string[] {
     case 'actions':
       return commandLines(block.actions);
     case 'chart':
+    case 'curve':
       return [];
     case 'section': {
       const own = blocksLines(block.blocks, options);
@@ -196,6 +197,7 @@ function blockParts(block: Block, level: number, options: MarkdownOptions): stri
       return commands.length === 0 ? [] : [fenced(commands.join('\n'))];
     }
     case 'chart':
+    case 'curve':
       return [];
     case 'section':
       return [
@@ -339,6 +341,8 @@ function blockHtml(block: Block, options: HtmlOptions, level: number): string {
       return block.chart.points.length === 0
         ? ''
         : `${chartSvg(block.chart)}\n<p class="note">${escapeHtml(block.chart.legend)}</p>`;
+    case 'curve':
+      return `${curveSvg(block.curve)}\n<p class="note">${escapeHtml(block.curve.legend)}</p>`;
     case 'section':
       return `<section><h${level}>${escapeHtml(block.title)}</h${level}>\n${blocksHtml(block.blocks, options, level + 1)}</section>`;
   }

@@ -25,9 +25,16 @@ import { createEngineView, type EngineView, outsideName, runsKernel } from './in
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
-import { modelProblem, noteUnbuilt, operatorProblem, overloadProblem } from './internal/modelDifferences.ts';
+import {
+  modelProblem,
+  noteUnbuilt,
+  operatorProblem,
+  overloadProblem,
+  scopeProblem,
+} from './internal/modelDifferences.ts';
 import { claimNamed } from './internal/namedMembers.ts';
 import { accountingOf, nodeFates } from './internal/nodeFates.ts';
+import { contentOfRegion, networkLayers } from './internal/networkLayers.ts';
 import { joinProfile, type ProfileJoin } from './internal/profileJoin.ts';
 import { claimReached } from './internal/reachedMembers.ts';
 import { findProblems, noEngineReason, otherBuildProblem, otherModel } from './internal/reportProblems.ts';
@@ -77,9 +84,14 @@ export function createReport(input: ReportInput): FusionReport {
   const { view, graph } = resolution;
   const nodes = withCandidates(resolution, nodeFates(resolution, staticShapes, noEngine));
   const times = layerTimes(view, input);
+  const found = networkLayers(resolution);
   const titles = groupTitles(
     graph,
-    view.regions.map(({ name }, index) => ({ name, members: resolution.members[index]! })),
+    view.regions.map(({ name }, index) => ({
+      name,
+      members: resolution.members[index]!,
+      content: contentOfRegion(found, index),
+    })),
   );
   const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times, titles[index]!));
   const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
@@ -110,7 +122,7 @@ export function createReport(input: ReportInput): FusionReport {
       ...measured.problems,
     ],
   };
-  report.remarks = findRemarks(resolution, report, log);
+  report.remarks = findRemarks(resolution, report, found, log);
   return { ...report, ...costs(report, resolution) };
 }
 
@@ -192,7 +204,7 @@ function resolve(
   const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
   if (other) return { resolution: { ...createResolution(empty), problems }, other };
   if (differs) problems.push(differs);
-  problems.push(...overloadProblem(empty), ...operatorProblem(empty));
+  problems.push(...overloadProblem(empty), ...operatorProblem(empty), ...scopeProblem(log));
   claimLoggedFusions(empty);
   claimGone(empty);
   claimReached(empty);
@@ -386,6 +398,9 @@ function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
 const tensorrt = /^(?:Tensorrt|NvTensorRTRTX)ExecutionProvider$/i;
 
 /** In the place of advice to build: who has ONNX Runtime's log asked where nodes run. */
+export { placeByContext } from './internal/contextPlacement.ts';
+export { withMarkedTimes } from './internal/markedTimes.ts';
+
 const placementOnly: Problem = {
   severity: 'info',
   code: 'placement-only',

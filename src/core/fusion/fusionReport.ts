@@ -53,6 +53,8 @@ export interface FusionReport {
   findings?: TimeFinding[];
   /** What fusion saved in each group of several nodes; omitted without a model. */
   savings?: FusionSaving[];
+  /** What the open dimensions of the model cost, found by building it for fixed shapes; omitted where that was not done. */
+  dynamicShapes?: DynamicShapesCost;
   /** Memory, sizes and times of the build; omitted in reports that stay with their build. */
   figures?: BuildFigures;
   /** What is wrong with the inputs, and what the report therefore cannot say. */
@@ -236,6 +238,8 @@ export interface ReportLayer {
   ran?: { startMs: number; endMs: number; stream: number };
   /** What Nsight Compute measured of its kernels, in percent of what the GPU can do; null: not measured. Only with its output. */
   counters?: LayerCounters;
+  /** What its fusion of several nodes saved; only with a build in which they are in more kernels (`--marked`). */
+  saved?: LayerSaving;
   /** Share of the total time in percent, as the profile says; null: not timed. */
   percent: number | null;
   /** Name of the kernel that runs it, or the tactic's number where TensorRT gives no name; null: not given. */
@@ -398,6 +402,30 @@ export interface FusionSaving {
   unknownTensors: number;
   /** Nodes that compute something, less the kernels that run them; null: how many kernels run is not known. */
   launches: number | null;
+}
+
+/** What the fusion in one layer saved. null: not known. */
+export interface LayerSaving {
+  /** Nodes that compute something, less the kernels that run them. */
+  launches: number | null;
+  /** Bytes of the tensors that only this kernel computes and reads. */
+  bytes: number | null;
+  /** Milliseconds of its nodes in the other build, less its own; negative: they were faster apart. */
+  ms: number | null;
+}
+
+/** What the open dimensions of a model cost. */
+export interface DynamicShapesCost {
+  /** The fixed shapes that it was built for, as text. */
+  shapes: string;
+  /** What built both. */
+  tensorrt: FusionReport['tensorrt'];
+  /** Kernels and layers that run in the engine. */
+  kernels: { dynamic: number; fixed: number };
+  /** Ids of the nodes that share a kernel or a layer with others only with fixed shapes. */
+  fused: string[];
+  /** Ids of the nodes that are not computed with fixed shapes. */
+  folded: string[];
 }
 
 /** A finding about the build: why the engine is as it is. */

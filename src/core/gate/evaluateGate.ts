@@ -381,6 +381,10 @@ function textOf({ rule, key }: Check, value: number): string {
     foreignNodes: ['ForeignNode', 'ForeignNodes'],
     kernels: ['kernel', 'kernels'],
     layers: ['layer', 'layers'],
+    dynamicShapes:
+      key === 'fused'
+        ? ['node fused only with fixed shapes', 'nodes fused only with fixed shapes']
+        : ['kernel because of open dimensions', 'kernels because of open dimensions'],
     reformats: ['reformat layer', 'reformat layers'],
     nodes: [`${key} node`, `${key} nodes`],
     marked: [`tensor marked ${marks[key]}`, `tensors marked ${marks[key]}`],
@@ -417,6 +421,13 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
       : { value: runningLayers(report).length },
   ),
   layers: onLayers((_, report) => ({ value: engineLayers(report) })),
+  dynamicShapes: ({ key }, { report: { dynamicShapes: cost } }) =>
+    cost === undefined
+      ? {
+          missing:
+            'What open dimensions cost is unknown: pass a build folder for which trtlens fusion --build FOLDER --fixed-shapes was run',
+        }
+      : { value: key === 'fused' ? cost.fused.length : Math.max(0, cost.kernels.dynamic - cost.kernels.fixed) },
   reformats: onLayers((check, { layers }) => reformats(check, layers)),
   nodes: (check, { report }) => (isPlanned(report) ? { missing: noLayers } : nodesWithFate(check, report)),
   quantized: onLayers((_, report) => quantized(report)),

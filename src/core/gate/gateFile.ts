@@ -135,6 +135,7 @@ export type RuleName =
   | 'marked'
   | 'tensorrt'
   | 'gpu'
+  | 'dynamicShapes'
   | 'accuracy';
 
 /** Counts, milliseconds, bytes or shares, by the rule's unit. */
@@ -263,6 +264,14 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
   },
   tensorrt: { about: 'The version of TensorRT is that of the baseline.', words: ['same'] },
   gpu: { about: 'The GPU is that of the baseline.', words: ['same'] },
+  dynamicShapes: {
+    about: 'What open dimensions cost, as `trtlens fusion --build FOLDER --fixed-shapes` found it.',
+    keys: {
+      kernels: { unit: 'count', about: 'Kernels that a build for fixed shapes saves.', absolute: true },
+      fused: { unit: 'count', about: 'Nodes that share a kernel with others only with fixed shapes.', absolute: true },
+    },
+    short: 'kernels',
+  },
   accuracy: {
     about: 'Largest error of an output compared with FP32, found by simulation as `trtlens accuracy` does.',
     keys: { error: { unit: 'error', about: 'Largest max|d| / max|reference| of any output.', absolute: true } },

@@ -1,9 +1,10 @@
 // Identifies a file; whether an engine loads on a version and GPU.
 import { type ByteSource, errorText, type Problem } from '../base/problem.ts';
 import { counted, encodingOf } from '../base/text.ts';
-import { readModel, sniffModel } from '../formats/onnx/readModel.ts';
+import { epContexts, readModel, sniffModel } from '../formats/onnx/readModel.ts';
 import { SqliteFile } from '../formats/tensorrt/readTrace.ts';
 import {
+  type EngineContext,
   type EngineFacts,
   type EngineKnowledge,
   type EnginePlatform,
@@ -278,6 +279,9 @@ function lengthProblems(expected: number, actual: number): Problem[] {
 
 const HEAD = 1 << 16;
 
+/** Opens a file that a model names, in the model's folder. */
+export type OpenBeside = <Found>(name: string, use: (source: ByteSource) => Promise<Found>) => Promise<Found>;
+
 /**
  * Identifies a file by its content, never by its name, except that an empty file whose name mentions layers is the
  * layer info that trtexec leaves when the engine keeps none. The source holds the file unpacked (no gzip). Never throws
@@ -285,10 +289,14 @@ const HEAD = 1 << 16;
  */
 export async function inspectFile(
   source: ByteSource,
-  { name = '', target = unknownTarget }: { name?: string; target?: EngineTarget } = {},
+  {
+    name = '',
+    target = unknownTarget,
+    openBeside,
+  }: { name?: string; target?: EngineTarget; openBeside?: OpenBeside } = {},
 ): Promise<Inspection> {
   try {
-    return await inspectContent(source, name, target);
+    return await inspectContent(source, name, target, openBeside);
   } catch (error) {
     return unknown('The file cannot be read', 'unreadable', `The file cannot be read: ${errorText(error)}`);
   }
@@ -298,7 +306,12 @@ function unknown(summary: string, code: string, message: string): Inspection {
   return inspection('unknown', summary, { problems: [{ severity: 'error', code, message }] });
 }
 
-async function inspectContent(source: ByteSource, name: string, target: EngineTarget): Promise<Inspection> {
+async function inspectContent(
+  source: ByteSource,
+  name: string,
+  target: EngineTarget,
+  openBeside: OpenBeside | undefined,
+): Promise<Inspection> {
   if (source.size === 0) return inspectEmpty(name);
   const head = await source.read(0, Math.min(HEAD, source.size));
   if (head[0] === 0x1f && head[1] === 0x8b)
@@ -307,10 +320,11 @@ async function inspectContent(source: ByteSource, name: string, target: EngineTa
   const binary = inspectBinary(head, source.size, target);
   if (binary !== null) return binary;
   // Text may happen to read as the first fields of a model, but no model is text throughout.
-  if (!isText(head)) return (await inspectModel(source, head)) ?? inspectUnknownBinary(source.size);
+  if (!isText(head))
+    return (await inspectModel(source, head, { target, openBeside })) ?? inspectUnknownBinary(source.size);
   // Models are many; the readers of all texts are loaded only for a text.
   const { inspectTextFile } = await import('./internal/inspectTextFile.ts');
-  return (await inspectTextFile(source)) ?? (await inspectModel(source, head)) ?? unknownText();
+  return (await inspectTextFile(source)) ?? (await inspectModel(source, head, { target, openBeside })) ?? unknownText();
 }
 
 async function inspectTrace(source: ByteSource): Promise<Inspection> {
@@ -350,13 +364,63 @@ function isText(head: Uint8Array): boolean {
   return true;
 }
 
-async function inspectModel(source: ByteSource, head: Uint8Array): Promise<Inspection | null> {
+async function inspectModel(
+  source: ByteSource,
+  head: Uint8Array,
+  { target, openBeside }: { target: EngineTarget; openBeside: OpenBeside | undefined },
+): Promise<Inspection | null> {
   if (!sniffModel(head)) return null;
   const { value, problems } = await readModel(source, { counting: true });
   if (value === undefined) return null;
   const counts = { nodes: value.nodes.length, inputs: value.graph.inputs.length, outputs: value.graph.outputs.length };
-  return inspection('onnx', `ONNX model: ${counted(counts.nodes, 'node')}`, { counts, problems });
+  const summary = `ONNX model: ${counted(counts.nodes, 'node')}`;
+  const found = inspection('onnx', summary, { counts, problems });
+  if (!value.opsets.some(({ domain }) => domain === 'com.microsoft')) return found;
+  const contexts = await inspectContexts(source, target, openBeside);
+  if (contexts.length === 0) return found;
+  const engines = `${counted(contexts.length, 'engine')} of ONNX Runtime (EPContext)`;
+  return { ...found, summary: `${summary}, ${engines}`, contexts };
 }
+
+/** The engines in a model of ONNX Runtime, judged for where they are to run. */
+async function inspectContexts(
+  source: ByteSource,
+  target: EngineTarget,
+  openBeside: OpenBeside | undefined,
+): Promise<EngineContext[]> {
+  const { value } = await readModel(source);
+  const found: EngineContext[] = [];
+  for (const { partition, source: provider, sdk, hardware, embedded, file } of value ? epContexts(value) : []) {
+    const facts = { partition, source: provider, sdk, hardware, file };
+    const engineOf = async (bytes: ByteSource): Promise<Inspection | null> =>
+      inspectBinary(await bytes.read(0, Math.min(HEAD, bytes.size)), bytes.size, target);
+    try {
+      const engine =
+        embedded !== null
+          ? await engineOf(partOf(source, embedded))
+          : file !== null && openBeside !== undefined
+            ? await openBeside(file, engineOf)
+            : null;
+      const problem =
+        engine !== null
+          ? null
+          : embedded === null && file === null
+            ? 'The node has neither an engine nor the name of its file.'
+            : embedded === null && openBeside === undefined
+              ? 'The engine is in a file next to the model.'
+              : 'It is not an engine of TensorRT: another provider wrote it, or it is damaged.';
+      found.push({ ...facts, engine, problem });
+    } catch (error) {
+      found.push({ ...facts, engine: null, problem: `${errorText(error).replace(/\.$/, '')}.` });
+    }
+  }
+  return found;
+}
+
+const partOf = (source: ByteSource, { offset, length }: { offset: number; length: number }): ByteSource => ({
+  size: length,
+  read: (at, count) => source.read(offset + at, Math.max(0, Math.min(count, length - at))),
+});
 
 function inspectUnknownBinary(size: number): Inspection {
   return unknown(

@@ -246,6 +246,22 @@ export type FileKind =
   | 'unknown';
 
 /** What a file is, by its content. */
+/** An engine that ONNX Runtime put into a model, or next to it. */
+export interface EngineContext {
+  /** Name of the part of the model that it computes. */
+  partition: string;
+  /** The execution provider that wrote it; '' if the node does not say. */
+  source: string;
+  /** Version and GPU as the provider noted them; '' if it did not. */
+  sdk: string;
+  hardware: string;
+  /** Name of the engine's file; null: it is in the model. */
+  file: string | null;
+  /** What the engine is; null: it cannot be read, and `problem` says why. */
+  engine: Inspection | null;
+  problem: string | null;
+}
+
 export interface Inspection {
   kind: FileKind;
   /** One sentence for the user: what it is and what it contains. */
@@ -255,6 +271,8 @@ export interface Inspection {
   counts: Record<string, number>;
   /** Of an engine: what its header says, and whether it loads there. */
   engine?: EngineFacts & { portability: PortabilityCheck[] };
+  /** Of a model with EPContext nodes of ONNX Runtime: the engine of each. */
+  contexts?: EngineContext[];
   /** Of times of inferences: their distribution in milliseconds; a part that was not recorded is omitted. */
   times?: TimingSummary;
   problems: Problem[];

@@ -323,3 +323,33 @@ function pythonFix(
   const instead = renamed[name];
   return instead === undefined || member === undefined ? null : { start: end - member.length, end, text: instead };
 }
+
+/** Flags that say types: the model has them instead. */
+const typeFlags =
+  /^--(?:fp16|bf16|int8|fp8|int4|best|calib|calibProfile|(?:min|opt|max)ShapesCalib|layerPrecisions|layerOutputTypes|precisionConstraints|layer-precisions|precision-constraints|calibration-cache)(?:=|$)/;
+
+/**
+ * The words of a command that builds a typed model, as a version has them: without flags for types, and what is gone
+ * replaced, or `left` out where nothing takes its place.
+ */
+export function commandFor(command: readonly string[], target = newestTarget): { words: string[]; left: string[] } {
+  const words = command.slice(0, 1);
+  const left: string[] = [];
+  const tool = /polygraphy/i.test(command.slice(0, 3).join(' ')) ? 'polygraphy' : 'trtexec';
+  let dropping = false;
+  for (const word of command.slice(1)) {
+    if (!word.startsWith('-')) {
+      // The values of a flag that is left out.
+      if (!dropping || /\.onnx$/i.test(word)) words.push(word);
+      continue;
+    }
+    const gone = lintSource(`${tool} ${word}`, 'shell', target).find(({ code }) => code === 'gone');
+    const isType = typeFlags.test(word);
+    dropping = isType || (gone !== undefined && gone.fix === null);
+    if (isType) continue;
+    if (gone === undefined) words.push(word);
+    else if (gone.fix === null) left.push(gone.name);
+    else if (gone.fix.text !== '') words.push(gone.fix.text);
+  }
+  return { words, left };
+}

@@ -25,6 +25,15 @@ export interface RepairPlace {
   note: string | null;
 }
 
+/** A place that a repair left as it is. */
+export interface RefusedPlace {
+  /** Id of the node in the model before this repair. */
+  node: string;
+  name: string;
+  operator: string;
+  reason: string;
+}
+
 /** A repair that was made, with its places. */
 export interface RepairStep {
   id: string;
@@ -86,4 +95,13 @@ export function readMap(model: OnnxModel): RepairMap | null {
   } catch {
     return null;
   }
+}
+
+/** Of each node that a repair wrote under another name: the name of the node of the original that it computes. */
+export function originalNames(model: OnnxModel): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { places } of readMap(model)?.repairs ?? [])
+    for (const { from, to } of places)
+      for (const name of to) if (name !== from) names.set(name, names.get(from) ?? from);
+  return names;
 }

@@ -7,6 +7,7 @@ import type { BuildLog, EngineTensor, LayerInfo, PrecisionLine } from '../format
 import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
 import { type Network, networkOf } from '../network/network.ts';
 import { type ModelGraph, products, quantizable, standardOpset } from '../network/modelGraph.ts';
+import { originalNames } from '../network/repairMap.ts';
 import type { NodeRole } from '../network/nodeRoles.ts';
 import { elementType, isContainer } from '../network/outputTypes.ts';
 import { activationsAt } from '../quantization/calibration.ts';
@@ -49,6 +50,8 @@ export interface NodeFacts {
   weight?: number[];
   /** Of an operator that TensorRT quantizes: the tensors that need a scale so that it computes in INT8. */
   activations?: string[];
+  /** In a repaired model, of a node that a repair wrote: the name that it stands for in the original. */
+  original?: string;
 }
 
 /**
@@ -63,6 +66,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
   const network = networkOf(model);
   const { roles } = network.roles;
   const quantized = new QuantizedGraph(network);
+  const originals = originalNames(model);
   const givenOut = new Set([...network.graphOutputs, ...[...network.bodyOutputs.values()].flat()]);
   return {
     file,
@@ -70,6 +74,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
     nodes: model.nodes.map((node, index) => {
       const casts = castsOf(network, index, givenOut);
       const weight = weightOf(network, index);
+      const original = originals.get(node.name);
       const activations = quantizable.has(node.op) ? activationsAt(quantized, index) : null;
       return {
         id: node.id,
@@ -82,6 +87,7 @@ export function modelFacts(model: OnnxModel, file: string): ModelFacts {
         ...(casts && { casts }),
         ...(weight !== null && { weight }),
         ...(activations !== null && { activations }),
+        ...(original !== undefined && { original }),
       };
     }),
     sources: sourcesOf(network),
@@ -171,7 +177,7 @@ export interface BuildFacts {
   unfinished?: boolean;
   /** Log or layers are of a build of another model. */
   otherModel?: boolean;
-  foreignNodes: { name: string; exact: boolean }[];
+  foreignNodes: { name: string; title?: string; exact: boolean }[];
   /** By position of the node in the model; the nodes of functions, for each call, come after those. */
   nodes: BuiltNode[];
   layers: BuiltLayer[];
@@ -271,7 +277,11 @@ export function buildFacts(
     flags,
     unfinished: layers.length === 0 && (log?.outcome === 'failed' || log?.outcome === 'cut-off'),
     otherModel: report.problems.some(({ code }) => code === 'other-model'),
-    foreignNodes: report.foreignNodes.map(({ name, exact }) => ({ name, exact })),
+    foreignNodes: report.foreignNodes.map(({ name, title, exact }) => ({
+      name,
+      ...(title !== undefined && { title }),
+      exact,
+    })),
     nodes: nodes.map((node) => {
       const own = node.layers.map((id) => layerAt.get(id)).filter((i) => i !== undefined);
       return {

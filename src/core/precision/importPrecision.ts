@@ -526,3 +526,33 @@ function valuesOf(command: readonly string[]): Map<string, string[]> {
   }
   return found;
 }
+
+/** What a command line asks of a whole network, as rules; undefined: no type. A calibration cache gives the scales of INT8. */
+export function importSwitches(command: readonly string[]): ImportedOverrides | undefined {
+  const values = valuesOf(command);
+  const has = (type: string): boolean => values.has(`--${type}`);
+  const base = has('fp16') || has('best') ? 'fp16' : has('bf16') ? 'bf16' : null;
+  const problems: Problem[] = [];
+  const lines = base === null ? [] : [`base ${base}`];
+  const scales = (values.get('--calib') ?? values.get('--calibration-cache'))?.[0];
+  if (has('int8') && scales !== undefined)
+    lines.push(`scales ${scales}`, ...['Conv', 'ConvTranspose', 'Gemm', 'MatMul'].map((op) => `op:${op} int8`));
+  const lost = ['int8', 'fp8', 'int4'].filter((type) => has(type) && (type !== 'int8' || scales === undefined));
+  if (lost.length > 0)
+    problems.push({
+      severity: 'warning',
+      code: 'types-not-taken',
+      message: `${lost.map((type) => `--${type}`).join(', ')} without a calibration cache says no scales: quantize the model (trtlens quantization calibrate).`,
+    });
+  return lines.length === 0 ? undefined : { text: `${lines.join('\n')}\n`, problems };
+}
+
+/** The model that a command line builds: its place among the words, and the path. */
+export function modelOfCommand(command: readonly string[]): { at: number; path: string } | undefined {
+  const flag = command.findIndex((word) => /^--onnx=./.test(word));
+  if (flag >= 0) return { at: flag, path: command[flag]!.slice('--onnx='.length) };
+  const named = command.findIndex((word) => word === '--onnx' || word === '--onnx_path');
+  if (named >= 0 && command[named + 1] !== undefined) return { at: named + 1, path: command[named + 1]! };
+  const plain = command.findIndex((word, at) => at > 0 && !word.startsWith('-') && /\.onnx$/i.test(word));
+  return plain < 0 ? undefined : { at: plain, path: command[plain]! };
+}

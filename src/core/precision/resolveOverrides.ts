@@ -175,6 +175,8 @@ export class NodeIndex {
   /** How many nodes accept a precision. */
   readonly computing: number;
   private readonly byOp = new Map<string, number[]>();
+  /** Nodes that repairs wrote, by the name of the node of the original that they compute. */
+  private readonly byOriginal = new Map<string, number[]>();
   private readonly opAnswers = new Map<string, Int32Array>();
   private readonly answers = new Map<string, Int32Array>();
   private readonly nearest = new Map<string, string[]>();
@@ -191,17 +193,20 @@ export class NodeIndex {
     this.byName = new NodesByName(facts.nodes);
     this.computes = Uint8Array.from(facts.nodes, ({ exempt }) => (exempt === null ? 1 : 0));
     this.computing = this.computes.reduce((sum, one) => sum + one, 0);
-    for (const [i, node] of facts.nodes.entries()) addTo(this.byOp, node.op, i);
+    for (const [i, { op, original }] of facts.nodes.entries()) {
+      addTo(this.byOp, op, i);
+      if (original !== undefined) addTo(this.byOriginal, original, i);
+    }
   }
 
   /** Whether a node has this name exactly. */
   has(name: string): boolean {
-    return this.byName.has(name);
+    return this.byName.has(name) || this.byOriginal.has(name);
   }
 
   /** Positions of the nodes with this name exactly: several where the model repeats a name. */
   named(name: string): Int32Array {
-    const found = this.byName.nodesOf(name);
+    const found = [...this.byName.nodesOf(name), ...(this.byOriginal.get(name) ?? [])].toSorted((a, b) => a - b);
     return found.length > 0 ? Int32Array.from(found) : none;
   }
 

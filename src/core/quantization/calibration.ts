@@ -1,5 +1,7 @@
 // Calibration caches and how to migrate them; autotune states.
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
+import type { FusionReport } from '../fusion/fusionReport.ts';
+import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
 import { isFloatType } from '../formats/onnx/onnxModel.ts';
 import type { InferredTensors } from '../network/network.ts';
 import { type ModelGraph, pools, products, quantizable } from '../network/modelGraph.ts';
@@ -111,6 +113,28 @@ export function planMigration(
   const used = new Set(plan.activations);
   plan.unused = [...cache.scales.keys()].filter((name) => !used.has(name));
   return plan;
+}
+
+/**
+ * Ids of the nodes that an engine computed in INT8, of those that Q/DQ pairs can put there: a product whose layer reads
+ * INT8 values, a pool or a sum whose layer reads nothing else. null: no layer says its types.
+ */
+export function nodesInInt8(report: FusionReport): Set<string> | null {
+  const ops = new Map(report.nodes.map(({ id, op }) => [id, op]));
+  const found = new Set<string>();
+  let known = false;
+  for (const { inputs, nodes } of report.layers) {
+    const types = inputs.flatMap((tensor) => tensorPrecision(tensor) ?? []);
+    if (types.length === 0) continue;
+    known = true;
+    const low = types.filter((type) => type === 'int8');
+    if (low.length === 0) continue;
+    for (const id of nodes) {
+      const op = ops.get(id) ?? '';
+      if (products.has(op) || (quantizable.has(op) && low.length === types.length)) found.add(id);
+    }
+  }
+  return known ? found : null;
 }
 
 /** Why a node that a rule names gets no pairs; null: what it reads is quantized already. */

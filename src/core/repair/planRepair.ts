@@ -1,6 +1,6 @@
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { RepairDraft } from './internal/draft.ts';
-import type { RepairClass, RepairPlace, RepairStep } from '../network/repairMap.ts';
+import type { RefusedPlace, RepairClass, RepairPlace, RepairStep } from '../network/repairMap.ts';
 import type { Repair } from './internal/repair.ts';
 import type { RepairSubject } from './subject.ts';
 import { knownBranch } from './internal/repairs/branches.ts';
@@ -10,16 +10,20 @@ import {
   dynamicQuantizationExact,
   dynamicQuantizationFloat,
   dynamicQuantizeLstm,
+  integerProducts,
 } from './internal/repairs/dynamicQuantization.ts';
+import { fixInputs } from './internal/repairs/fixInputs.ts';
 import { foldConstants, foldShapes } from './internal/repairs/foldConstants.ts';
 import { batchNormInference, bernoulliUniform, dropoutInference } from './internal/repairs/inference.ts';
 import { inlineFailingCalls } from './internal/repairs/inlineFunctions.ts';
+import { bitPlanes, narrowIntegers } from './internal/repairs/integers.ts';
 import { innerUint8 } from './internal/repairs/innerUint8.ts';
 import { packedWeights, packedWeightsFloat } from './internal/repairs/contrib/packedWeights.ts';
 import { pairwiseDistance } from './internal/repairs/contrib/pairwiseDistance.ts';
 import { splitIntegerProducts } from './internal/repairs/contrib/integerProducts.ts';
 import { indexLabels } from './internal/repairs/contrib/labels.ts';
 import { loopCondition } from './internal/repairs/loopCondition.ts';
+import { indexTexts } from './internal/repairs/contrib/texts.ts';
 import { mlLinear, mlLookup, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
 import { mlTrees } from './internal/repairs/contrib/trees.ts';
 import {
@@ -35,9 +39,12 @@ import {
   skipLayerNormalization,
 } from './internal/repairs/contrib/microsoftNorms.ts';
 import { contribAttention, fusedConv, fusedMatmul } from './internal/repairs/contrib/microsoftProducts.ts';
+import { raiseOpset } from './internal/repairs/raiseOpset.ts';
+import { poolTaps } from './internal/repairs/pools.ts';
+import { crossEntropy, normalizationOutputs } from './internal/repairs/training.ts';
 import { nameOutputs, shortenNames, uniqueNames } from './internal/repairs/names.ts';
 import { qlinearPairs, qlinearProducts } from './internal/repairs/qlinear.ts';
-import { quantizeInFloat, shiftUint8 } from './internal/repairs/quantization.ts';
+import { dequantizeInFloat, quantizeInFloat, shiftUint8 } from './internal/repairs/quantization.ts';
 import { groupQueryAttention, rotaryEmbedding } from './internal/repairs/contrib/rotary.ts';
 import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
 import { countNonzero, dropEmptyInputs, gatherCompress, maskWhere } from './internal/repairs/selections.ts';
@@ -64,8 +71,10 @@ export interface PlannedRepair {
   repair: Repair;
   edits: ModelEdits;
   places: RepairPlace[];
-  refused: { node: string; reason: string }[];
+  refused: RefusedPlace[];
   outputs: ReadonlyMap<string, string | null>;
+  /** The texts for which inputs take the index now; empty: there are none. */
+  texts: readonly string[];
 }
 
 /** What a failed build says. */
@@ -81,12 +90,12 @@ export async function planRepair(
   subject: RepairSubject,
   repair: Repair,
   blocked: ReadonlySet<string>,
-): Promise<PlannedRepair | { edits: null; refused: { node: string; reason: string }[] }> {
+): Promise<PlannedRepair | { edits: null; refused: RefusedPlace[] }> {
   const draft = new RepairDraft(subject, repair.id, blocked);
   await repair.apply(draft);
   const edits = draft.edits();
-  const { places, refused, outputs } = draft;
-  return edits ? { repair, edits, places, refused, outputs } : { edits: null, refused };
+  const { places, refused, outputs, texts } = draft;
+  return edits ? { repair, edits, places, refused, outputs, texts } : { edits: null, refused };
 }
 
 /** How a repair answers a failure: at its nodes, by its text, or by being worth a try. */
@@ -104,10 +113,10 @@ export async function candidates(
   excluded: ReadonlySet<string>,
 ): Promise<{
   found: RankedRepair[];
-  refused: { repair: string; node: string; reason: string }[];
+  refused: (RefusedPlace & { repair: string })[];
 }> {
   const found: RankedRepair[] = [];
-  const refused: { repair: string; node: string; reason: string }[] = [];
+  const refused: (RefusedPlace & { repair: string })[] = [];
   const operators = new Set(
     [...failure.nodes].map((id) => subject.model.nodes.find((node) => node.id === id)?.op ?? ''),
   );
@@ -134,10 +143,10 @@ function answerOf(
 const answerRank: Record<Answer, number> = { direct: 0, text: 1, try: 2 };
 const classRank: Record<RepairClass, number> = { exact: 0, rounding: 1, signature: 2, float: 3, meaning: 4 };
 
-/** Those that answer the failure best first; of these, those that change least. Who allows floating point wants it. */
-export function preferred(found: readonly RankedRepair[], allow: ReadonlySet<string>): RankedRepair[] {
+/** Those that answer the failure best first; of these, those that change least. @param float floating point is wanted in place of quantization */
+export function preferred(found: readonly RankedRepair[], float: boolean): RankedRepair[] {
   const rank = ({ answer, repair: { class: kind } }: RankedRepair): number => {
-    if (kind === 'float' && allow.has('float') && answer !== 'try') return -1;
+    if (kind === 'float' && float && answer !== 'try') return -1;
     return 10 * answerRank[answer] + classRank[kind];
   };
   return found.toSorted((a, b) => rank(a) - rank(b));
@@ -170,6 +179,7 @@ export const catalogue: readonly Repair[] = [
   inlineFailingCalls,
   removeDeadNodes,
   removeUnusedOutputs,
+  raiseOpset,
   squeezeAxes,
   sliceAxes,
   loopCondition,
@@ -185,10 +195,14 @@ export const catalogue: readonly Repair[] = [
   dequantizeConstants,
   shiftUint8,
   quantizeInFloat,
+  dequantizeInFloat,
   dynamicQuantizationExact,
+  integerProducts,
   qlinearProducts,
   scatterNone,
   shiftBits,
+  bitPlanes,
+  narrowIntegers,
   innerUint8,
   centerCropPad,
   mlLookup,
@@ -217,11 +231,16 @@ export const catalogue: readonly Repair[] = [
   columnsToImage,
   fourierMatrix,
   antialiasMatrix,
+  poolTaps,
+  normalizationOutputs,
+  crossEntropy,
   scatterReduction,
   mlZipmap,
   indexLabels,
+  indexTexts,
   removeUnusedInputs,
   widenInputs,
+  fixInputs,
   dropStringOutputs,
   dynamicQuantizationFloat,
   dynamicQuantizeLstm,

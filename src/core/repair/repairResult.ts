@@ -6,7 +6,7 @@ import type { Diagnosis } from '../diagnose/diagnosis.ts';
 import { randomInput } from '../accuracy/accuracyReport.ts';
 import { type BuildManifest, builtShapes, type ShapeRange } from '../build/buildManifest.ts';
 import { byteLength, elementCount, type OnnxModel } from '../formats/onnx/onnxModel.ts';
-import type { RepairClass, RepairStep } from '../network/repairMap.ts';
+import type { RefusedPlace, RepairClass, RepairStep } from '../network/repairMap.ts';
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { type OpenExternal, rawElements, readElements } from '../formats/onnx/readElements.ts';
 import type { ByteSource } from '../base/problem.ts';
@@ -85,6 +85,7 @@ function endLines(outcome: RepairResult, commands: boolean): string[] {
       return [
         ...proof,
         `${would}, but its outputs are not proved to be what the repairs promise, so nothing was written.`,
+        ...(commands && outcome.proof ? ['If such inputs do not occur, pass real ones with --inputs FILE.'] : []),
       ];
     case 'failed': {
       const reasons = refused.slice(0, mostPlaces).map((one) => `  ${refusedText(one)}`);
@@ -98,24 +99,32 @@ function endLines(outcome: RepairResult, commands: boolean): string[] {
         ...basisLines(outcome),
         ...reasons,
         ...(left ? [left.advice] : []),
+        ...(commands && outcome.settings.length > 0 ? [settingsText(outcome.settings)] : []),
         ...(commands ? wayOut(outcome) : []),
       ];
     }
   }
 }
 
-const refusedText = ({ repair, node, reason }: RepairResult['refused'][number]): string =>
-  `${repair} does not apply to node ${node}: ${reason}.`;
+const refusedText = ({ repair, name, operator, reason }: RepairResult['refused'][number]): string =>
+  `${repair} does not apply to node "${name}" (${operator}): ${reason}.`;
+
+const settingsText = (names: readonly string[]): string =>
+  `${counted(names.length, 'input')} may be ${names.length === 1 ? 'a setting' : 'settings'} of the model: ${names.join(', ')}. Pass the values in place of the shape, such as --shapes ${names[0]}:1, and they are written into the model (fix-inputs).`;
 
 /** What is left to do about a model that no repair helps. */
-const wayOut = ({ model, left }: RepairResult): string[] => [
-  `For the smallest model that fails alike: trtlens reduce ${model} -o reduced`,
-  ...(left && left.nodes.length > 0
-    ? [
-        `For the failing nodes as a model of their own: trtlens extract ${model} --nodes ${left.nodes.join(',')} -o part.onnx`,
-      ]
-    : []),
-];
+const wayOut = ({ model, failure, repairs, left }: RepairResult): string[] => {
+  // The ids of a model with repairs are not those of the file.
+  const nodes = (repairs.length === 0 ? left : failure)?.nodes ?? [];
+  return [
+    `For the smallest model that fails alike: trtlens reduce ${model} -o reduced`,
+    ...(nodes.length > 0
+      ? [
+          `For the failing nodes as a model of their own: trtlens extract ${model} --nodes ${nodes.join(',')} -o part.onnx`,
+        ]
+      : []),
+  ];
+};
 
 function allowText({ notAllowed, repairs }: RepairResult): string {
   const wanted = repairs
@@ -224,7 +233,9 @@ export interface RepairResult {
   failure: Diagnosis | null;
   left: Diagnosis | null;
   /** Places that were left as they are, with the reason. */
-  refused: { repair: string; node: string; reason: string }[];
+  refused: (RefusedPlace & { repair: string })[];
+  /** Inputs of a few integers whose values were not given. */
+  settings: string[];
   proof: Proof | null;
   verdict: ProofVerdict | null;
   /** What built. */
@@ -350,6 +361,46 @@ export interface ProofPlan {
 }
 
 /** Shapes for which an engine is built: min, opt and max of each profile, each once. Open axes without a size are missing in `known`. */
+/**
+ * Values of integer inputs that stand where their shapes would: `--shapes sr:16000`. Those that differ between the profiles
+ * are left out. @param isSetting whether `k:1` for an input of one element is its value, not its shape
+ */
+export function givenValues(
+  model: OnnxModel,
+  profiles: readonly Record<string, ShapeRange>[] | undefined,
+  isSetting: (name: string) => boolean = () => false,
+): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const { name, type, shape } of model.graph.inputs) {
+    const texts = new Set(
+      (profiles ?? []).flatMap(({ [name]: given }) => (given ? [given.min, given.opt, given.max] : [])),
+    );
+    const [text] = texts;
+    if (texts.size !== 1 || !text || !shape || shape.length > 1 || !integerTypes.has(type ?? '')) continue;
+    const values = text.split('x').map(Number);
+    const [size = 1] = shape;
+    const isShape = values.length === shape.length && (size === values[0] || typeof size !== 'number' || size < 0);
+    const count = typeof size === 'number' && size >= 0 ? size : values.length;
+    if (count === values.length && (!isShape || (count === 1 && isSetting(name)))) found.set(name, values);
+  }
+  return found;
+}
+
+const integerTypes = new Set(['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'bool']);
+const mostSettings = 8;
+
+/** Inputs of a few integers without given values: they may be settings of the model. */
+export function openSettings(model: OnnxModel, profiles: readonly Record<string, ShapeRange>[] | undefined): string[] {
+  const weights = new Set(model.graph.initializers.map(({ name }) => name));
+  return model.graph.inputs
+    .filter(({ name, type, shape }) => {
+      const [size = 1] = shape ?? [];
+      if (weights.has(name) || !shape || shape.length > 1 || !integerTypes.has(type ?? '')) return false;
+      return typeof size === 'number' && size > 0 && size <= mostSettings && !profiles?.some((one) => one[name]);
+    })
+    .map(({ name }) => name);
+}
+
 export function shapeSets(
   model: OnnxModel,
   profiles: readonly Record<string, ShapeRange>[] | undefined,
@@ -357,7 +408,8 @@ export function shapeSets(
   const known = new Map<string, Map<string, number[]>>();
   const all = new Map<string, Record<string, number[]>>();
   const defaulted = new Set<string>();
-  const declared = new Map(model.graph.inputs.map(({ name, shape }) => [name, shape]));
+  const values = givenValues(model, profiles);
+  const declared = new Map(model.graph.inputs.map(({ name, shape }) => [name, values.has(name) ? null : shape]));
   for (const shapes of builtShapes(model, profiles))
     for (const end of ['opt', 'min', 'max'] as const) {
       const sizes = shapes.map((shape) => ({
@@ -385,10 +437,16 @@ const widths: Partial<Record<string, [number, number]>> = {
   uint64: [0, 2 ** 31],
 };
 
-/** What to run original and repaired model on where there are no samples. */
-export function planProof(model: OnnxModel, profiles: readonly Record<string, ShapeRange>[] | undefined): ProofPlan {
+/** What to run original and repaired model on where there are no samples. Values that were written into the model are kept. */
+export function planProof(
+  model: OnnxModel,
+  profiles: readonly Record<string, ShapeRange>[] | undefined,
+  repaired: OnnxModel,
+): ProofPlan {
+  const kept = new Set(repaired.graph.inputs.map(({ name }) => name));
   const weights = new Set(model.graph.initializers.map(({ name }) => name));
   const { all, defaulted } = shapeSets(model, profiles);
+  const values = givenValues(model, profiles, (name) => !kept.has(name));
   const inputs = model.graph.inputs.filter(({ name }) => !weights.has(name));
   const shapes = all.map((sizes) => withAll(sizes, inputs));
   // A size that no one gave is 1 in the build; other sizes may show that a repair holds only for 1.
@@ -408,15 +466,13 @@ export function planProof(model: OnnxModel, profiles: readonly Record<string, Sh
       const [low, high] =
         widths[type ?? ''] ??
         (readers.length > 0 && readers.every(({ op }) => arithmetic.has(op)) ? [-100, 101] : bounds(input, model));
-      const given = profiles?.[0]?.[name]?.opt;
-      const values = given === undefined ? null : given.split('x').map(Number);
       return {
         name,
         type: type ?? 'float',
         shape: shape?.map((dim) => (typeof dim === 'number' ? dim : null)) ?? null,
         low,
         high,
-        fixed: values !== null && values.length !== shape?.length ? values : null,
+        fixed: values.get(name) ?? null,
       };
     }),
     shapes,

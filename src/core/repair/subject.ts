@@ -15,6 +15,7 @@ import {
   readAttributeLists,
   readElements,
   readSparseElements,
+  readStrings,
 } from '../formats/onnx/readElements.ts';
 import type { ByteSource } from '../base/problem.ts';
 
@@ -35,10 +36,17 @@ export interface ComputedTensor {
 export interface SubjectOptions {
   /** Shapes of the inputs that the model is built for, one set for each of min, opt and max; empty: those of the model. */
   shapes: readonly ReadonlyMap<string, readonly number[]>[];
+  /** Values that were given in place of an input's shape. */
+  values?: ReadonlyMap<string, readonly number[]>;
   open: OpenExternal;
   /** Computes tensors of the main graph that depend on no input; a tensor that cannot be computed is missing. */
   compute: (names: readonly string[]) => Promise<ReadonlyMap<string, ComputedTensor>>;
 }
+
+/** The version of ONNX's operators for models of ai.onnx.ml that import none. */
+export const addedOpset = 13;
+
+export const importsOnnx = ({ opsets }: OnnxModel): boolean => opsets.some(({ domain }) => isStandardDomain(domain));
 
 /** Elements of the largest constant that is kept. */
 const mostKept = 1 << 20;
@@ -62,7 +70,7 @@ export class RepairSubject {
     this.source = source;
     this.options = options;
     this.graph = networkOf(model);
-    this.opset = standardOpset(model);
+    this.opset = importsOnnx(model) ? standardOpset(model) : addedOpset;
     this.names = new Set([...this.graph.tensors.map(({ name }) => name), ...model.nodes.map(({ name }) => name)]);
     for (const tensor of model.graph.initializers) this.#initializers.set(tensor.name, tensor);
   }
@@ -191,6 +199,19 @@ export class RepairSubject {
     const attribute = this.#constantNode(node, name)?.attributes.find((one) => one.name === 'value');
     const value = attribute?.value;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+  }
+
+  /** The elements of a constant of strings; null: it is none. */
+  async strings(node: OnnxNode, name: string): Promise<string[] | null> {
+    const tensor = this.constantTensor(node, name);
+    return tensor && readStrings(tensor, this.source);
+  }
+
+  /** The strings of an attribute that is a tensor; null: it is none. */
+  async attributeStrings(node: OnnxNode, name: string): Promise<string[] | null> {
+    const value = node.attributes.find((one) => one.name === name)?.value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    return readStrings(value, this.source);
   }
 
   /** The value that a ConstantOfShape fills its output with; null: not known. */

@@ -157,6 +157,8 @@ export function restSection({ profile }: FusionReport): TraceSection | null {
 
 /** Groups, operators and unknown nodes beyond these are counted, not listed. */
 const mostGroups = 40;
+/** Letters of the column that says what a group is: `ForeignNode 12, 1,234 kernels, derived` and a little more. */
+const widestWhat = 44;
 const mostUnknown = 20;
 const mostRemarks = 20;
 const mostOutside = 20;
@@ -184,6 +186,7 @@ export function formatReport(report: FusionReport): string {
     traceLines(passSection(report)),
     findingLines(report),
     savingLines(report),
+    layerSavingLines(report),
     traceLines(restSection(report)),
     placementLines(report),
     notComputedLines(report),
@@ -219,7 +222,7 @@ function groupLines(report: FusionReport): string[] {
   const sorted = rows.toSorted((a, b) => (timed ? (b.ms ?? -1) - (a.ms ?? -1) : 0) || b.nodes - a.nodes);
   const shown = sorted.slice(0, mostGroups);
   const nodesWidth = Math.max(...shown.map(({ nodes }) => thousands(nodes).length));
-  const whatWidth = Math.min(34, Math.max(...shown.map(({ what }) => what.length)));
+  const whatWidth = Math.min(widestWhat, Math.max(...shown.map(({ what }) => what.length)));
   const lines = shown.flatMap(({ nodes, ms, what, name, code }) => {
     const share = shareOf(report, ms);
     const time = timed
@@ -227,8 +230,12 @@ function groupLines(report: FusionReport): string[] {
       : '';
     const count = engine ? '' : `${thousands(nodes).padStart(nodesWidth)} ${nodes === 1 ? 'node ' : 'nodes'}`;
     const head = `  ${time}${count}${engine ? '' : '  '}${shorten(what, whatWidth).padEnd(whatWidth)}`;
-    const row = `${head}  ${shorten(name, width - head.length - 2)}`.trimEnd();
-    return code === '' ? [row] : [row, shorten(`${' '.repeat(head.length + 2)}${code}`, width)];
+    // What does not fit behind the figures gets a line of its own: the name tells groups apart.
+    const fits = head.length + 2 + oneLine(name).length <= width;
+    const rows = fits
+      ? [`${head}  ${oneLine(name)}`.trimEnd()]
+      : [head.trimEnd(), shorten(`      ${oneLine(name)}`, width)];
+    return code === '' ? rows : [...rows, shorten(`${' '.repeat(fits ? head.length + 2 : 6)}${code}`, width)];
   });
   if (sorted.length > shown.length) {
     const rest = sorted.slice(shown.length);
@@ -293,6 +300,40 @@ function findingLines({ findings = [] }: FusionReport): string[] {
       ...wrap(finding.message, '    '),
       ...finding.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
     ]),
+  ];
+}
+
+/** What the fusion in each layer saved against another build, the most time first. */
+function layerSavingLines({ layers }: FusionReport): string[] {
+  const rows = layers.flatMap(({ saved, name, nodes }) =>
+    saved && saved.ms !== null ? [{ ...saved, ms: saved.ms, name, nodes: nodes.length }] : [],
+  );
+  if (rows.length === 0) return [];
+  const sorted = rows.toSorted((a, b) => b.ms - a.ms || b.nodes - a.nodes);
+  const cells = sorted
+    .slice(0, mostGroups)
+    .map(({ ms, launches, bytes }) => [
+      timeText(ms),
+      launches === null ? '' : thousands(launches),
+      bytes === null ? '' : sizeText(bytes),
+    ]);
+  const head = ['time', 'launches', 'bytes'];
+  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((row) => row[at]!.length)));
+  const line = (row: readonly string[], rest: string): string =>
+    shorten(`  ${row.map((cell, at) => cell.padStart(widths[at]!)).join('  ')}  ${rest}`, width);
+  const total = rows.reduce((sum, { ms }) => sum + ms, 0);
+  const apart = rows.filter(({ ms }) => ms < 0).length;
+  return [
+    'Saved by fusion, against the other build (derived)',
+    line(head, 'layer'),
+    ...sorted
+      .slice(0, mostGroups)
+      .map(({ nodes, name }, at) => line(cells[at]!, `${counted(nodes, 'node')}  ${oneLine(name)}`)),
+    ...(sorted.length > mostGroups ? [`  … and ${thousands(sorted.length - mostGroups)} more`] : []),
+    ...wrap(
+      `${timeText(total)} in all${apart === 0 ? '' : `; ${counted(apart, 'layer was', 'layers were')} faster apart`}.`,
+      '  ',
+    ),
   ];
 }
 

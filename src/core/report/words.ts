@@ -103,6 +103,53 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
   return title ?? `ForeignNode ${id}`;
 }
 
+/** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
+export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
+  const title = foreignTitle(report, id);
+  return title === `ForeignNode ${id}` ? title : `ForeignNode ${id} (${title})`;
+}
+
+/** Operators that a title lists. */
+const mostOps = 3;
+
+/** What layers are called that compute several nodes: where these are and what they compute, `layer2.0/conv1 · Conv + Relu`. */
+const layerTitles = new WeakMap<FusionReport, ReadonlyMap<number, string>>();
+
+export function titleOfLayer(report: FusionReport, id: number): string {
+  let titles = layerTitles.get(report);
+  if (titles === undefined) layerTitles.set(report, (titles = titlesOfLayers(report)));
+  return titles.get(id) ?? `layer ${id}`;
+}
+
+function titlesOfLayers(report: FusionReport): Map<number, string> {
+  const nodes = new Map(report.nodes.map((node) => [node.id, node]));
+  const titles = new Map<number, string>();
+  const seen = new Map<string, number>();
+  for (const layer of report.layers) {
+    if (layer.foreignNode !== null || layer.kind === 'reformat') continue;
+    const own = layer.nodes.flatMap((node) => nodes.get(node) ?? []);
+    const ops = [...new Set(own.map(({ op }) => op))];
+    const what = ops.slice(0, mostOps).join(' + ') + (ops.length > mostOps ? ' …' : '');
+    const title =
+      [placeOf(own[0]), what].filter((part) => part !== '').join(' · ') || layer.type || `layer ${layer.id}`;
+    const turn = (seen.get(title) ?? 0) + 1;
+    seen.set(title, turn);
+    titles.set(layer.id, turn === 1 ? title : `${title} #${turn}`);
+  }
+  return titles;
+}
+
+/** The last two modules around a node, by its name. */
+function placeOf(node: ReportNode | undefined): string {
+  const parts = oneLine(node?.name ?? '')
+    .split('/')
+    .filter((part) => part !== '');
+  return parts
+    .slice(-3, -1)
+    .filter((part, at, all) => !all[at + 1]?.startsWith(`${part}.`))
+    .join('/');
+}
+
 /** A layer by its id, which is its position unless a report was put together by hand. */
 export function layerOf(report: FusionReport, id: number): ReportLayer | undefined {
   const layer = report.layers[id];
@@ -327,7 +374,8 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
       const others = group === undefined ? 0 : group.nodes.length - 1;
       const company = others > 0 ? ` with ${counted(others, 'other node')}` : '';
       const kernels = layers.filter(({ kind }) => kind !== 'foreign');
-      return `Fused into ForeignNode ${node.foreignNode ?? '?'}${company}${derived}. ${kernelSentence(report, node, kernels)}`;
+      const into = node.foreignNode === null ? 'a ForeignNode' : foreignName(report, node.foreignNode);
+      return `Fused into ${into}${company}${derived}. ${kernelSentence(report, node, kernels)}`;
     }
     case 'fused':
       return `Computed by ${layerPhrase(layers)}${company(report, node, layers)}${derived}.`;
@@ -342,9 +390,9 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
 }
 
 /** `Kernel of ForeignNode 0: layer 12 (kgen), 0.011 ms.` */
-function engineSentence({ foreignNodes }: FusionReport, node: ReportNode, layers: ReportLayer[]): string {
+function engineSentence(report: FusionReport, node: ReportNode, layers: ReportLayer[]): string {
   if (node.foreignNode === null) return `Engine ${layerPhrase(layers)}.`;
-  const whole = foreignNodes.length > 1 ? `ForeignNode ${node.foreignNode}` : 'the ForeignNode';
+  const whole = report.foreignNodes.length > 1 ? `ForeignNode ${node.foreignNode}` : 'the ForeignNode';
   return `Kernel of ${whole}: ${layerPhrase(layers)}.`;
 }
 

@@ -1,4 +1,5 @@
 // Changes to a model, and the search for one that reaches a goal.
+import { foreignName } from '../report/words.ts';
 import { counted, deltaText, releaseName, similarText } from '../base/text.ts';
 import type { ShapeRange } from '../build/buildManifest.ts';
 import type { PrecisionMode } from '../build/buildOptions.ts';
@@ -291,7 +292,7 @@ function separateGoal(chosen: readonly number[], { report }: SearchSide): Search
     kind: 'separate',
     nodes: inside,
     around: [],
-    before: `${labels(report, inside)}: in ForeignNode ${ids.join(', ')}.`,
+    before: `${labels(report, inside)}: in ${ids.map((id) => foreignName(report, id)).join(', ')}.`,
   };
 }
 

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { inputFilesBeside } from '../../builder/accuracy/inputFilesBeside.ts';
 import { pickFiles, pickItem } from '../platform/askUser.ts';
 import { askForSettings, settingsOf, settingsText } from './internal/searchSettings.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 const inputsKey = (model: vscode.Uri): string => `tensorrtLens.accuracyInputs ${model.toString()}`;
 
@@ -87,7 +88,7 @@ async function selectFiles(model: vscode.Uri, folder: boolean): Promise<string[]
     ...(folder
       ? { canSelectFolders: true, canSelectFiles: false }
       : { canSelectMany: true, filters: { 'Input values': ['npz', 'npy', 'json'] } }),
-    defaultUri: vscode.Uri.file(join(model.fsPath, '..')),
+    defaultUri: fileUri(join(model.fsPath, '..')),
     openLabel: 'Use These Inputs',
   });
   return files?.map(({ fsPath }) => fsPath);

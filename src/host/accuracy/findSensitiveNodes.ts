@@ -8,6 +8,7 @@ import { loadBuild } from '../../builder/store/loadBuild.ts';
 import {
   type AccuracyReport,
   accuracyVerdict,
+  errorFigure,
   hasRandomInputs,
   nodeLevel,
   passesTolerance,
@@ -46,29 +47,37 @@ export interface FoundAccuracy {
 
 export const maxRuns = 1000;
 
+/** How a search is run. */
+export interface SearchRun {
+  /** Input files and settings; undefined: the user is asked. */
+  given?: { inputs: string[]; settings?: SearchSettings } | undefined;
+  /** Takes what is known while it runs. */
+  partly: (found: FoundAccuracy) => void;
+}
+
 /**
- * Asks for input values unless they are given, then judges a model with progress that can be cancelled. undefined: cancelled,
- * or it could not be done, which the user was told.
+ * Asks for input values unless they are given, then judges a model with progress that can be cancelled: a search that runs then ends
+ * with what it found. undefined: cancelled before, or it could not be done, which the user was told.
  */
 export async function findSensitiveNodes(
   context: vscode.ExtensionContext,
   subject: AccuracySubject,
   log: vscode.LogOutputChannel,
-  given?: { inputs: string[]; settings?: SearchSettings },
+  { given, partly }: SearchRun,
 ): Promise<FoundAccuracy | undefined> {
   const { model } = subject;
   const inputs = given?.inputs ?? (await askForInputs(model, context.workspaceState, { random: true, search: true }));
   if (inputs === undefined) return undefined;
   const settings = given?.settings ?? settingsOf(model, context.workspaceState);
   return withProgress(`Finding what breaks in low precision: ${nameOf(model)}`, log, (signal, say) =>
-    judge(context, subject, { inputs, settings }, signal, say),
+    judge(context, subject, { inputs, settings, partly }, signal, say),
   );
 }
 
 async function judge(
   context: vscode.ExtensionContext,
   { model, rules, build, output }: AccuracySubject,
-  { inputs, settings }: { inputs: string[]; settings: SearchSettings },
+  { inputs, settings, partly }: { inputs: string[]; settings: SearchSettings } & Pick<SearchRun, 'partly'>,
   signal: AbortSignal,
   say: (message: string) => void,
 ): Promise<FoundAccuracy> {
@@ -85,17 +94,21 @@ async function judge(
     rules: rules?.getText() ?? loaded?.overrides?.rules,
     build: loaded?.report.layers.length ? loaded.report : undefined,
     judgedOutputs: output === undefined ? settings.outputs : [output],
+    measures: settings.measure && new Map([['', settings.measure]]),
     modelLine: `./${nameOf(model)}`,
     runtime,
     script: context.asAbsolutePath('dist/driver/simulate.py'),
     signal,
+    keepFound: true,
+    found: (now) => partly({ model, output, report: now, inputs, since, settings }),
     progress: (now) => say(progressText(now)),
   });
   return { model, output, report, inputs, since, settings };
 }
 
-export function progressText({ stage, done, total }: AccuracyProgress): string {
-  if (stage === 'searching') return `searching the smallest fix, ${counted(done, 'run')}`;
+export function progressText({ stage, done, total, best }: AccuracyProgress): string {
+  const known = best ? `. ${counted(best.nodes, 'node')} in FP32: error ${errorFigure(best.error)}` : '';
+  if (stage === 'searching') return `searching the smallest fix, ${counted(done, 'run')}${known}`;
   return `${stage === 'judging' ? 'judging' : 'preparing'} nodes, ${done} of ${total ?? '?'}`;
 }
 

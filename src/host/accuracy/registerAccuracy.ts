@@ -21,6 +21,7 @@ import { AccuracyPages } from './internal/accuracyPages.ts';
 import { changesSince, hashOf } from './internal/circumstances.ts';
 import { keepAccuracy, keptAccuracy } from './internal/keptAccuracy.ts';
 import type { SearchSettings } from './internal/searchSettings.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** At the end of each rule of an override file that a search has found: the error with it and without it. */
 export class RuleErrorHints implements vscode.InlayHintsProvider {
@@ -111,12 +112,20 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
     given?: { inputs: string[]; settings?: SearchSettings },
   ): Promise<FoundAccuracy | undefined> => {
     const { findSensitiveNodes, tellFound } = await import('./findSensitiveNodes.ts');
-    const result = await findSensitiveNodes(context, subject, log, given);
+    let last: FoundAccuracy | undefined;
+    const partly = (now: FoundAccuracy): void => {
+      last = now;
+      sessions.setAccuracy(now.model, now.report);
+      pages.show(now, false).catch((error: unknown) => log.error(String(error)));
+    };
+    const result = await findSensitiveNodes(context, subject, log, { given, partly });
+    // What failed on its way leaves what it had found, and says that it is not complete.
+    if (result === undefined && last) partly({ ...last, report: { ...last.report, search: 'stopped' } });
     if (result === undefined) return undefined;
-    const last = await recall(subject.model);
+    const before = await recall(subject.model);
     // The sweep is about the model without rules, so other rules leave it as it is.
-    const isSame = last?.since.stamp === result.since.stamp && String(last.inputs) === String(result.inputs);
-    if (isSame && last.sweep !== undefined) result.sweep = last.sweep;
+    const isSame = before?.since.stamp === result.since.stamp && String(before.inputs) === String(result.inputs);
+    if (isSame && before.sweep !== undefined) result.sweep = before.sweep;
     keep(result, false);
     void tellFound(result, {
       show: () => void pages.show(result, true),
@@ -176,6 +185,12 @@ export function registerAccuracy(parts: AccuracyParts): vscode.Disposable {
         const { runBuildEngine } = await import('./internal/runBuildEngine.ts');
         await runBuildEngine(context, build, log);
       },
+      [commands.writeRemedy]: async (argument, to) => {
+        const result = await known(argument);
+        if (result === undefined) return;
+        const { writeRemedyOf } = await import('./internal/writeRemedyOf.ts');
+        await writeRemedyOf(result, log, to);
+      },
       [commands.addFix]: async (argument) => {
         const result = await known(argument);
         if (result !== undefined) await add(result);
@@ -196,7 +211,7 @@ async function subjectOf(
   { sessions, features: { feed, language } }: AccuracyParts,
 ): Promise<AccuracySubject | undefined> {
   const build = buildOf(argument);
-  if (build !== undefined) return { model: vscode.Uri.file(build.manifest.model.file), rules: undefined, build };
+  if (build !== undefined) return { model: fileUri(build.manifest.model.file), rules: undefined, build };
   const target = commandTarget(argument)?.uri;
   if (target?.path.toLowerCase().endsWith('.trtprec') !== true) {
     const model = await pickModel(argument, sessions);

@@ -3,6 +3,7 @@ import { type AgentTool, agentTools } from '../../cli/agents/agentTools.ts';
 import { agentToolPrefix } from '../ids.ts';
 import { readSettings } from '../platform/settings.ts';
 import { mayRun, untrustedMessage } from '../platform/trust.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** The tools of `trtlens mcp` for the editor's own agents; nothing where an editor has no such interface. */
 export function registerAgentTools(): vscode.Disposable {
@@ -28,7 +29,7 @@ const toolFor = (
   }),
   invoke: async ({ input }, token) => {
     const roots = (vscode.workspace.workspaceFolders ?? [])
-      .filter(({ uri }) => uri.scheme === 'file')
+      .filter(({ uri }) => isFileUri(uri))
       .map(({ uri }) => uri.fsPath);
     // An agent reads the message of an error.
     if (roots.length === 0) throw new Error('No folder on a local disk is open. Ask the user to open one.');

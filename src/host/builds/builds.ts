@@ -15,6 +15,7 @@ import { mayRun, untrustedMessage } from '../platform/trust.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { shell } from '../../builder/tools/shell.ts';
 import { showError } from '../platform/messages.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** Where a build's log goes while it runs. */
 export type LineSink = (text: string, severity: LineKind) => void;
@@ -99,7 +100,7 @@ export class Builds implements vscode.Disposable {
       line(untrustedMessage(), 'error');
       return 1;
     }
-    const uri = vscode.Uri.file(options.model);
+    const uri = fileUri(options.model);
     const key = uri.toString();
     if (this.#running.has(key)) {
       line(`A build of ${options.model} is already running. Wait for it to finish, or cancel it.`, 'error');

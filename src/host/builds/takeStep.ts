@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { BuildStep } from '../../core/diagnose/diagnosis.ts';
 import { commands } from '../ids.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** What was built, and where its log is open at the cause. */
 export interface StepTarget {
@@ -11,6 +12,8 @@ export interface StepTarget {
   openLog: () => Thenable<unknown>;
   /** Ids of the nodes that the error names. */
   nodes: readonly string[];
+  /** Files of a build next to the model. */
+  near?: readonly string[];
 }
 
 /** Does what a button after a build offers. */
@@ -22,7 +25,7 @@ export async function takeStep(step: BuildStep, target: StepTarget): Promise<voi
 /** The command of a step, with its arguments. */
 export function stepCommand(
   step: Exclude<BuildStep, 'log'>,
-  { uri, manifest, nodes }: Omit<StepTarget, 'openLog'>,
+  { uri, manifest, nodes, near = [] }: Omit<StepTarget, 'openLog'>,
 ): [command: string, ...rest: unknown[]] {
   switch (step) {
     case 'randomWeights':
@@ -42,6 +45,8 @@ export function stepCommand(
       return ['workbench.actions.view.problems'];
     case 'attach':
       return [commands.attach, uri];
+    case 'attachNear':
+      return [commands.attach, uri, near.map(fileUri)];
     case 'cancel':
       return [commands.cancelBuild, uri];
     case 'chooseModel':
@@ -54,5 +59,7 @@ export function stepCommand(
       return [commands.repairModel, uri, manifest];
     case 'reduce':
       return [commands.reduceModel, uri, manifest];
+    case 'memory':
+      return [commands.showMemory];
   }
 }

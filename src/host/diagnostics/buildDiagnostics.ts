@@ -8,6 +8,7 @@ import { adviceFor, stepsOf, stepWords } from '../../core/diagnose/diagnosis.ts'
 import { stepCommand } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
 import { diagnoseBuild, type NamedDiagnosis } from './diagnoseBuild.ts';
+import { fileUri, isFileUri } from '../platform/fileUri.ts';
 
 /** Names that are told of one diagnosis; the rest is counted. */
 const mostNames = 20;
@@ -32,7 +33,7 @@ export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Dispo
     if (this.#told.get(key)?.build.folder !== build.folder) return found;
     this.#told.set(key, { uri, build, found });
     const log = build.manifest.files.log;
-    const logUri = log === null ? undefined : vscode.Uri.file(join(build.folder, log));
+    const logUri = log === null ? undefined : fileUri(join(build.folder, log));
     this.#collection.set(
       uri,
       found.map((diagnosis, place) => toDiagnostic(diagnosis, logUri, fixLink(build, uri, diagnosis, place))),
@@ -42,7 +43,7 @@ export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Dispo
 
   /** Says of a model whose newest build failed what went wrong, unless that was done since the window was opened. */
   async recall(uri: vscode.Uri): Promise<void> {
-    if (uri.scheme !== 'file' || this.#told.has(uri.toString())) return;
+    if (!isFileUri(uri) || this.#told.has(uri.toString())) return;
     const [newest] = await listBuilds(uri.fsPath);
     if (newest?.manifest.result === 'failed' && !this.#told.has(uri.toString())) await this.show(uri, newest);
   }

@@ -13,6 +13,7 @@ import { askForModel } from '../workspace/pickModel.ts';
 import { CacheEditor } from './internal/cacheEditor.ts';
 import { EngineEditor } from './internal/engineEditor.ts';
 import { EngineReadings } from './internal/engineReadings.ts';
+import { fileUri, isFileUri } from '../platform/fileUri.ts';
 
 /** Marks engines in the explorer whose model or rules were changed after they were built. */
 export class EngineDecorations implements vscode.FileDecorationProvider, vscode.Disposable {
@@ -34,7 +35,7 @@ export class EngineDecorations implements vscode.FileDecorationProvider, vscode.
   }
 
   async provideFileDecoration(uri: vscode.Uri): Promise<vscode.FileDecoration | undefined> {
-    if (uri.scheme !== 'file' || !/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
+    if (!isFileUri(uri) || !/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
     const { buildOfEngine, whyStale } = await import('../../builder/store/buildOfEngine.ts');
     const build = await buildOfEngine(uri.fsPath).catch(() => null);
     const why = build === null ? null : await whyStale(build, this.#files);
@@ -87,7 +88,11 @@ async function withShown(viewType: string, argument: unknown, use: (uri: vscode.
 }
 
 const isUriComponents = (value: unknown): value is { scheme: string; path: string } =>
-  typeof value === 'object' && value !== null && 'scheme' in value && value.scheme === 'file' && 'path' in value;
+  typeof value === 'object' &&
+  value !== null &&
+  'path' in value &&
+  'scheme' in value &&
+  isFileUri(vscode.Uri.from(value as { scheme: string; path: string }));
 
 /** The file in a menu, or the one that is on view. */
 async function withFile(
@@ -107,7 +112,7 @@ async function withFile(
 
 /** With the model that the log names or that fits next to the file: a build of its history. Without: the engine's graph. */
 async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
-  if (isModelFile(uri) || uri.scheme !== 'file') return openGraph(uri);
+  if (isModelFile(uri) || !isFileUri(uri)) return openGraph(uri);
   if (isCacheFile(uri.path)) {
     await vscode.commands.executeCommand('vscode.openWith', uri, cacheViewType);
     return;
@@ -119,7 +124,7 @@ async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles)
   const { engineFilesOf, modelOfEngine } = await import('../../builder/store/engineFiles.ts');
   const given = await engineFilesOf(uri.fsPath, files);
   const model = await modelOfEngine(given, files);
-  await (model === null ? openGraph(uri) : attachPieces(parts, vscode.Uri.file(model), urisOf(given)));
+  await (model === null ? openGraph(uri) : attachPieces(parts, fileUri(model), urisOf(given)));
 }
 
 async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles): Promise<void> {
@@ -135,4 +140,4 @@ const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timingcache)$/i
 const isAutotuneState = (path: string): boolean => /autotun[^/]*\.ya?ml$/i.test(path);
 
 const urisOf = ({ layers, log, profile, ncu }: EngineFilesGiven): vscode.Uri[] =>
-  [layers, log, profile, ncu].filter((path) => path !== undefined).map((path) => vscode.Uri.file(path));
+  [layers, log, profile, ncu].filter((path) => path !== undefined).map((path) => fileUri(path));

@@ -1,10 +1,13 @@
 import * as vscode from 'vscode';
 import type { PanelItem, PanelSort } from '../../core/picture/page/fusionPanel.ts';
+import type { FusionPart } from '../../protocol/views.ts';
+import { pointedAt } from '../graph/pointedAt.ts';
 import { commands } from '../ids.ts';
 import { createBox, pickItem } from '../platform/askUser.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { pickShown } from '../workspace/pickModel.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import type { ViewConnections } from '../workspace/viewConnections.ts';
 import type { FusionPages } from './fusionPages.ts';
 import type { FusionTree } from './fusionTree.ts';
 
@@ -43,12 +46,28 @@ export async function sortPanel(tree: FusionTree): Promise<void> {
 }
 
 /** The commands of the side bar and of the fusion page. */
-export function registerFusion(tree: FusionTree, pages: FusionPages, sessions: Sessions): vscode.Disposable {
+export function registerFusion(
+  tree: FusionTree,
+  pages: FusionPages,
+  sessions: Sessions,
+  connections: ViewConnections,
+): vscode.Disposable {
+  /** What a menu is about, or what is selected, in a part of the page. */
+  const showIn = (part: FusionPart) => (argument: unknown) => {
+    const session = sessions.current;
+    if (session === undefined) return;
+    const { selection } = pointedAt(session, argument);
+    if (selection.kind !== 'none') sessions.select(session, selection, 'tree');
+    pages.open(session.uri);
+    connections.showPart(session, part);
+  };
   return registerCommands({
     [commands.openFusionPage]: async (uri) => {
       const model = await pickShown(uri, sessions);
       if (model !== undefined) pages.open(model);
     },
+    [commands.showInTimeline]: showIn('timeline'),
+    [commands.showInTable]: showIn('table'),
     [commands.sort]: () => sortPanel(tree),
     [commands.search]: () => searchPanel(tree),
     [commands.clearSearch]: () => tree.setSearch(''),

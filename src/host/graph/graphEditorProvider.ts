@@ -44,6 +44,17 @@ export async function openGraph(uri: vscode.Uri, options: { preserveFocus?: bool
   });
 }
 
+/** Brings up the graph of a model that was built, unless it is open; a text that is being edited stays on view. */
+export async function showBuiltGraph(uri: vscode.Uri): Promise<void> {
+  const { all, activeTabGroup } = vscode.window.tabGroups;
+  if (all.some(({ tabs }) => tabs.some((tab) => shows(tab, uri)))) return;
+  const isText = activeTabGroup.activeTab?.input instanceof vscode.TabInputText;
+  await vscode.commands.executeCommand('vscode.openWith', uri, graphViewType, {
+    viewColumn: isText ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active,
+    preserveFocus: true,
+  });
+}
+
 function shows({ input }: vscode.Tab, uri: vscode.Uri): boolean {
   return (
     input instanceof vscode.TabInputCustom &&

@@ -10,6 +10,7 @@ import { showError, showWarning } from '../platform/messages.ts';
 import { pickModel } from '../workspace/pickModel.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { nameOf } from '../platform/nameOf.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Opens what a build elsewhere left as a build of a model. `files` are given by tests and other callers. */
 export async function attach(parts: AttachParts, argument: unknown, files?: unknown): Promise<void> {
@@ -63,7 +64,7 @@ export async function attachPieces(
 
 async function modelFor(sessions: Sessions, argument: unknown): Promise<vscode.Uri | undefined> {
   const uri = await pickModel(argument, sessions);
-  if (uri === undefined || uri.scheme === 'file') return uri;
+  if (uri === undefined || isFileUri(uri)) return uri;
   await showWarning('Only models on this computer’s disk have builds. Copy the model there first.');
   return undefined;
 }

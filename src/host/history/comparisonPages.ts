@@ -15,6 +15,7 @@ import { exportPicture } from '../workspace/exportPicture.ts';
 import { postedData } from '../workspace/postedData.ts';
 import { openTextAt } from '../workspace/openLogLine.ts';
 import { buildLabel, pairTitle } from './historyItem.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 interface ShownComparison {
   title: string;
@@ -63,12 +64,12 @@ export class ComparisonPages implements vscode.Disposable {
       restored,
       title: pairTitle(older.manifest, newer.manifest),
       column: vscode.ViewColumn.Active,
-      model: vscode.Uri.file(newer.manifest.model.file),
+      model: fileUri(newer.manifest.model.file),
       data: this.#read(older, newer),
       openLine: (file, line) => {
         const { folder, manifest } = file === 'logBefore' ? older : newer;
         if (manifest.files.log !== null)
-          void openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), line);
+          void openTextAt(vscode.Uri.joinPath(fileUri(folder), manifest.files.log), line);
       },
     });
     const key = JSON.stringify([older.folder, newer.folder]);

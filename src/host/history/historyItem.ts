@@ -15,6 +15,7 @@ import { optionWords } from '../builds/optionWords.ts';
 import type { RunningBuild } from '../builds/builds.ts';
 import type { NamedDiagnosis } from '../diagnostics/diagnoseBuild.ts';
 import { commands } from '../ids.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** What a click on a line of the history does. */
 export type HistoryTarget =
@@ -139,7 +140,7 @@ export function buildItem(
 }
 
 function detailsOf(parent: HistoryItem, { folder, manifest }: Build, diagnoses: NamedDiagnosis[]): HistoryItem[] {
-  const model = vscode.Uri.file(manifest.model.file);
+  const model = fileUri(manifest.model.file);
   const log = manifest.files.log === null ? null : join(folder, manifest.files.log);
   const causes = diagnoses.map((found, index) => {
     const target: HistoryTarget | null =

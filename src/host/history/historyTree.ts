@@ -13,6 +13,7 @@ import type { Sessions } from '../workspace/sessions.ts';
 import { droppedTypes, takeDropped } from './internal/droppedFiles.ts';
 import { buildItem, type HistoryItem, runningItem, toTreeItem } from './historyItem.ts';
 import { showWarning } from '../platform/messages.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Opens what a build elsewhere left as a build of a model. */
 type Attach = (model: vscode.Uri, pieces: vscode.Uri[] | string) => Promise<void>;
@@ -96,7 +97,7 @@ export class HistoryTree
     this.#looks += 1;
     const look = this.#looks;
     const session = this.#sessions.current;
-    const builds = session?.uri.scheme === 'file' ? await listBuilds(session.uri.fsPath) : [];
+    const builds = session && isFileUri(session.uri) ? await listBuilds(session.uri.fsPath) : [];
     // A later look has overtaken this one.
     if (look !== this.#looks) return;
     const newest = session?.state.newest ?? null;

@@ -28,7 +28,7 @@ export function registerHistory(
   const attaching = { sessions: parts.sessions, diagnostics };
   return vscode.Disposable.from(
     registerComparison(files),
-    vscode.languages.registerCodeActionsProvider({ scheme: 'file', pattern: '**/*.log' }, diagnostics, {
+    vscode.languages.registerCodeActionsProvider({ pattern: '**/*.log' }, diagnostics, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
     registerCommands({

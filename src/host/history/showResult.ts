@@ -1,5 +1,6 @@
 import { listBuilds, trimBuilds } from '../../builder/store/buildHistory.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
+import { showBuiltGraph } from '../graph/graphEditorProvider.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
 import { keepToLimit } from './internal/tidyBuilds.ts';
 import { readSettings } from '../platform/settings.ts';
@@ -27,7 +28,10 @@ export async function showResult(
     sessions.select(session, { kind: 'nodes', ids: cause.nodes }, 'host');
   const shown = session?.state.newest;
   const precision = shown?.build.id === build.manifest.id ? shown.precision : null;
-  if (passed && revealAfterBuild) await tree.bringUp();
+  if (passed && revealAfterBuild) {
+    await showBuiltGraph(uri);
+    await tree.bringUp();
+  }
   void tellOutcome(uri, build, cause, precision);
   const gone = (await trimBuilds(await listBuilds(uri.fsPath), keptBuilds)) + (await keepToLimit(keptMebibytes));
   if (gone === 0) return;

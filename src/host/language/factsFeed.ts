@@ -15,6 +15,7 @@ import type { FactsReader, KnownFacts } from './internal/knownFacts.ts';
 import { readSidecars } from './internal/readSidecars.ts';
 import type { ServedKind } from './internal/servedDocuments.ts';
 import { buildOfReplay } from './replayBuild.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** As many models as the user looks through. */
 const most = 100;
@@ -38,7 +39,7 @@ export async function modelsNear(document: vscode.Uri): Promise<string[]> {
 
 /** What the `scales` line of an override file leads to, for the language server. Never rejects. */
 export async function readScalesLine(rules: vscode.Uri, path: string): Promise<NonNullable<FactsParams['scales']>> {
-  if (rules.scheme !== 'file') return { tensors: null, problem: '' };
+  if (!isFileUri(rules)) return { tensors: null, problem: '' };
   try {
     const known = await knownScales(rules.fsPath, path);
     return { tensors: known?.tensors ? [...known.tensors] : null, problem: '' };

@@ -13,6 +13,7 @@ import { FactsFeed } from './factsFeed.ts';
 import { FactsReader } from './internal/knownFacts.ts';
 import { NodeList } from './internal/nodeList.ts';
 import { LanguageService } from './languageService.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** Selects nodes in the graph of a model, or of a document's model, and brings the graph up. Without nodes: those at the cursor. */
 export async function showNodes(
@@ -56,7 +57,7 @@ export async function openNewestLog(feed: FactsFeed, argument: unknown): Promise
     await showInformation('No build of this model has a log.');
     return;
   }
-  await openTextAt(vscode.Uri.file(join(build.folder, build.manifest.files.log)), target.arguments.line ?? 1);
+  await openTextAt(fileUri(join(build.folder, build.manifest.files.log)), target.arguments.line ?? 1);
 }
 
 /** What the language features use of the rest. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { LanguageClient, LanguageClientOptions, Middleware, ServerOptions } from 'vscode-languageclient/node';
+import type { LanguageClient, LanguageClientOptions, Middleware } from 'vscode-languageclient/node';
 import {
   type KeepInfo,
   languageMessages,
@@ -25,7 +25,7 @@ type Library = Awaited<ReturnType<typeof loadLibrary>>;
 export class LanguageService implements vscode.Disposable {
   readonly #feed: FactsFeed;
   readonly #log: vscode.LogOutputChannel;
-  readonly #module: string;
+  readonly #extensionUri: vscode.Uri;
   readonly #begun = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[] = [this.#begun];
   #client: LanguageClient | undefined;
@@ -39,7 +39,7 @@ export class LanguageService implements vscode.Disposable {
   constructor(extensionUri: vscode.Uri, feed: FactsFeed, log: vscode.LogOutputChannel) {
     this.#feed = feed;
     this.#log = log;
-    this.#module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.cjs').fsPath;
+    this.#extensionUri = extensionUri;
     const consider = (document: vscode.TextDocument) => {
       if (this.#started === undefined && servedKind(document) !== undefined) void this.start();
     };
@@ -116,9 +116,8 @@ export class LanguageService implements vscode.Disposable {
     const library = await loadLibrary();
     if (this.#disposed) return;
     this.#library = library;
-    const { ErrorAction, State, TransportKind } = library;
-    const server: ServerOptions = { module: this.#module, transport: TransportKind.ipc };
-    const client: LanguageClient = new library.LanguageClient('tensorrtLens.language', 'TensorRT Lens', server, {
+    const { ErrorAction, State } = library;
+    const client: LanguageClient = library.createClient('tensorrtLens.language', 'TensorRT Lens', this.#extensionUri, {
       ...this.#options(library),
       errorHandler: {
         // What is written to a server that has just died fails. The client's own handler takes the third such error

@@ -3,13 +3,14 @@ import { UserError } from '../../builder/userError.ts';
 import type { FileOrigin } from '../../builder/files/parsedFiles.ts';
 import { sizeText } from '../../core/base/text.ts';
 import { bytesOf } from '../../core/base/problem.ts';
+import { isFileUri } from './fileUri.ts';
 
 /** A file of a file system without random access is read whole: beyond this it is rejected. */
 const largestWhole = 512 * 2 ** 20;
 
 /** Where to read a file: by random access if it is on this computer's disk, so that weights are never loaded, else whole. */
 export function originOf(uri: vscode.Uri): string | FileOrigin {
-  if (uri.scheme === 'file') return uri.fsPath;
+  if (isFileUri(uri)) return uri.fsPath;
   const status = () => vscode.workspace.fs.stat(uri);
   return {
     name: uri.toString(true),

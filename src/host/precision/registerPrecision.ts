@@ -18,6 +18,8 @@ export function registerPrecision(parts: PrecisionParts): vscode.Disposable {
         commands.importPrecisionFlags,
         commands.copyPrecisionFlags,
         commands.keepFp32,
+        commands.keepFp16,
+        commands.keepBf16,
       ],
       async () => (await import('./internal/precisionCommands.ts')).precisionCommands(parts),
     ),

@@ -14,6 +14,7 @@ import { pickFile } from '../workspace/pickFile.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import { recallClipping } from './internal/keptClipping.ts';
 import { QuantizationPages } from './internal/quantizationPages.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** The page of scales, Q/DQ pairs and their placement, and the calibration cache whose scales the views show. */
 export function registerQuantization(
@@ -62,7 +63,7 @@ async function modelOf(argument: unknown, sessions: Sessions): Promise<vscode.Ur
   if (typeof argument === 'string') return vscode.Uri.parse(argument, true);
   const build = (argument as Partial<Pick<HistoryItem, 'build'>> | undefined)?.build ?? undefined;
   if (build === undefined) return pickModel(argument, sessions);
-  const model = vscode.Uri.file(build.manifest.model.file);
+  const model = fileUri(build.manifest.model.file);
   await sessions.showBuild(model, build.manifest.id);
   return model;
 }
@@ -89,7 +90,7 @@ async function useCache(sessions: Sessions, model: vscode.Uri, given: unknown): 
 /** null: no cache any more. undefined: nothing was picked. */
 async function askForCache(current: string | null): Promise<vscode.Uri | null | undefined> {
   if (current !== null) {
-    const stop = `Stop Using ${nameOf(vscode.Uri.file(current))}`;
+    const stop = `Stop Using ${nameOf(fileUri(current))}`;
     const other = 'Use Another Cache…';
     const picked = await pickWord([other, stop], 'Select a calibration cache');
     if (picked !== other) return picked === stop ? null : undefined;

@@ -5,6 +5,7 @@ import { nameOf } from '../platform/nameOf.ts';
 import { mayRun } from '../platform/trust.ts';
 import { BuildTerminal } from './internal/buildTerminal.ts';
 import { toEngineOptions } from './taskDefinition.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Offering a task for every file of a folder of a thousand models helps no one. */
 const mostOffered = 50;
@@ -25,7 +26,7 @@ export class BuildTaskProvider implements vscode.TaskProvider {
     if (!mayRun()) return [];
     const found = await vscode.workspace.findFiles('**/*.onnx', '**/{node_modules,.git}/**', mostOffered, token);
     return found
-      .filter(({ scheme }) => scheme === 'file')
+      .filter((uri) => isFileUri(uri))
       .toSorted((a, b) => a.path.localeCompare(b.path))
       .flatMap((uri) => {
         const folder = vscode.workspace.getWorkspaceFolder(uri);

@@ -5,6 +5,7 @@ import { mayRun, tellUntrusted } from '../platform/trust.ts';
 import type { BuildTaskProvider } from './buildTaskProvider.ts';
 import type { RememberedOptions } from './rememberedOptions.ts';
 import type { Sessions } from '../workspace/sessions.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** What starting a build needs of the extension. */
 export interface BuildParts {
@@ -32,7 +33,7 @@ export async function mayBuild({ builds }: Pick<BuildParts, 'builds'>, uri: vsco
 
 /** Whether a file is where a build can read it; if not, the user is told. */
 export async function isOnDisk(uri: vscode.Uri): Promise<boolean> {
-  if (uri.scheme === 'file') return true;
+  if (isFileUri(uri)) return true;
   await showWarning(
     `TensorRT cannot read ${uri.path}, because it is not on this computer’s disk. Copy it there first.`,
   );

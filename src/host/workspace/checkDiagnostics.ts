@@ -8,6 +8,7 @@ import { commands } from '../ids.ts';
 import type { BuildFix } from '../diagnostics/buildDiagnostics.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Names that one problem lists; the rest is counted. */
 const mostNames = 10;
@@ -40,7 +41,7 @@ export class CheckDiagnostics implements vscode.Disposable {
   }
 
   async #check({ uri, key, state }: Session): Promise<void> {
-    if (uri.scheme !== 'file' || !uri.fsPath.endsWith('.onnx') || state.model === 'loading') return;
+    if (!isFileUri(uri) || !uri.fsPath.endsWith('.onnx') || state.model === 'loading') return;
     if (this.#checked.get(key) === state) return;
     this.#checked.set(key, state);
     // A build knows more, and its diagnoses are problems of the model already.

@@ -7,7 +7,7 @@ import { buildHints } from '../../core/build/buildManifest.ts';
 import { listBuilds } from '../../builder/store/buildHistory.ts';
 import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
 import { modelChanged } from '../../builder/store/modelChanged.ts';
-import { engineFilesOf } from '../../builder/store/engineFiles.ts';
+import { engineFilesOf, filesNearModel } from '../../builder/store/engineFiles.ts';
 import { loadEngine, toEngineView } from '../../builder/store/loadEngine.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
 import { quantizationOf } from '../../builder/store/readQuantization.ts';
@@ -22,6 +22,7 @@ import { originOf } from '../platform/modelSource.ts';
 import type { ChosenProfile, LoadedModel, ShownBuild } from './session.ts';
 import type { SessionSource } from './sessions.ts';
 import { isSamePath } from '../../builder/files/pathKey.ts';
+import { isFileUri } from '../platform/fileUri.ts';
 
 /** Reads models from any file system of the editor, and their builds from this computer's disk. */
 export class DiskSource implements SessionSource {
@@ -35,7 +36,7 @@ export class DiskSource implements SessionSource {
 
   async readModel(uri: vscode.Uri, profile: ChosenProfile | null): Promise<LoadedModel> {
     const started = Date.now();
-    if (uri.scheme === 'file' && !isModelFile(uri)) return this.#readEngine(uri, profile?.number);
+    if (isFileUri(uri) && !isModelFile(uri)) return this.#readEngine(uri, profile?.number);
     try {
       const { value, problems } = await this.#files.readModel(originOf(uri));
       const error = problems.find(({ severity }) => severity === 'error');
@@ -79,7 +80,7 @@ export class DiskSource implements SessionSource {
   }
 
   async readNewestBuild(uri: vscode.Uri, id: string | null, profile: ChosenProfile | null): Promise<ShownBuild | null> {
-    if (uri.scheme !== 'file' || !isModelFile(uri)) return null;
+    if (!isFileUri(uri) || !isModelFile(uri)) return null;
     try {
       const builds = await listBuilds(uri.fsPath);
       const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
@@ -98,12 +99,22 @@ export class DiskSource implements SessionSource {
     }
   }
 
+  async readNear(uri: vscode.Uri): Promise<readonly string[]> {
+    if (uri.scheme !== 'file' || !isModelFile(uri)) return [];
+    try {
+      return await filesNearModel(uri.fsPath, this.#files);
+    } catch (error) {
+      this.#log.error(`The files next to ${uri.toString(true)} cannot be read: ${errorText(error)}`);
+      return [];
+    }
+  }
+
   async readQuantization(
     uri: vscode.Uri,
     { graph, report, cache }: Parameters<SessionSource['readQuantization']>[1],
   ): Promise<Quantization | null> {
     const quantized = graph?.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear') ?? false;
-    if (uri.scheme !== 'file' || !isModelFile(uri) || graph === null || !(quantized || cache !== null)) return null;
+    if (!isFileUri(uri) || !isModelFile(uri) || graph === null || !(quantized || cache !== null)) return null;
     try {
       const { value: model } = await this.#files.model(originOf(uri));
       return await quantizationOf(uri.fsPath, model, { cache, report });

@@ -17,6 +17,7 @@ export function laterSource(load: () => Promise<SessionSource>): SessionSource {
   return {
     readModel: async (...given) => (await source()).readModel(...given),
     readNewestBuild: async (...given) => (await source()).readNewestBuild(...given),
+    readNear: async (uri) => (await (await source()).readNear?.(uri)) ?? [],
     readQuantization: async (...given) => (await source()).readQuantization(...given),
   };
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { showError, showInformation } from '../platform/messages.ts';
 import type { Session } from './session.ts';
+import { fileUri } from '../platform/fileUri.ts';
 
 /** Shows the log of the session's newest build, at a line counted from 1. */
 export async function openLogLine(session: Session, line: number): Promise<void> {
@@ -10,7 +11,7 @@ export async function openLogLine(session: Session, line: number): Promise<void>
     await showInformation(`No build of ${session.title} has a log.`);
     return;
   }
-  await openTextAt(vscode.Uri.file(log), line);
+  await openTextAt(fileUri(log), line);
 }
 
 /** Shows the log of the build that did not pass, at a line counted from 1. */
@@ -20,7 +21,7 @@ export async function openFailedLog(session: Session, line: number): Promise<voi
   if (engine !== null) return openLogLine(session, engine.state.line ?? line);
   const build = newest?.unsuccessful ?? null;
   if (build === null || build.manifest.files.log === null) return;
-  await openTextAt(vscode.Uri.joinPath(vscode.Uri.file(build.folder), build.manifest.files.log), line);
+  await openTextAt(vscode.Uri.joinPath(fileUri(build.folder), build.manifest.files.log), line);
 }
 
 /** Shows the override file that the session's newest build was made with, at a line counted from 1. */
@@ -30,7 +31,7 @@ export async function openRuleLine(session: Session, line: number): Promise<void
     await showInformation(`${session.title} has no override file.`);
     return;
   }
-  await openTextAt(vscode.Uri.file(path), line);
+  await openTextAt(fileUri(path), line);
 }
 
 /** Opens a text file at a line counted from 1; a line beyond its end shows its end. */

@@ -6,6 +6,7 @@ import { registerCommands } from '../platform/registerCommands.ts';
 import { selectProfile } from './internal/selectProfile.ts';
 import { openLogLine } from './openLogLine.ts';
 import type { Sessions } from './sessions.ts';
+import { fileUri, isFileUri } from '../platform/fileUri.ts';
 
 /** The commands about the model that the side bar shows; the engine or log of a build on view makes it that of the build. */
 export const registerSessions = (sessions: Sessions): vscode.Disposable => {
@@ -28,7 +29,7 @@ async function followTab(sessions: Sessions): Promise<void> {
   const file = (await buildAt(uri))?.manifest.model.file;
   // Another tab came up meanwhile, or the model is gone.
   if (file === undefined || activeFile()?.toString() !== uri.toString()) return;
-  const model = vscode.Uri.file(file);
+  const model = fileUri(file);
   const isThere = await Promise.resolve(vscode.workspace.fs.stat(model)).then(
     () => true,
     () => false,
@@ -39,7 +40,7 @@ async function followTab(sessions: Sessions): Promise<void> {
 function activeFile(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const known = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom;
-  return known && input.uri.scheme === 'file' ? input.uri : undefined;
+  return known && isFileUri(input.uri) ? input.uri : undefined;
 }
 
 /** The build that an engine came from, or whose log a file is. */

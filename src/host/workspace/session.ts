@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import type * as vscode from 'vscode';
 import type { AccuracyReport } from '../../core/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../core/build/buildManifest.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import type { BuildState } from '../../core/diagnose/diagnosis.ts';
+import { type BuildState, nearState } from '../../core/diagnose/diagnosis.ts';
 import type { PrecisionShare } from '../../core/report/words.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import type { Quantization } from '../../core/quantization/quantization.ts';
@@ -94,9 +95,12 @@ export class Session {
   calibrationCache: string | null = null;
   /** The scales of this file with what samples hold; null: nothing was measured. */
   measured: Quantization | null = null;
+  /** Paths of files next to a model without builds that a build of it left. */
+  near: readonly string[] = [];
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
-  #data: { of: SessionState; judged: AccuracyReport | null; data: ViewData | null } | undefined;
+  #data:
+    { of: SessionState; judged: AccuracyReport | null; near: readonly string[]; data: ViewData | null } | undefined;
 
   constructor(uri: vscode.Uri) {
     this.uri = uri;
@@ -117,14 +121,14 @@ export class Session {
 
   /** What the views get; null while there is nothing to show. The same object until something in it changes. */
   get viewData(): ViewData | null {
-    const { state, accuracy } = this;
-    if (this.#data?.of !== state || this.#data.judged !== accuracy)
-      this.#data = { of: state, judged: accuracy, data: this.#viewData() };
+    const { state, accuracy, near } = this;
+    if (this.#data?.of !== state || this.#data.judged !== accuracy || this.#data.near !== near)
+      this.#data = { of: state, judged: accuracy, near, data: this.#viewData() };
     return this.#data.data;
   }
 
   #viewData(): ViewData | null {
-    const { newest, hints, engine, quantization, typed } = this.state;
+    const { newest, hints, quantization, typed } = this.state;
     const graph = this.report === null && typed !== undefined ? typed() : this.state.graph;
     if (graph === null && this.report === null) return null;
     const judged = this.accuracy?.nodes;
@@ -139,8 +143,14 @@ export class Session {
       ...(requested !== null && { requested }),
       ...(judged && { accuracy: judged }),
       ...(quantization && { quantization }),
-      ...(newest && { state: newest.state }),
-      ...(engine && { state: engine.state }),
+      ...this.#buildState(),
     };
+  }
+
+  #buildState(): Pick<ViewData, 'state'> {
+    const { newest, engine } = this.state;
+    if (engine !== null) return { state: engine.state };
+    if (newest !== null) return { state: newest.state };
+    return this.near.length === 0 ? {} : { state: nearState(this.near.map((path) => basename(path))) };
   }
 }

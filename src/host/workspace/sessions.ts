@@ -13,6 +13,8 @@ export interface SessionSource {
   readModel(uri: vscode.Uri, profile: ChosenProfile | null): Promise<LoadedModel>;
   /** @param id the build to show, where the user chose one; else, or when it is gone, the newest that passed */
   readNewestBuild(uri: vscode.Uri, id: string | null, profile: ChosenProfile | null): Promise<ShownBuild | null>;
+  /** Paths of files next to a model that a build of it left; absent: nothing is looked for. */
+  readNear?(uri: vscode.Uri): Promise<readonly string[]>;
   /** @param cache path of a calibration cache */
   readQuantization(
     uri: vscode.Uri,
@@ -249,6 +251,16 @@ export class Sessions implements vscode.Disposable {
             newest,
             quantization,
           };
+    this.#changed.fire(session);
+    if (newest === null && graph !== null && session.state.engine === null) void this.#lookNear(session);
+  }
+
+  /** After the model is on view: its files come later. */
+  async #lookNear(session: Session): Promise<void> {
+    const { generation } = session;
+    const found = (await this.#source.readNear?.(session.uri)) ?? [];
+    if (generation !== session.generation || found.join('\n') === session.near.join('\n')) return;
+    session.near = found;
     this.#changed.fire(session);
   }
 

@@ -3,7 +3,7 @@ import { isViewMessage } from '../../protocol/isViewMessage.ts';
 import type { GraphAction } from '../../protocol/graphActions.ts';
 import { receive, sender } from '../../protocol/rpc.ts';
 import type { Message } from '../../protocol/rpc.ts';
-import type { Building, PostedView, ViewHost } from '../../protocol/views.ts';
+import type { Building, FusionPart, PostedView, ViewHost } from '../../protocol/views.ts';
 import type { Builds } from '../builds/builds.ts';
 import { namedNodes } from '../builds/namedNodes.ts';
 import { commands } from '../ids.ts';
@@ -29,6 +29,9 @@ export class ViewConnections {
     this.#log = log;
   }
 
+  /** Of each model the Fusion page that is open. */
+  readonly #pages = new Map<Session, (part: FusionPart) => void>();
+
   hasGraph(session: Session): boolean {
     return [...this.#graphs.values()].some((graph) => graph.session === session);
   }
@@ -36,6 +39,11 @@ export class ViewConnections {
   /** Lets the graph of a model do something, of several the one that was in front last. */
   perform(session: Session, action: GraphAction): void {
     [...this.#graphs.values()].findLast((graph) => graph.session === session)?.perform(action);
+  }
+
+  /** Brings up a part of the Fusion page of a model. */
+  showPart(session: Session, part: FusionPart): void {
+    this.#pages.get(session)?.(part);
   }
 
   /** Serves one webview until the result is disposed. Call it before the page is set. */
@@ -65,6 +73,12 @@ export class ViewConnections {
       if (ready) view.perform(action);
       else due = action;
     };
+    let duePart: FusionPart | null = null;
+    const showPart = (part: FusionPart) => {
+      if (ready) view.showPart(part);
+      else duePart = part;
+    };
+    if (origin === 'page') this.#pages.set(session, showPart);
     const becomeCurrent = () => {
       if (origin === 'graph' && (panel.active || !this.#graphs.has(panel))) {
         this.#graphs.delete(panel);
@@ -81,6 +95,8 @@ export class ViewConnections {
         follow();
         if (due !== null) view.perform(due);
         due = null;
+        if (duePart !== null) view.showPart(duePart);
+        duePart = null;
       },
       selected: (selection) => sessions.select(session, selection, origin),
       openLine: (file, line) => {
@@ -93,7 +109,10 @@ export class ViewConnections {
     becomeCurrent();
     if (session.state.model !== 'loading') show();
     return vscode.Disposable.from(
-      new vscode.Disposable(() => this.#graphs.delete(panel)),
+      new vscode.Disposable(() => {
+        this.#graphs.delete(panel);
+        if (this.#pages.get(session) === showPart) this.#pages.delete(session);
+      }),
       panel.webview.onDidReceiveMessage((message: unknown) => {
         const unknown = (other: unknown) =>
           this.#log.warn(`${origin} view: unknown message ${JSON.stringify(other)?.slice(0, 200)}`);
@@ -122,7 +141,13 @@ export class ViewConnections {
         await vscode.commands.executeCommand(commands.openGraph, session.uri);
         return;
       case 'keepFp32':
-        await vscode.commands.executeCommand(commands.keepFp32, session.uri, nodeIds);
+      case 'keepFp16':
+      case 'keepBf16':
+        await vscode.commands.executeCommand(commands[command], session.uri, nodeIds);
+        return;
+      case 'showInTimeline':
+      case 'showInTable':
+        await vscode.commands.executeCommand(commands[command]);
         return;
       case 'goToSource':
         await vscode.commands.executeCommand(commands.goToSource, { selection: { kind: 'nodes', ids: nodeIds } });
@@ -133,6 +158,7 @@ export class ViewConnections {
           manifest: session.state.newest?.unsuccessful?.manifest ?? session.state.newest?.build ?? null,
           openLog: () => openFailedLog(session, session.state.newest?.state.line ?? 1),
           nodes: session.state.newest?.state.faults.find(({ severity }) => severity === 'error')?.nodes ?? [],
+          near: session.near,
         });
     }
   }

@@ -85,7 +85,7 @@ export function nodeText(analysis: OverrideAnalysis, position: number): string {
   if (built && analysis.build) {
     lines.push(`Last build: it ${fateWords[built.fate].predicate}.`);
     const group = analysis.build.foreignNodes[built.foreign];
-    if (group) lines.push(`ForeignNode ${code(group.name)}${group.exact ? '' : ' (derived)'}`);
+    if (group) lines.push(`ForeignNode ${code(group.title ?? group.name)}${group.exact ? '' : ' (derived)'}`);
     const layers = built.layers.map((layer) => analysis.build?.layers[layer]).filter((layer) => layer !== undefined);
     const first = layers[0];
     if (first) {

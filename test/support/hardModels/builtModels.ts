@@ -12,6 +12,13 @@ import { hardModels } from './hardModels.ts';
 const path = fixturePath('hardModels/logs.json.gz');
 let logs: Record<string, string> | undefined;
 
+/** Logs of the hard models by TensorRT 10.6.0 on an H100, by name; made once, with the project's driver, lines on plugins left out. */
+export const logsOf106 = (): Record<string, string> =>
+  JSON.parse(gunzipSync(readFileSync(fixturePath('hardModels/logs-10.6.json.gz'))).toString('utf8')) as Record<
+    string,
+    string
+  >;
+
 /** The log of a model's build with TensorRT-RTX 1.7.1; `test/real/hardModels.test.ts` records it. */
 export function recordedLog(name: string): string {
   logs ??= JSON.parse(gunzipSync(readFileSync(path)).toString('utf8')) as Record<string, string>;

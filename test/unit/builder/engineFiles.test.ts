@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { engineFilesOf, modelOfEngine } from '../../../src/builder/store/engineFiles.ts';
+import { engineFilesOf, filesNearModel, modelOfEngine } from '../../../src/builder/store/engineFiles.ts';
 import { loadFiles } from '../../../src/builder/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 
@@ -37,6 +37,18 @@ describe('the files of one build', () => {
     await put('vit_tiny.fp16', 'profile.json', 'profile_1.json');
     await put('vit_tiny.fp16', 'profile.json', 'profile_2.json');
     expect(names(await engineFilesOf(layers))).toEqual({ layers: 'layers.json' });
+  });
+
+  it('are offered for the model next to them, and not for another', async () => {
+    for (const model of ['vit_tiny', 'resnet18']) await copyFile(modelPath(model), join(folder, `${model}.onnx`));
+    await put('vit_tiny.fp16', 'log.txt.gz');
+    const offered = async (model: string) =>
+      (await filesNearModel(join(folder, `${model}.onnx`))).map((path) => basename(path));
+    expect(await offered('vit_tiny')).toEqual(['log.txt.gz']);
+    await put('vit_tiny.fp16', 'layers.json');
+    await put('vit_tiny.fp16', 'profile.json');
+    expect((await offered('vit_tiny')).toSorted()).toEqual(['layers.json', 'log.txt.gz', 'profile.json']);
+    expect(await offered('resnet18')).toEqual([]);
   });
 
   it('are a trace and the layer info next to it', async () => {

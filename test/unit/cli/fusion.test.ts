@@ -49,8 +49,8 @@ describe('--node', () => {
   it('gives fate, evidence, layer and neighbors', async () => {
     const { out } = await runCommand(fusion, ...vit, '--node', '/blocks/blocks.0/attn/Softmax');
     expect(out).toBe(`/blocks/blocks.0/attn/Softmax (Softmax, node 50)
-  Fused into ForeignNode 0 with 378 other nodes. Kernel _gemm_mha_v2_myl2_3 computes it together
-  with Mul, MatMul, MatMul_1.
+  Fused into ForeignNode 0 (blocks.0–11 · Attention ×12 + MLP ×12) with 378 other nodes. Kernel
+  _gemm_mha_v2_myl2_3 computes it together with Mul, MatMul, MatMul_1.
   Exact: The metadata of layer 5 of ForeignNode 0 names it.
   Log: line 6873
 Layers

@@ -19,7 +19,10 @@ beforeAll(() => {
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
   symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16'), join(folder, 'vit_build'));
+  copyFileSync(fixturePath('ort/model_ctx.onnx'), join(folder, 'model_ctx.onnx'));
   symlinkSync(modelPath('vit_tiny'), join(folder, 'vit_tiny.onnx'));
+  symlinkSync(fixturePath('captures/tensorrt-10.6.0/fp16_overflow_fp16.typed'), join(folder, 'encoder_build'));
+  copyFileSync(modelPath('fp16_overflow_fp16'), join(folder, 'encoder_fp16.onnx'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
   for (const [onnx, model, capture, report] of [

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
@@ -21,11 +22,13 @@ const log = fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz');
 let count = 0;
 
 /** A model in a folder of its own. */
-function copyOfModel(): { place: string; model: string; before: Buffer } {
+const copyOfModel = () => copyOf('vit_tiny');
+
+function copyOf(name: string): { place: string; model: string; before: Buffer } {
   const place = join(folder, String(count++));
   mkdirSync(place);
   const model = join(place, 'net.onnx');
-  copyFileSync(modelPath('vit_tiny'), model);
+  copyFileSync(modelPath(name), model);
   return { place, model, before: readFileSync(model) };
 }
 
@@ -183,6 +186,64 @@ describe('diagnose', () => {
 
   test('a log without errors', async () => {
     expect(await run(diagnose, log)).toEqual({ code: 0, out: 'Nothing to report: the build passed.\n', err: '' });
+  });
+
+  test('memory: the next step says what needs it, of this log only where it has an engine', async () => {
+    const failed =
+      '[I] [TRT] TensorRT 8.6.1\n[E] [TRT] 2: [virtualMemoryBuffer.cpp::resizePhysical::140] OutOfMemory\n';
+    const file = join(folder, 'memory.log');
+    writeFileSync(file, failed);
+    expect((await run(diagnose, file, '--onnx', modelPath('resnet18'))).out).toMatch(
+      /trtlens fusion --onnx \S*resnet18\S* --log SMALLER_BUILD\.log --memory {3}\(of a build that succeeds/,
+    );
+    const engine = gunzipSync(readFileSync(log)).toString();
+    writeFileSync(file, `${engine.replace(/^&&&& PASSED.*$/m, '')}\n${failed}`);
+    expect((await run(diagnose, file)).out).toMatch(
+      /trtlens fusion --onnx MODEL\.onnx --log \S*memory\.log --memory\n/,
+    );
+  });
+});
+
+describe('precision import --apply', () => {
+  const import_ = (out: string, ...command: string[]) => run(precision, 'import', '--apply', out, '--', ...command);
+
+  test('the flags of a command become a typed model, and a command that TensorRT 11 takes', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    const flags = ['--fp16', '--workspace=1024', '--buildOnly', '--minTiming=3', '--saveEngine=a.plan'];
+    const made = await import_(out, 'trtexec', `--onnx=${model}`, ...flags);
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/\d+ in FP16/);
+    expect(made.out).toContain(`--onnx=${out} --memPoolSize=workspace:1024 --skipInference --saveEngine=a.plan\n`);
+    expect(made.err).toContain('does not have it: --minTiming');
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('base fp16\n');
+    expect(readdirSync(place).toSorted()).toEqual(['net.onnx', 'typed.onnx', 'typed.trtprec']);
+    // Rules that are there stay.
+    await expect(import_(out, 'trtexec', `--onnx=${model}`, '--bf16')).rejects.toThrow('already exists');
+  });
+
+  test('precisions of layers, and a model that Polygraphy gets as an argument', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    const layers = [
+      '--fp16',
+      '--layer-precisions',
+      '/layers.1/attn/qk/MatMul:float32',
+      '--precision-constraints',
+      'obey',
+    ];
+    const made = await import_(out, 'polygraphy', 'convert', model, ...layers, '-o', 'a.engine');
+    expect(made.out).toContain(`polygraphy convert ${out} -o a.engine\n`);
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toContain('/layers.1/attn/qk/MatMul fp32');
+  });
+
+  test('what the command lacks is said', async () => {
+    const { place, model } = copyOf('fp16_overflow');
+    const out = join(place, 'typed.onnx');
+    await expect(import_(out, 'trtexec', `--onnx=${model}`)).rejects.toThrow('asks for no type');
+    await expect(import_(out, 'trtexec', '--fp16')).rejects.toThrow('names no model');
+    await expect(import_(out, 'trtexec', '--onnx=none.onnx', '--fp16')).rejects.toThrow('none.onnx');
+    expect(readdirSync(place)).toEqual(['net.onnx']);
   });
 });
 

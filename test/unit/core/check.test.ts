@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onnx } from 'onnx-proto';
 import { describe, expect, it } from 'vitest';
 import { checkModel, tableBasis } from '../../../src/core/diagnose/checkModel.ts';
 import { type CheckTarget } from '../../../src/core/diagnose/internal/checkShapes.ts';
@@ -225,4 +226,36 @@ it('raises no alarm on models that were built', async () => {
     for (const target of [rtx, tensorrt('8.6'), tensorrt('10.6'), tensorrt('11.2')])
       expect([name, errors(read!, target)]).toEqual([name, []]);
   }
+});
+
+it('refuses an If of unequal branches unless shapes may decide it', async () => {
+  const made = (op: string, input: string[], output: string, attributes: object[] = []) =>
+    ({ opType: op, name: output, input, output: [output], attribute: attributes }) as onnx.INodeProto;
+  const branch = (name: string, one: onnx.INodeProto) => ({
+    name,
+    type: 5,
+    g: { name, node: [one], output: [{ name: one.output![0] }] },
+  });
+  const number = (name: string, i: number) => ({ name, type: 2, i });
+  const branches = [
+    branch('then_branch', made('Relu', ['x'], 't')),
+    branch('else_branch', made('ReduceMax', ['x'], 'e', [number('keepdims', 0)])),
+  ];
+  const found = async (condition: onnx.INodeProto[]) => {
+    const graph = {
+      name: 'g',
+      node: [...condition, made('If', ['c'], 'y', branches)],
+      input: [{ name: 'x', type: { tensorType: { elemType: 1, shape: { dim: [{ dimValue: 2 }, { dimValue: 3 }] } } } }],
+      output: [{ name: 'y' }],
+    };
+    const bytes = onnx.ModelProto.encode({ irVersion: 8, opsetImport: [{ domain: '', version: 17 }], graph }).finish();
+    return checkModel((await readModel(bytesOf(bytes))).value!, tensorrt('10.6')).filter(
+      ({ code }) => code === 'control-flow',
+    );
+  };
+  const sum = made('ReduceSum', ['x'], 's', [number('keepdims', 0)]);
+  expect(await found([sum, made('Cast', ['s'], 'c', [number('to', 9)])])).toMatchObject([
+    { severity: 'error', repair: 'known-branch', message: expect.stringContaining('different rank') },
+  ]);
+  expect(await found([made('Size', ['x'], 's'), made('Cast', ['s'], 'c', [number('to', 9)])])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { describe, it } from 'vitest';
 import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
 import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
@@ -33,22 +33,18 @@ function readerOf(path: string): ((bytes: Uint8Array) => unknown) | undefined {
 }
 
 const read = files.filter((path) => readerOf(path));
-/** One golden file for all files of a capture; a model has its own. */
+/** One golden file for all models, for all builds, and for the captures of each version. */
 const goldens: Record<string, string[]> = {};
 for (const path of read) {
-  const whole = path.startsWith('models/') ? path.replace(/\.gz$/, '') : dirname(path);
-  (goldens[goldenName(whole)] ??= []).push(path);
-}
-
-function goldenName(path: string): string {
-  return `readers/${path.replaceAll('/', '.')}`;
+  const suite = path.startsWith('captures/') ? path.split('/').slice(0, 2) : path.split('/').slice(0, 1);
+  (goldens[`readers/${suite.join('.')}`] ??= []).push(path);
 }
 
 describe('readers', () => {
   it.each(Object.entries(goldens))('%s', async (golden, paths) => {
     const values: Record<string, unknown> = {};
     // oxlint-disable-next-line no-await-in-loop -- one after the other keeps memory low
-    for (const path of paths) values[basename(path)] = await readerOf(path)!(readFixture(path));
+    for (const path of paths) values[path] = await readerOf(path)!(readFixture(path));
     expectGolden(golden, values);
   });
 

@@ -140,35 +140,69 @@ it('ships every picture that it names', () => {
   for (const file of pictures) expect(text(file).length, file).toBeGreaterThan(100);
 });
 
+/** On the graph of a model of this computer, with a build. */
+const values = new Map([
+  ['activeCustomEditorId', graphViewType],
+  ['resourceExtname', '.onnx'],
+  ['resourceScheme', 'file'],
+  ['resourceFilename', 'net.onnx'],
+  ['tensorrtLens.panel', 'report'],
+  ['editorLangId', ''],
+]);
+const set = (...more: string[]): Set<string> =>
+  new Set(['isWorkspaceTrusted', 'tensorrtLens.hasLog', 'tensorrtLens.hasBuilds', ...more]);
+
+/** The commands of the palette. */
+const shown = (keys: ReadonlySet<string>): string[] =>
+  contributes.commands
+    .filter(({ command, enablement = '' }) => {
+      const entry = contributes.menus['commandPalette']!.find((one) => one.command === command);
+      return [entry?.when ?? '', enablement].every((when) => when === '' || holds(when, keys, values));
+    })
+    .map(({ command }) => command.replace('tensorrtLens.', ''));
+
+/** Whether a `when` clause holds, as VS Code reads it: `a && !b || (c == d || e =~ /f/i)`. */
+function holds(when: string, keys: ReadonlySet<string>, values: ReadonlyMap<string, string>): boolean {
+  const tokens = when.match(/\/(?:\\.|\[[^\]]*\]|[^/\\[])+\/i?|[()]|&&|\|\||==|!=|=~|!|[\w.:*-]+/g) ?? [];
+  let at = 0;
+  const any = (): boolean => {
+    let result = all();
+    while (tokens[at] === '||') {
+      at += 1;
+      result = all() || result;
+    }
+    return result;
+  };
+  const all = (): boolean => {
+    let result = one();
+    while (tokens[at] === '&&') {
+      at += 1;
+      result = one() && result;
+    }
+    return result;
+  };
+  const one = (): boolean => {
+    const token = tokens[at++]!;
+    if (token === '!') return !one();
+    if (token === '(') {
+      const result = any();
+      at += 1;
+      return result;
+    }
+    const operator = tokens[at] ?? '';
+    if (!['==', '!=', '=~'].includes(operator)) return keys.has(token) || values.has(token);
+    const value = tokens[at + 1]!;
+    at += 2;
+    const now = values.get(token) ?? '';
+    if (operator === '=~') return new RegExp(value.slice(1, value.lastIndexOf('/')), 'i').test(now);
+    return (now === value) === (operator === '==');
+  };
+  const result = any();
+  expect(at, when).toBe(tokens.length);
+  return result;
+}
+
 it('shows at most 30 commands in the palette on a graph, none twice, and INT8 only where there is any', () => {
-  const set = (...more: string[]) =>
-    new Set(['isWorkspaceTrusted', 'tensorrtLens.hasLog', 'tensorrtLens.hasBuilds', ...more]);
-  const values = new Map([
-    ['activeCustomEditorId', graphViewType],
-    ['resourceExtname', '.onnx'],
-    ['resourceScheme', 'file'],
-    ['resourceFilename', 'net.onnx'],
-    ['tensorrtLens.panel', 'report'],
-    ['editorLangId', ''],
-  ]);
-  /** Of the form `a && !b || c == d`, as VS Code reads it: no parentheses outside of regular expressions. */
-  const holds = (when: string, keys: ReadonlySet<string>): boolean =>
-    when.split(' || ').some((any) =>
-      any.split(' && ').every((one) => {
-        const [, key = '', operator, value = ''] = /^([\w.]+) (==|!=|=~) (.+)$/.exec(one) ?? [];
-        if (operator === '=~')
-          return new RegExp(value.slice(1, value.lastIndexOf('/')), 'i').test(values.get(key) ?? '');
-        if (operator !== undefined) return (values.get(key) === value) === (operator === '==');
-        return one.startsWith('!') ? !keys.has(one.slice(1)) && !values.has(one.slice(1)) : keys.has(one);
-      }),
-    );
-  const shown = (keys: ReadonlySet<string>) =>
-    contributes.commands
-      .filter(({ command, enablement = '' }) => {
-        const entry = contributes.menus['commandPalette']!.find((one) => one.command === command);
-        return [entry?.when ?? '', enablement].every((when) => when === '' || holds(when, keys));
-      })
-      .map(({ command }) => command.replace('tensorrtLens.', ''));
   const plain = shown(set());
   expect(plain.length).toBeGreaterThan(15);
   expect(plain).toContain('suggestSplit');
@@ -178,4 +212,41 @@ it('shows at most 30 commands in the palette on a graph, none twice, and INT8 on
   expect(most).toContain('migrateCalibration');
   expect(most.length, most.join(' ')).toBeLessThanOrEqual(30);
   expect(JSON.stringify(contributes.commands).match(/ in Graph"/g)!.length).toBeLessThanOrEqual(4);
+});
+
+it('hides in a browser, from the palette and every menu, what would run a program', () => {
+  const everywhere = '!tensorrtLens.inBrowser && (!isWeb || remoteName)';
+  const onComputers = new Set(
+    contributes.commands.flatMap(({ command, enablement = '' }) => (enablement.includes(everywhere) ? command : [])),
+  );
+  // The features that are not in the bundle of the browser at all.
+  const left = ['accuracy', 'surgery', 'lint', 'agents'];
+  const registered = left.flatMap((folder) =>
+    readdirSync(join(root, 'src/host', folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...text(`src/host/${folder}/${file}`).matchAll(/\[commands\.(\w+)\]/g)])
+      .map(([, name]) => commands[name as keyof typeof commands]),
+  );
+  expect(registered.length).toBeGreaterThan(10);
+  expect(registered.filter((command) => !onComputers.has(command))).toEqual([]);
+  for (const entries of Object.values(contributes.menus))
+    for (const { command = '', when = '' } of entries)
+      if (onComputers.has(command) && when !== 'false') expect(when, command).toContain(everywhere);
+  for (const { contents, when } of contributes.viewsWelcome)
+    if ([...contents.matchAll(/\(command:([\w.]+)\)/g)].some(([, command]) => onComputers.has(command!)))
+      expect(when).toContain(everywhere);
+
+  // On vscode.dev and github.dev, before the extension has started and after; and with a computer behind the browser.
+  const offered = shown(set('isWeb'));
+  expect(offered).toEqual(shown(set('isWeb', 'remoteName', 'tensorrtLens.inBrowser')));
+  expect(offered).toEqual(shown(set()).filter((name) => !onComputers.has(`tensorrtLens.${name}`)));
+  expect(offered).toContain('openFusionPage');
+  expect(offered.filter((name) => /^build|^rerun|Engine$|Accuracy|^calibrate|^repair|^whatIf/.test(name))).toEqual([]);
+  expect(shown(set('isWeb', 'remoteName'))).toEqual(shown(set()));
+});
+
+it('gives each welcome text a key of its own', () => {
+  const all = contributes.viewsWelcome.map(({ contents }) => contents);
+  expect(new Set(all).size).toBe(all.length);
+  expect(all[0]).toContain('Open an .onnx file');
 });

@@ -42,8 +42,8 @@ describe('drawFrame', () => {
       line: () => calls.push(within ? 'line' : 'line on its own'),
     };
     drawFrame(brush, frame);
-    expect(texts).toContain('→ Add');
-    expect(texts).toContain('from Conv');
+    expect(texts).toContain('→ a39');
+    expect(texts).toContain('from a0');
     expect(new Set(calls)).toEqual(new Set(['box', 'shape', 'tip', 'text', 'line']));
   });
 

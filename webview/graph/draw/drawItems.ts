@@ -1,7 +1,7 @@
 import { type Overlay, paints, type Stretch } from '../../../src/core/picture/graph/overlay.ts';
 import { itemTitle, letters, shortTitle } from '../../../src/core/picture/graph/scene.ts';
 import type { Brush } from './brush.ts';
-import { type Frame, type LabelSpace, letterSize, onScreen, scaledSize } from './drawView.ts';
+import { fitScaled, type Frame, type LabelSpace, leastLetters, letterSize, onScreen, scaledSize } from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
@@ -10,8 +10,10 @@ import { timeText } from '../../../src/core/base/text.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;
+/** Boxes in which one line, or two, have room in the smallest letters. */
+const [oneLine, twoLinesHigh] = [leastLetters + 2, 2 * leastLetters + 4];
 /** Nodes lower than this have no text: two rectangles, no lines and corners. */
-const plainBox = 13;
+const plainBox = oneLine;
 const smallModule = 22;
 /** A closed module lower than this is its bar alone. */
 const leastModule = 14;
@@ -140,7 +142,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
     frame,
     { x: x + (hasBand ? 1 : 0.65) * band, y, width: width - 1.3 * band, height },
     signed(model.overlay, point, model.graph.data.nodes[point]!.op),
-    height < 30 * camera.k ? '' : shortTitle(model.graph, model.hierarchy, point),
+    height < 30 * camera.k || height < twoLinesHigh ? '' : shortTitle(model.graph, model.hierarchy, point),
     paint === paints.off || paint === paints.gray ? palette.theme.muted : textOn(frame, paint),
   );
 }
@@ -169,11 +171,12 @@ function drawTerminal(brush: Brush, frame: Frame, item: number, box: Box): void 
     lineWidth: 1.5,
     radius: box.height / 2,
   });
-  const size = scaledSize(letters.terminal, camera.k);
-  if (size === 0) return;
+  if (box.height < oneLine) return;
   const title = itemTitle(model.graph, model.hierarchy, picture.scene, item);
-  const room = (box.width - box.height * 0.8) / camera.k;
-  brush.text(frame.fit(title, room, letters.terminal, false, 'end'), box.x + box.width / 2, box.y + box.height / 2, {
+  const room = box.width - box.height * 0.8;
+  const text = fitScaled(frame, title, room, letters.terminal, false, 'end');
+  const size = scaledSize(letters.terminal, camera.k);
+  brush.text(text, box.x + box.width / 2, box.y + box.height / 2, {
     size,
     color: palette.theme.foreground,
     align: 'center',
@@ -199,23 +202,29 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   brush.box(x, y, width, height, { fill: palette.card, ...edge });
   const strip = barOf(picture, camera, item);
   bar(brush, frame, stretches, strip.x, strip.y, strip.width, strip.height);
-  const size = scaledSize(letters.module, camera.k);
-  if (size === 0) return;
   const room = height - strip.height - 6 * scale;
-  const inset = 8 * camera.k;
+  if (room < oneLine) return;
+  const size = scaledSize(letters.module, camera.k);
+  const inset = 8 * Math.min(1, camera.k);
   const badge = module.times > 1 ? graphStrings.times(module.times) : '';
-  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, letters.module, true) + 8;
-  const title = `▸ ${frame.fit(module.label, width / camera.k - 34 - badgeWidth, letters.module, true, 'end')}`;
+  const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
+  const sign = '▸ ';
+  const free = width - 2 * inset - badgeWidth - frame.fit.width(sign, size, true) - 2;
+  const name = fitScaled(frame, module.label, free, letters.module, true, 'end');
   const color = palette.theme.foreground;
-  brush.text(title, x + inset, y + room * 0.34, { size, bold: true, color });
-  if (badge !== '') brush.text(badge, x + width - inset, y + room * 0.34, { size, bold: true, align: 'right', color });
-  const note = moduleNote(frame, item, width / camera.k - 16);
+  const isTwo = room >= twoLinesHigh;
+  const top = y + room * (isTwo ? 0.34 : 0.54);
+  brush.text(sign + name, x + inset, top, { size, bold: true, color });
+  if (badge !== '') brush.text(badge, x + width - inset, top, { size, bold: true, align: 'right', color });
+  if (!isTwo) return;
   const small = scaledSize(letters.note, camera.k);
-  if (small > 0) brush.text(note, x + inset, y + room * 0.76, { size: small, color: palette.theme.muted });
+  const note = moduleNote(frame, item, width - 2 * inset);
+  brush.text(note, x + inset, y + room * 0.76, { size: small, color: palette.theme.muted });
 }
 
 /** `all fused alike · 51 nodes · 0.35 ms`, or as many whole parts of it as fit: the number of nodes goes first. */
-function moduleNote({ model, picture, fit }: Frame, item: number, room: number): string {
+function moduleNote(frame: Frame, item: number, room: number): string {
+  const { model, picture, fit, camera } = frame;
   const index = picture.scene.ref[item]!;
   const module = model.hierarchy.modules[index]!;
   const parts: string[] = [];
@@ -226,9 +235,10 @@ function moduleNote({ model, picture, fit }: Frame, item: number, room: number):
   parts.push(graphStrings.nodes(module.end - module.start, model.noun));
   const ms = model.moduleTime(index);
   if (ms !== null) parts.push(timeText(ms));
-  while (parts.length > 1 && fit.width(parts.join(' · '), letters.note, false) > room)
+  const size = scaledSize(letters.note, camera.k);
+  while (parts.length > 1 && fit.width(parts.join(' · '), size, false) > room)
     parts.splice(Math.min(1, parts.length - 1), 1);
-  return fit(parts.join(' · '), room, letters.note, false, 'start');
+  return fitScaled(frame, parts.join(' · '), room, letters.note, false, 'start');
 }
 
 /** Where a closed module's bar is on the screen: along its foot. */
@@ -273,13 +283,11 @@ function twoLines(
 ): void {
   const { camera, palette } = frame;
   const write = (text: string, size: number, at: number, bold: boolean, tint: string) => {
-    const fitIn = (letters: number) => frame.fit(text, width / camera.k, letters, bold, bold ? 'start' : 'end');
+    const fitIn = (letters: number) => fitScaled(frame, text, width, letters, bold, bold ? 'start' : 'end');
     // A title with a sign is longer than its box was made for: rather smaller letters than fewer.
     const own = bold ? ([size, size - 1, size - 2].find((one) => fitIn(one) === text) ?? size) : size;
     const letter = scaledSize(own, camera.k);
-    if (letter === 0) return;
-    const fitted = fitIn(own);
-    brush.text(fitted, x + width / 2, y + height * at, { size: letter, bold, color: tint, align: 'center' });
+    brush.text(fitIn(own), x + width / 2, y + height * at, { size: letter, bold, color: tint, align: 'center' });
   };
   write(title, letters.title, note === '' ? 0.5 : 0.32, true, color);
   if (note === '') return;
@@ -315,7 +323,7 @@ export function drawModuleLabels(brush: Brush, frame: Frame, labels: LabelSpace,
     if (scene.kind[item] !== 'open' || shut) return;
     const { x, y, width, height } = place(layout, camera, item);
     const module = model.hierarchy.modules[scene.ref[item]!]!;
-    const size = letterSize(13 * camera.k, 8, 39);
+    const size = letterSize(13 * camera.k, 39);
     if (size + 2 > 30 * camera.k) return;
     const left = Math.max(6, x + 8 * Math.min(1, camera.k));
     const right = Math.min(frame.width, x + width);

@@ -141,18 +141,31 @@ export function onScreen(
   );
 }
 
-/** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
-export const letterSize = (wanted: number, least: number, most: number): number =>
-  Math.max(least, Math.min(most, Math.round(wanted)));
+/** No letters on the graph are smaller than this, in CSS pixels: where they have no room, less is written, or nothing. */
+export const leastLetters = 11;
 
-/** Letters smaller than this say nothing. */
-const leastLetters = 5;
+/** Letters are drawn in whole sizes, so that they stay sharp and are measured once. */
+export const letterSize = (wanted: number, most: number): number =>
+  Math.max(leastLetters, Math.min(most, Math.round(wanted)));
 
 /**
- * Size on the screen of letters that grow with the picture; 0 where they are too small. In quarters of a pixel, never
- * more than asked for, so that what fits at scale 1 fits everywhere.
+ * Letters that grow with the picture and never shrink below what can be read. In quarters of a pixel, never more than
+ * asked for, so that what fits at scale 1 fits at every larger one.
  */
-export function scaledSize(size: number, scale: number): number {
-  const scaled = Math.floor(size * scale * 4) / 4;
-  return scaled < leastLetters ? 0 : scaled;
+export const scaledSize = (size: number, scale: number): number =>
+  Math.max(leastLetters, Math.floor(size * scale * 4) / 4);
+
+/** As much of a text as fits in so many CSS pixels in letters of that size at scale 1. */
+export function fitScaled(
+  { fit, camera: { k } }: Pick<Frame, 'fit' | 'camera'>,
+  text: string,
+  room: number,
+  size: number,
+  bold: boolean,
+  keep: 'start' | 'end',
+): string {
+  // At every scale at which letters grow, what fits is the same.
+  return scaledSize(size, k) > leastLetters
+    ? fit(text, room / k, size, bold, keep)
+    : fit(text, room, leastLetters, bold, keep);
 }

@@ -1,4 +1,4 @@
-import { foreignTitle, layerOf } from '../../../src/core/report/words.ts';
+import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
 import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
 import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
@@ -7,7 +7,7 @@ import { graphStrings } from '../panels/graphStrings.ts';
 import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
 import { hasBoundary, margins } from './internal/drawRegions.ts';
-import { type Frame, type LabelSpace, onScreen, type PlacedBox } from './drawView.ts';
+import { type Frame, type LabelSpace, leastLetters, onScreen, type PlacedBox } from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 
 const size = 12;
@@ -21,6 +21,7 @@ const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
 /** So far lines keep off a label, with the boundary that a group has around them. */
 const lineGap = 8;
 const nearReaches = reaches.slice(0, 4);
+const layerReaches = reaches.slice(0, 2);
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
 interface Anchor {
@@ -58,14 +59,19 @@ function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Lab
   const name = full.lines[0]!;
   const shorter = [[name], name.split(' · ')].filter(({ length }, i) => length !== (i === 0 ? full.lines.length : 1));
   const ways = [full, ...shorter.map((lines) => withLines(frame, full, lines))];
-  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(grown(box, 2));
+  // In another group a label would seem to be that one's.
+  const isFree = (box: PlacedBox) =>
+    isInside(box, frame) && !labels.hits(grown(box, 2)) && !crossesGroup(frame, full.group, box);
   const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
+  // Layers are many and small: far from its layer, a label says nothing.
+  const isLayer = frame.model.fusion.groups[full.group]!.kind !== 'foreign' && !full.wanted;
   for (const label of ways) {
-    const placed = nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, nearReaches);
+    const placed =
+      nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, isLayer ? layerReaches : nearReaches);
     if (placed !== null) return placed;
   }
   for (const label of ways) {
-    const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, reaches);
+    const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, isLayer ? layerReaches : reaches);
     if (placed !== null) return placed;
   }
   return within(frame, labels, ways.at(-1)!);
@@ -119,7 +125,7 @@ function withLines(
   { group, anchor, wanted }: Pick<Label, 'group' | 'anchor' | 'wanted'>,
   lines: string[],
 ): Label {
-  const width = Math.max(...lines.map((line, i) => fit.width(line, i === 0 ? size : size - 1, i === 0))) + 16;
+  const width = Math.max(...lines.map((line, i) => fit.width(line, i === 0 ? size : leastLetters, i === 0))) + 16;
   return { group, anchor, lines, width: Math.ceil(width), height: lines.length * size + 12, wanted };
 }
 
@@ -179,12 +185,17 @@ const grown = ({ x, y, width, height }: PlacedBox, by: number): PlacedBox => ({
   height: height + 2 * by,
 });
 
-/** Whether a line is within the boundary of another group, which it would seem to belong to. */
+/** Whether a line or a label is within the boundary of another group, which it would seem to belong to. */
 const crossesGroup = ({ model, camera: { k, x, y } }: Frame, own: number, line: PlacedBox): boolean =>
   model.regions.some((region) => {
     const { group, boxes, left, top, right, bottom } = region;
+    const { kind } = model.fusion.groups[group]!;
+    const m = margins[kind];
     const isIn = (x0: number, y0: number, x1: number, y1: number) =>
-      x0 * k + x < line.x + line.width && x1 * k + x > line.x && y0 * k + y < line.y && y1 * k + y > line.y;
+      (x0 - m) * k + x < line.x + line.width &&
+      (x1 + m) * k + x > line.x &&
+      (y0 - m) * k + y < line.y + line.height &&
+      (y1 + m) * k + y > line.y;
     if (group === own || !hasBoundary(model.fusion.groups[group]!, region)) return false;
     if (!isIn(left, top, right, bottom)) return false;
     for (let i = 0; i < boxes.length; i += 4)
@@ -270,7 +281,7 @@ function within(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
   for (let x = left; x <= right; x += Math.max(leastStep, (right - left) / columns))
     for (let y = top; y <= bottom; y += Math.max(leastStep, (bottom - top) / rows)) {
       const place = { x, y, width, height };
-      const covered = labels.covered(place);
+      const covered = labels.covered(place) + (crossesGroup(frame, label.group, place) ? width * height : 0);
       if (covered >= least) continue;
       if (covered === 0) return { label, box: place, line: [] };
       [least, found] = [covered, place];
@@ -298,7 +309,11 @@ function drawLabel(brush: Brush, frame: Frame, { label, box, line }: Placed, gro
   });
   label.lines.forEach((text, i) => {
     const y = box.y + 6 + size * (i + 0.5) + i;
-    brush.text(text, box.x + 8, y, { size: size - i, bold: i === 0, color: palette.theme.foreground });
+    brush.text(text, box.x + 8, y, {
+      size: i === 0 ? size : leastLetters,
+      bold: i === 0,
+      color: palette.theme.foreground,
+    });
   });
 }
 
@@ -331,10 +346,12 @@ function foreignTexts(model: Frame['model'], group: DrawnGroup): [string, string
 }
 
 function layerTexts(model: Frame['model'], group: DrawnGroup): [string, string] {
-  const layer = model.data.report === null ? undefined : layerOf(model.data.report, group.ref);
-  const name = layer === undefined || layer.type === '' ? `layer ${group.ref}` : layer.type;
+  const { report } = model.data;
+  const number = `layer ${group.ref}`;
+  const name = report === null ? number : titleOfLayer(report, group.ref);
+  const type = report === null ? '' : (layerOf(report, group.ref)?.type ?? '');
   const time = group.averageMs === null ? '' : ` · ${timeText(group.averageMs)}`;
-  return [`${name}${time}`, graphStrings.groupNodes(group, model.noun)];
+  return [`${name}${time}`, phrase([name !== number && number, type, graphStrings.groupNodes(group, model.noun)])];
 }
 
 /** The groups that the legend lists, the largest first: all that compute several nodes. */

@@ -1,4 +1,4 @@
-import { foreignTitle, layerOf, longestName } from '../../../src/core/report/words.ts';
+import { foreignTitle, titleOfLayer, longestName } from '../../../src/core/report/words.ts';
 import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
 import { sourceRanges } from '../../../src/core/network/sourceLines.ts';
@@ -23,10 +23,7 @@ export function pointName({ graph }: GraphModel, point: number): string {
 /** What a ForeignNode is called, or a layer by its name. */
 export function groupName(model: GraphModel, group: DrawnGroup): string {
   if (group.kind === 'foreign') return foreignTitle(model.data.report!, group.ref);
-  const layer = layerOf(model.data.report!, group.ref);
-  return layer === undefined || layer.name === ''
-    ? `layer ${group.ref}`
-    : `layer ${group.ref}: ${shorten(layer.name, longestName)}`;
+  return titleOfLayer(model.data.report!, group.ref);
 }
 
 export function heading(text: string, note: string | null = null): Node {

@@ -1,9 +1,10 @@
-import type { Remark, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import type { Fate, Remark, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/core/picture/graph/overlay.ts';
 import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
 import type { RequestedPrecision } from '../../../src/core/picture/graph/viewData.ts';
-import type { ViewHost } from '../../../src/protocol/views.ts';
-import { shapeText, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
+import type { ViewCommand, ViewHost } from '../../../src/protocol/views.ts';
+import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
+import { percentText, shapeText, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
 import { DetailLinks, type DetailTargets, factList, groupName, heading, detailSection } from './details.ts';
 import { button, element } from '../../shared/element.ts';
 import { nodeAccuracy } from './accuracyDetails.ts';
@@ -20,9 +21,15 @@ import {
   phrase,
   savingOf,
   savingText,
+  totalMs,
 } from '../../../src/core/report/words.ts';
 
 const words = graphStrings.facts;
+
+/** What the engine computes: only that has a type. */
+const computedFates: ReadonlySet<Fate> = new Set(['foreign', 'fused', 'single']);
+/** Kernels of a group, and nodes of a kernel, that are listed. */
+const [mostKernels, mostNodes] = [20, 4];
 
 /** What the panel shows. */
 export type Subject =
@@ -91,7 +98,11 @@ export class Inspector {
       case 'tensors':
         return tensorDetails(model, subject.origins, this.#links);
       case 'many':
-        return [heading(subject.title), this.#links.points(model, subject.points)];
+        return [
+          heading(subject.title),
+          ...this.#actionsOf(model, subject.points),
+          this.#links.points(model, subject.points),
+        ];
     }
   }
 
@@ -113,18 +124,17 @@ export class Inspector {
     if (report !== null && said !== undefined) {
       parts.push(element('p', { class: `fate${said.exact ? '' : ' derived'}` }, fateSentence(report, said)));
       parts.push(this.#factList(model, point, said));
-      const group = model.fusion.groupOf[point]!;
-      if (group >= 0 && model.fusion.groups[group]!.points.length > 1) {
-        parts.push(button(words.showGroup, () => this.#actions.selectGroup(group)));
-      }
-      parts.push(...this.#layers(model, said.layers));
-      if (said.reason !== '') parts.push(detailSection(words.reason, element('p', {}, said.reason)));
-      parts.push(...placementOf(said));
+    }
+    const group = model.fusion.groupOf[point]!;
+    const isShared = group >= 0 && model.fusion.groups[group]!.points.length > 1;
+    const isComputed = said === undefined ? report === null : computedFates.has(said.fate);
+    if (isComputed) parts.push(this.#actionRow(model, [point], isShared ? group : -1));
+    if (report !== null && said !== undefined) {
+      parts.push(...this.#layers(model, said.layers), ...placementOf(said));
       const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
-      parts.push(...this.#remarks(words.remarks, remarks));
-      if (model.noun === 'node' && (said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single')) {
-        parts.push(button(words.keepFp32, () => this.#host.run('keepFp32', [node.id])));
-      }
+      const reason = said.reason === '' ? [] : [element('p', {}, said.reason)];
+      if (isComputed) parts.push(...evidence(said.exact, [...reason, ...this.#remarks(remarks)]));
+      else parts.push(...reason, ...folded(words.remarks, this.#remarks(remarks)));
     }
     parts.push(...nodeAccuracy(model, node.id), ...nodeQuantization(model, node.id));
     parts.push(nodeTensors(model, words.inputs, point, node.inputs, false, this.#links));
@@ -138,17 +148,15 @@ export class Inspector {
   #factList(model: GraphModel, point: number, said: ReportNode): Node {
     const report = model.data.report!;
     const rows: [string, string | Node][] = [];
-    const computed = said.fate === 'foreign' || said.fate === 'fused' || said.fate === 'single';
-    if (computed) {
+    if (computedFates.has(said.fate)) {
       const shared = said.layers.length > 0 && sharedBy(model, said) > 1;
+      const ms = model.times?.[point] ?? Number.NaN;
+      if (!Number.isNaN(ms)) rows.push([words.time, shared ? words.share(timeText(ms)) : timeText(ms)]);
       const built = builtPrecision(report, said);
       rows.push([words.precision, built === null ? words.notVisible : words.builtAs(built, shared)]);
       const asked = model.asked.get(said.id);
       if (asked !== undefined)
         rows.push([words.asked, this.#asked(asked)], [words.verdict[asked.verdict], asked.reason]);
-      const ms = model.times?.[point] ?? Number.NaN;
-      if (!Number.isNaN(ms)) rows.push([words.time, shared ? words.share(timeText(ms)) : timeText(ms)]);
-      rows.push([words.evidence, said.exact ? 'exact' : 'derived']);
     }
     return factList(rows);
   }
@@ -190,11 +198,66 @@ export class Inspector {
     return list.childElementCount === 0 ? [] : [detailSection(words.layers, list)];
   }
 
-  #remarks(title: string, remarks: readonly Remark[]): Node[] {
+  /** The kernels of a group, the slowest first: time, and the nodes that each computes. */
+  #kernels(model: GraphModel, { layers: ids, points }: DrawnGroup): Node[] {
+    const report = model.data.report!;
+    const layers = ids.flatMap((id) => layerOf(report, id) ?? []);
+    if (layers.length < 2 || model.noun !== 'node') return this.#layers(model, ids);
+    const whole = totalMs(layers);
+    const pointOf = new Map(points.map((point) => [model.graph.data.nodes[point]?.id, point]));
+    const list = element('ul', { class: 'layers' });
+    for (const { id, name, averageMs, nodes } of layers
+      .toSorted((a, b) => (b.averageMs ?? 0) - (a.averageMs ?? 0))
+      .slice(0, mostKernels)) {
+      const own = nodes.flatMap((node) => pointOf.get(node) ?? []);
+      const notes = phrase([
+        averageMs !== null && timeText(averageMs),
+        averageMs !== null && whole !== null && whole > 0 && percentText((averageMs / whole) * 100),
+        [nodes.length, 'node'],
+      ]);
+      const names = element('div', { class: 'kernel-nodes' });
+      for (const point of own.slice(0, mostNodes)) names.append(this.#links.point(model, point), ' ');
+      if (own.length > mostNodes) names.append(element('span', { class: 'muted' }, words.more(own.length - mostNodes)));
+      list.append(element('li', {}, this.#links.layer(id, name), element('div', { class: 'muted' }, notes), names));
+    }
+    if (layers.length > mostKernels)
+      list.append(element('li', { class: 'muted' }, words.moreKernels(layers.length - mostKernels)));
+    return [detailSection(words.kernels, list)];
+  }
+
+  /** The same for those of some points that the engine computes. */
+  #actionsOf(model: GraphModel, points: readonly number[]): Node[] {
+    const { report } = model.data;
+    const computed = points.filter(
+      (point) => report === null || computedFates.has(report.nodes[model.fusion.reportOf[point]!]?.fate ?? 'unknown'),
+    );
+    return computed.some((point) => point < model.graph.nodes) ? [this.#actionRow(model, computed)] : [];
+  }
+
+  /** What can be done with nodes: kept in a type, their group selected, looked at in the other views. */
+  #actionRow(model: GraphModel, points: readonly number[], group = -1): Node {
+    const { report } = model.data;
+    const ids = points.flatMap((point) => model.graph.data.nodes[point]?.id ?? []);
+    const run = (text: string, command: ViewCommand, title = text) =>
+      button(text, () => this.#host.run(command, ids), { title, 'aria-label': title });
+    const row = element('div', { class: 'inspector-actions', role: 'group', 'aria-label': words.actions });
+    if (model.noun === 'node' && ids.length > 0)
+      row.append(
+        run(words.keep('FP32'), 'keepFp32'),
+        run('FP16', 'keepFp16', words.keep('FP16')),
+        run('BF16', 'keepBf16', words.keep('BF16')),
+      );
+    if (group >= 0) row.append(button(words.showGroup, () => this.#actions.selectGroup(group)));
+    if (report !== null && report.layers.length > 0)
+      row.append(run(words.inTimeline, 'showInTimeline'), run(words.inTable, 'showInTable'));
+    return row;
+  }
+
+  #remarks(remarks: readonly Remark[]): Node[] {
     const items = remarks
       .slice(0, 12)
       .map(({ kind, message, evidence }) => element('li', {}, `${kind}: ${message} `, this.#links.line(evidence.line)));
-    return items.length === 0 ? [] : [detailSection(title, element('ul', {}, ...items))];
+    return items.length === 0 ? [] : [element('ul', {}, ...items)];
   }
 
   #terminal(model: GraphModel, point: number): Node[] {
@@ -248,6 +311,7 @@ export class Inspector {
       heading(module.label, module.id === '' ? null : module.id),
       factList(rows),
       button(open ? words.shut : words.open, () => this.#toggle(index)),
+      ...this.#actionsOf(model, [...model.nested.sequence.subarray(module.start, module.end)]),
       ...(groups.size > 0 ? [detailSection(words.group, list)] : []),
     ];
   }
@@ -260,7 +324,6 @@ export class Inspector {
     if (ms !== null) rows.push([words.time, timeText(ms)]);
     const precision = model.groupPrecision(group);
     if (precision !== '') rows.push([words.precision, precision.toUpperCase()]);
-    rows.push([words.evidence, group.exact ? 'exact' : 'derived']);
     const saving = savingOf(report, group.kind === 'foreign' ? { foreignNode: group.ref } : { layer: group.ref });
     const saved = saving === undefined ? '' : savingText(saving);
     if (saved !== '') rows.push([words.saved, saved]);
@@ -268,6 +331,8 @@ export class Inspector {
       heading(groupName(model, group)),
       ...this.#links.source(model, group.points),
       factList(rows),
+      ...this.#kernels(model, group),
+      ...this.#actionsOf(model, group.points),
     ];
     const findings = (report.findings ?? []).filter((one) => one.layers.some((id) => group.layers.includes(id)));
     if (findings.length > 0) {
@@ -275,25 +340,34 @@ export class Inspector {
       for (const one of findings) list.append(element('li', {}, `${findingHead(one)}: ${one.message}`));
       parts.push(detailSection(words.findings, list));
     }
-    const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
-    if (foreign !== undefined) {
-      parts.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));
-      if (foreign.line !== null) parts.push(element('p', {}, this.#links.line(foreign.line)));
-    }
+    parts.push(detailSection(words.contents, this.#links.points(model, group.points)));
     // Why it begins and ends where it does is said of the tensors at its border.
+    const foreign = group.kind === 'foreign' ? report.foreignNodes.find(({ id }) => id === group.ref) : undefined;
     const border = new Set([...(foreign?.inputs ?? []), ...(foreign?.outputs ?? [])]);
     const atBorder = report.remarks.filter(({ evidence: { tensor } }) => tensor !== undefined && border.has(tensor));
     const inside = report.remarks.filter(
       (remark) => !atBorder.includes(remark) && remark.layers.some((layer) => group.layers.includes(layer)),
     );
-    parts.push(...this.#remarks(words.border, atBorder), ...this.#remarks(words.remarks, inside));
-    parts.push(
-      ...this.#layers(model, group.layers),
-      detailSection(words.contents, this.#links.points(model, group.points)),
-    );
+    const proof: Node[] = [];
+    if (foreign !== undefined) {
+      proof.push(element('p', { class: 'mono wrap muted' }, shorten(foreign.name, longestName)));
+      if (foreign.line !== null) proof.push(element('p', {}, this.#links.line(foreign.line)));
+    }
+    proof.push(...this.#remarks(inside));
+    parts.push(...evidence(group.exact, proof), ...folded(words.border(atBorder.length), this.#remarks(atBorder)));
     return parts;
   }
 }
+
+/** One line that unfolds; nothing without contents. */
+const folded = (title: string, contents: readonly Node[]): Node[] =>
+  contents.length === 0 ? [] : [element('details', { class: 'folded' }, element('summary', {}, title), ...contents)];
+
+/** Whether TensorRT says it itself, with what it says. */
+const evidence = (isExact: boolean, proof: readonly Node[]): Node[] => {
+  const title = words.evidenceOf(isExact ? 'exact' : 'derived');
+  return proof.length === 0 ? [element('p', { class: 'muted' }, title)] : folded(title, proof);
+};
 
 /** How many nodes share the largest of a node's layers. */
 const sharedBy = (model: GraphModel, { layers }: ReportNode): number =>

@@ -33,6 +33,8 @@ import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../src/core
 import {
   buildRegions,
   buildScene,
+  columnBegins,
+  type Columns,
   type GroupOutline,
   idlePoints,
   itemKey,
@@ -52,6 +54,9 @@ import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
 import { layerOf, nounOf, totalMs } from '../../../src/core/report/words.ts';
 import { addTo } from '../../../src/core/base/addTo.ts';
+
+/** Nothing is known of columns. */
+export const noColumns: Columns = new Map();
 
 /** A scene with places: what can be drawn. Replaced as a whole, never changed. */
 export interface Picture {
@@ -149,15 +154,27 @@ export class GraphModel {
     this.#derive();
   }
 
-  /** What the layout has to place for a set of open modules. */
-  request(open: ReadonlySet<string>): { scene: Scene; input: LayoutInput } {
-    const scene = buildScene(this.graph, this.#next, open);
-    const sizes = itemSizes(this.graph, this.#next, scene);
-    const isOpen = Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0));
-    return {
-      scene,
-      input: { parent: scene.parent, open: isOpen, ...sizes, from: scene.from, to: scene.to, options: defaultLayout },
+  /**
+   * What the layout has to place for a set of open modules.
+   * @param columns what begins columns already
+   * @param room the height that new columns are to fit; without it only tall piles are broken
+   */
+  request(open: ReadonlySet<string>, columns = noColumns, room?: number): { scene: Scene; input: LayoutInput } {
+    const { graph } = this;
+    const scene = buildScene(graph, this.#next, open);
+    const isConstant = (item: number) =>
+      scene.kind[item] === 'node' && graph.data.nodes[scene.ref[item]!]!.op === 'Constant';
+    const input: LayoutInput = {
+      parent: scene.parent,
+      open: Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0)),
+      ...itemSizes(graph, this.#next, scene),
+      from: scene.from,
+      to: scene.to,
+      constant: Uint8Array.from(scene.kind, (_, item) => (isConstant(item) ? 1 : 0)),
+      options: room === undefined ? defaultLayout : { ...defaultLayout, room },
     };
+    if (columns.size > 0 && !this.flat) input.begins = columnBegins(graph, this.#next, scene, columns);
+    return { scene, input };
   }
 
   /** Takes the places of what was requested last. */

@@ -1,4 +1,4 @@
-import { foreignTitle } from '../../../src/core/report/words.ts';
+import { foreignTitle, titleOfLayer } from '../../../src/core/report/words.ts';
 import { itemTitle, shortTitle } from '../../../src/core/picture/graph/scene.ts';
 import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
@@ -118,7 +118,7 @@ export function describeItem(model: GraphModel, item: number): string {
           ? (fate ?? '')
           : group.kind === 'foreign'
             ? foreignTitle(model.data.report!, group.ref)
-            : `${group.kind}, layer ${group.ref}`;
+            : `${group.kind}, ${group.kind === 'single' ? `layer ${group.ref}` : titleOfLayer(model.data.report!, group.ref)}`;
       const faults = (model.faults.get(ref) ?? []).map(({ severity, message }) => `${severity}: ${message}`);
       return [title, shortTitle(graph, hierarchy, ref), where, ...faults].filter((part) => part !== '').join(', ');
     }

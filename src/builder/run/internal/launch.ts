@@ -55,6 +55,7 @@ export class Launch {
   /** Options and files as they are called there; the model's weights come along. */
   async map(options: EngineOptions, files: BuildFilePaths): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
     const mapped: EngineOptions = { ...options, model: this.there(options.model) };
+    if (options.plugins) mapped.plugins = options.plugins.map((library) => this.there(library));
     for (const name of read) if (options[name] !== undefined) mapped[name] = this.there(options[name]);
     if (this.#copied.has(resolve(options.model)))
       for (const location of externalLocations((await new ParsedFiles().model(options.model)).value))

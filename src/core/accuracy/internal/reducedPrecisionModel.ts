@@ -55,6 +55,8 @@ export interface RoundedNode extends AnyLowNode {
   constantDivisor: boolean;
   /** The axis of a running sum, where it is a constant. */
   sumAxis: number | null;
+  /** ONNX cannot express it in the model's opset: a typed copy leaves it in FP32. */
+  beyondOnnx?: true;
 }
 
 /** A comparison and similar ones: its constants follow the type of its data. */
@@ -65,17 +67,38 @@ export interface FollowingNode {
   constants: number[];
 }
 
+/** A constant that a node of the main graph reads in place of its own, in low precision. */
+export interface Replacement {
+  /** Id of the node, and which of its inputs. */
+  node: string;
+  index: number;
+  tensor: NewTensor;
+  /** The axis of the scales of a Q or DQ node; absent: as it is. */
+  axis?: number;
+}
+
 /** What a simulation needs to know of a model under rules. */
 export interface ReducedPrecisionModel {
   model: OnnxModel;
   low: LowNode[];
   byId: Map<string, LowNode>;
   following: Map<string, FollowingNode>;
+  /** By node and input; absent: none. */
+  replaced?: ReadonlyMap<string, Replacement>;
 }
 
+/** The same model with other constants in low precision. */
+export const withReplaced = (
+  model: ReducedPrecisionModel,
+  replaced: readonly Replacement[],
+): ReducedPrecisionModel => ({
+  ...model,
+  replaced: new Map(replaced.map((one) => [`${one.node}:${one.index}`, one])),
+});
+
 /**
- * Finds the nodes that compute in FP16 or BF16 when a model is rewritten by `choice` with its inputs and outputs left
- * in FP32, as `trtlens precision apply` writes it.
+ * Finds the nodes that compute in FP16 or BF16 under a choice of types, with the model's inputs and outputs left in FP32,
+ * as `trtlens precision apply` writes it.
  */
 export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrecisionModel {
   const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map() };
@@ -111,6 +134,7 @@ export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrec
         constants.isConstant(node.inputs[1] ?? '') &&
         !constants.isReadByErf(node.outputs[0] ?? ''),
       sumAxis: node.op === 'CumSum' ? constants.integerOf(node.inputs[1] ?? '') : null,
+      ...(chosen.beyondOnnx && { beyondOnnx: true }),
     };
     if (low.inputs.length + low.outputs.length === 0) return;
     found.low.push(low);
@@ -477,7 +501,7 @@ export class RunWriter {
    */
   node(node: OnnxNode, draft: GraphDraft, rename = false): void {
     const { values } = draft;
-    const inputs = node.inputs.map((name) => (name === '' ? '' : values.of(name)));
+    const inputs = node.inputs.map((name, i) => this.scaleOf(node, i) ?? (name === '' ? '' : values.of(name)));
     const outputs = node.outputs.map((name) => {
       if (name === '') return '';
       const own = rename ? this.names.fresh('v') : name;
@@ -498,7 +522,27 @@ export class RunWriter {
     const attributes = Object.fromEntries(
       bodies.map(({ attribute, graph }) => [attribute, { graph: this.body(graph, draft.values) }]),
     );
-    draft.nodes.push({ op: node.op, name: this.names.copyOf(node), inputs, outputs, attributes, like: node });
+    const axis = this.low.replaced?.get(`${node.id}:1`)?.axis;
+    const own = axis === undefined ? attributes : { ...attributes, axis: { int: axis } };
+    draft.nodes.push({ op: node.op, name: this.names.copyOf(node), inputs, outputs, attributes: own, like: node });
+  }
+
+  /** Another scale or zero point of a Q or DQ node: exactly, no one reads what it makes. */
+  private scaleOf(node: OnnxNode, index: number): string | undefined {
+    const isPart = node.op === 'QuantizeLinear' || node.op === 'DequantizeLinear';
+    return isPart && index > 0 ? this.replacement(node, index) : undefined;
+  }
+
+  /** The name of what a node reads in place of a constant; undefined: the constant. */
+  private replacement({ id }: OnnxNode, index: number): string | undefined {
+    const found = this.low.replaced?.get(`${id}:${index}`);
+    if (!found) return undefined;
+    const key = `replaced ${found.tensor.name}`;
+    const known = this.constants.get(key);
+    if (known) return known.name;
+    const name = this.names.fresh('replaced');
+    this.constants.set(key, { ...found.tensor, name });
+    return name;
   }
 
   private body(graph: OnnxGraph, around: Values) {
@@ -547,15 +591,26 @@ export class RunWriter {
     draft: GraphDraft,
   ): void {
     const { type } = low;
-    const read = inputs.map((name, i) => (low.inputs.includes(i) ? this.read(name, type, mode, draft) : name));
+    const read = inputs.map((name, i) =>
+      low.inputs.includes(i) ? this.read(name, type, mode, draft, this.replacement(low.node, i)) : name,
+    );
     const raw = outputs.map((name, i) => (low.outputs.includes(i) ? this.names.fresh('r') : name));
     this.compute(low, mode, read, raw, draft);
     for (const i of low.outputs) this.store(low, i, mode, raw[i]!, outputs[i]!, draft);
   }
 
-  /** What a low node reads: the rounded value, or the exact one where the node is switched to FP32. */
-  private read(name: string, type: LowType, mode: Exclude<Mode, 'exact'>, draft: GraphDraft): string {
-    const rounded = this.rounded(name, type, draft);
+  /**
+   * What a low node reads: the rounded value, or the exact one where the node is switched to FP32. `other`: what it reads
+   * in place of it.
+   */
+  private read(
+    name: string,
+    type: LowType,
+    mode: Exclude<Mode, 'exact'>,
+    draft: GraphDraft,
+    other: string = name,
+  ): string {
+    const rounded = this.rounded(other, type, draft);
     if (mode === 'low' || rounded === name) return rounded;
     return this.select(mode.exactIf, name, rounded, this.names.fresh('s'), draft);
   }

@@ -44,16 +44,7 @@ export function checkShapes(
 ): CheckFinding[] {
   if (given.length === 0) return valuesNeeded(graph, inferred);
   const found: CheckFinding[] = [];
-  const error: AddError = (code, message, advice, tensors, repair) =>
-    found.push({
-      severity: 'error',
-      code,
-      message,
-      advice,
-      nodes: [],
-      tensors,
-      ...(repair !== undefined && { repair }),
-    });
+  const error = errorsOf(found);
   const inputs = graph.tensors.filter(({ kind }) => kind === 'input');
   const byName = new Map(inputs.map((tensor) => [tensor.name, tensor]));
   /** Sizes by the name of the dimension: the input that gave it first. */
@@ -90,7 +81,21 @@ export function checkShapes(
   return found;
 }
 
-type AddError = (code: string, message: string, advice: string, tensors: string[], repair?: string) => void;
+/** Adds an error about inputs, outputs or initializers to a list. */
+export type AddError = (code: string, message: string, advice: string, tensors: string[], repair?: string) => void;
+
+export function errorsOf(found: CheckFinding[]): AddError {
+  return (code, message, advice, tensors, repair) =>
+    found.push({
+      severity: 'error',
+      code,
+      message,
+      advice,
+      nodes: [],
+      tensors,
+      ...(repair !== undefined && { repair }),
+    });
+}
 
 /** Fixed dimensions, and those that a name makes equal. */
 function checkDimensions(

@@ -66,6 +66,7 @@ const REPEATED: ReadonlySet<DiagnosisCode> = new Set([
   'runtime-failed',
   'runtime-shape',
   'dla-failed',
+  'crashed',
   'failed',
 ]);
 

@@ -6,7 +6,7 @@ import {
   textAttribute,
 } from '../../formats/onnx/onnxModel.ts';
 import type { InferredTensors } from '../../network/network.ts';
-import { type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
+import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
 import { versionNumber } from './gpuSupport.ts';
 import type { CheckTarget, NodeProblem } from './checkShapes.ts';
 import { shapeText } from '../../base/text.ts';
@@ -114,6 +114,23 @@ function quantizedBefore({ graph, index }: NodeToCheck): boolean {
   return graph.nodes[tensor?.producer ?? -1]?.op === 'QuantizeLinear';
 }
 
+/** Whether a tensor is made of the values of inputs, not of their shapes alone. */
+function dependsOnValues(graph: ModelGraph, tensor: number): boolean {
+  const seen = new Set<number>();
+  const open = [tensor];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const { kind, producer = -1 } = graph.tensors[at] ?? {};
+    if (kind === 'input') return true;
+    if (producer < 0 || seen.has(producer)) continue;
+    seen.add(producer);
+    const { op, domain, subgraphs } = graph.nodes[producer]!;
+    // What a branch or loop makes may be decided, too.
+    if (subgraphs.length > 0 || (isStandardDomain(domain) && (op === 'Shape' || op === 'Size'))) continue;
+    open.push(...graph.inputs[producer]!.filter((input) => input >= 0));
+  }
+  return false;
+}
+
 const conditional: FormCheck = (one) => {
   const { node, graph, index, inferred } = one;
   const [a, b] = ['then_branch', 'else_branch'].map(
@@ -127,10 +144,8 @@ const conditional: FormCheck = (one) => {
       'Keep only the branch that the model takes.',
       'known-branch',
     );
-  const condition = graph.tensors[graph.inputs[index]![0] ?? -1];
-  if (condition === undefined || condition.kind === 'initializer') return undefined;
   // A condition that shapes decide may fold to a constant.
-  if (condition.producer >= 0) return undefined;
+  if (!dependsOnValues(graph, graph.inputs[index]![0] ?? -1)) return undefined;
   for (const [place, output] of a.outputs.entries()) {
     const [left, right] = [
       [a, output],
@@ -145,7 +160,7 @@ const conditional: FormCheck = (one) => {
     if (differ)
       return problem(
         'control-flow',
-        `The branches of If give tensors of different ${left.length === right.length ? 'shape' : 'rank'}, and its condition is an input.`,
+        `The branches of If give tensors of different ${left.length === right.length ? 'shape' : 'rank'}, and its condition depends on values.`,
         'Keep only the branch that the model takes, or reshape in one branch.',
         'known-branch',
       );

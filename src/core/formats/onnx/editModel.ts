@@ -11,6 +11,7 @@ import {
   FUNCTION,
   GRAPH,
   MODEL,
+  OPSET,
   NODE,
   SHAPE,
   SPARSE_TENSOR,
@@ -237,7 +238,7 @@ export interface ModelEdits {
   external?: { graph: string; name: string; entries: Record<string, string> }[];
   /** Entries to add to the model's metadata; one of the same key is replaced. */
   metadata?: { key: string; value: string }[];
-  /** Versions of operator sets that the model imports in addition. */
+  /** Versions of operator sets that the model imports, in place of those that it imports of the same domains. */
   importOpsets?: { domain: string; version: number }[];
 }
 
@@ -339,8 +340,7 @@ class Editor {
     for (const edit of edits.values ?? []) await this.retypeValues(edit);
     await new GraphEditor(this, this.index, this.source).apply(edits);
     await this.addMetadata(edits.metadata ?? []);
-    for (const { domain, version } of edits.importOpsets ?? [])
-      this.index.file.insert(this.source.size, importedDomain(domain, version));
+    await this.importOpsets(edits.importOpsets ?? []);
   }
 
   /** Protobuf's fields may follow in any order, so new ones are put behind everything else. */
@@ -359,6 +359,20 @@ class Editor {
       writer.uint32(ENTRY.key).string(key).uint32(ENTRY.value).string(value).ldelim();
       file.insert(this.source.size, { bytes: writer.finish() });
     }
+  }
+
+  private async importOpsets(entries: readonly { domain: string; version: number }[]): Promise<void> {
+    if (entries.length === 0) return;
+    const { file } = this.index;
+    const old = (await scanFields(this.source, file.span)).filter(({ tag }) => tag === MODEL.opset);
+    for (const field of old) {
+      const [domain] = (await scanFields(this.source, field)).filter(({ tag }) => tag === OPSET.domain);
+      const name = domain && protobuf.Reader.create(await this.source.read(domain.at, fieldEnd(domain) - domain.at));
+      const text = name ? (name.uint32(), name.string()) : '';
+      if (entries.some((entry) => entry.domain === (text === 'ai.onnx' ? '' : text)))
+        file.replace(field.at, fieldEnd(field));
+    }
+    for (const { domain, version } of entries) file.insert(this.source.size, importedDomain(domain, version));
   }
 
   /** The edited file. Edits that contradict one another are rejected. */

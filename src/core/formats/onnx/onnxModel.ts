@@ -83,6 +83,8 @@ export interface OnnxAttribute {
   value: number | string | number[] | string[] | OnnxTensor | OnnxTensor[] | null;
   /** Length of a list of which only the beginning was kept; of a string, in bytes. */
   count?: number;
+  /** Where in the file the bytes of a string begin of which only the beginning was kept. */
+  offset?: number;
   /** In a function's body: the attribute of the function whose value this one takes. */
   reference?: string;
   span?: ByteSpan;

@@ -197,6 +197,19 @@ export async function readAttributeLists(span: ByteSpan, source: ByteSource): Pr
   return lists;
 }
 
+/** The elements of a tensor of strings; null: they are elsewhere. */
+export async function readStrings({ span, type }: OnnxTensor, source: ByteSource): Promise<string[] | null> {
+  if (!span || type !== 'string') return null;
+  const reader = protobuf.Reader.create(await source.read(span.offset, span.length));
+  const strings: string[] = [];
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag === TENSOR.stringData) strings.push(reader.string());
+    else reader.skipType(tag & 7);
+  }
+  return strings;
+}
+
 /**
  * Numbers as the raw data of a tensor of that type.
  * @throws {Error} for a type whose elements cannot be written

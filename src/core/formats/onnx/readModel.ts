@@ -36,6 +36,8 @@ const LARGEST_WINDOW = 1 << 18;
 /** A jump over less than this is not worth a small window. */
 const SMALL_JUMP = 1 << 14;
 
+export { type EpContext, epContexts } from './internal/epContexts.ts';
+
 export interface ReadModelOptions {
   /** Looked at between reads. Once aborted, the reader returns without a value and with the problem `cancelled`. */
   signal?: { readonly aborted: boolean };

@@ -71,6 +71,31 @@ export function findSavings(report: FusionReport, outputs: ReadonlySet<string>):
   ];
 }
 
+/** The nodes of a layer that would launch a kernel alone. */
+export const nodesInTogether = (layer: ReportLayer, nodes: ReadonlyMap<string, ReportNode>): ReportNode[] =>
+  layer.nodes.flatMap((id) => nodes.get(id) ?? []).filter(({ op }) => !views.has(op));
+
+/** Launches and bytes that the fusion in one layer saves; null: not known. */
+export function savedBy(
+  report: FusionReport,
+): (layer: ReportLayer, computing: number) => { launches: number | null; bytes: number | null } {
+  const nodes = new Map(report.nodes.map((node) => [node.id, node]));
+  const inside = new Map<number, ReportTensor[]>();
+  for (const tensor of report.tensors) {
+    const layer = onlyLayer(tensor, nodes);
+    if (layer !== undefined) addTo(inside, layer, tensor);
+  }
+  return (layer, computing) => {
+    const kernels = kernelsOf(layer, report.profile?.passes);
+    const sizes = (inside.get(layer.id) ?? []).map(bytesOf);
+    return {
+      launches: kernels === null ? null : Math.max(0, Math.round(computing - kernels)),
+      bytes:
+        layer.kind === 'foreign' || sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
+    };
+  };
+}
+
 /** The layer that alone computes the producer and all readers of a tensor; undefined: there is none. */
 function onlyLayer(
   { producer, consumers, layers }: ReportTensor,

@@ -6,6 +6,8 @@ import { attentions, type ModelGraph } from '../../network/modelGraph.ts';
 export interface UntitledGroup {
   name: string;
   members: Iterable<number>;
+  /** What it computes as far as the log says, for a group of which no member is known. */
+  content?: string;
 }
 
 /** Characters of the part that says where a group is. */
@@ -22,9 +24,9 @@ const mostOf = 0.75;
 export function groupTitles(graph: ModelGraph, groups: readonly UntitledGroup[]): string[] {
   const places = new Places(graph);
   const groupOf = new Int32Array(graph.nodes.length).fill(-1);
-  const found = groups.map(({ name, members }, group) => {
+  const found = groups.map(({ name, members, content = '' }, group) => {
     const nodes = [...members].toSorted((a, b) => a - b);
-    if (nodes.length === 0) return () => placeOfName(name);
+    if (nodes.length === 0) return () => titled(placeOfName(name), content);
     for (const node of nodes) groupOf[node] = group;
     const what = contentOf(graph, nodes, (node) => groupOf[node] === group);
     const paths = places.of(nodes);

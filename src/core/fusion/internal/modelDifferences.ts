@@ -88,9 +88,11 @@ function differencesOf(from: Resolution, log: BuildLog | undefined, added: Reado
 /** Inputs and outputs of the engine that a model can have named, with their shapes where an input gives them. */
 function borderTensors({ view }: Resolution, log: BuildLog | undefined): { name: string; dims: number[] | null }[] {
   const dims = new Map<string, number[]>();
+  const parsed = new Set<string>();
   for (const { name, dims: text } of log?.model?.inputs ?? []) {
     const shape = /^\(([-\d, ]*)\)$/.exec(text)?.[1];
-    if (shape !== undefined)
+    if (shape !== undefined) {
+      parsed.add(name);
       dims.set(
         name,
         shape
@@ -98,11 +100,13 @@ function borderTensors({ view }: Resolution, log: BuildLog | undefined): { name:
           .filter((dim) => dim.trim() !== '')
           .map(Number),
       );
+    }
   }
   view.layers.forEach(({ inputs, outputs }, layer) => {
     // A kernel of a loop has one step of a tensor under the name of the whole.
     if (view.names[layer]!.kind === 'kernel') return;
-    for (const tensor of [...inputs, ...outputs]) if (tensor.dims) dims.set(tensor.name, tensor.dims);
+    for (const tensor of [...inputs, ...outputs])
+      if (tensor.dims && !parsed.has(tensor.name)) dims.set(tensor.name, tensor.dims);
   });
   const names = new Set([...view.bindings, ...(log?.model?.inputs ?? []).map(({ name }) => name)]);
   // Every tensor can be marked as an output, also those that TensorRT made.
@@ -120,7 +124,20 @@ function shapeDifference(from: Resolution, name: string, dims: number[] | null):
       ? dims.every((dim, axis) => dim < 0 || typeof shape[axis] !== 'number' || dim === shape[axis])
       : !(size(dims) !== size(shape) && !Number.isNaN(size(dims)) && !Number.isNaN(size(shape)));
   const text = (list: readonly (number | string | null)[]) => shapeText(list);
-  return isSame ? [] : [`${quote(name)}, ${text(dims)} in the engine and ${text(shape)} in the model`];
+  // A layer may read a part of what a Split takes apart, or write a part of what a Concat joins, under the whole's name.
+  const isPart =
+    partsOf(from, modelTensor(from, name)) &&
+    dims.length === shape.length &&
+    dims.every((dim, axis) => typeof shape[axis] !== 'number' || dim <= shape[axis]);
+  return isSame || isPart ? [] : [`${quote(name)}, ${text(dims)} in the engine and ${text(shape)} in the model`];
+}
+
+/** Whether layers may have parts of a tensor in place of the whole: something takes it apart, or joins it. */
+function partsOf({ graph }: Resolution, tensor: number): boolean {
+  const { producer, consumers } = graph.tensors[tensor]!;
+  return (
+    graph.nodes[producer]?.op === 'Concat' || consumers.some((node) => /^(?:Split|Slice)/.test(graph.nodes[node]!.op))
+  );
 }
 
 const products = [
@@ -195,6 +212,23 @@ export function overloadProblem({ graph, names, unbuilt }: Resolution): Problem[
     },
   ];
 }
+
+/** A function that is called inside of another may be given an outer tensor of the same name as its input. */
+export function scopeProblem(log: BuildLog | undefined): Problem[] {
+  const warning = log?.messages.find(({ text }) => outerInput.test(text));
+  if (warning === undefined) return [];
+  const input = quote(outerInput.exec(warning.text)![1]!);
+  return [
+    {
+      severity: 'warning',
+      code: 'function-scope',
+      message: `TensorRT's parser took input ${input} of a function that another function calls from outside (log line ${warning.line}), so the engine may compute something else than the model. Inline the functions (onnx.inliner.inline_local_functions).`,
+      line: warning.line,
+    },
+  ];
+}
+
+const outerInput = /Found input: (\S+) that does not correspond to an outside scope name/;
 
 /** TensorRT's parser knows operators by their names: it does not look for a function of one's name. */
 export function operatorProblem({ graph, names }: Resolution): Problem[] {

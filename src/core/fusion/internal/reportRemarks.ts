@@ -5,6 +5,7 @@ import { quote } from './namedMembers.ts';
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import { nodesInName } from '../../network/nodeNames.ts';
 import { readMap } from '../../network/repairMap.ts';
+import { type NetworkLayers, networkRemarks } from './networkLayers.ts';
 import type { Resolution } from './resolution.ts';
 import { addTo } from '../../base/addTo.ts';
 import { counted, thousands, timeText } from '../../base/text.ts';
@@ -13,10 +14,16 @@ import { counted, thousands, timeText } from '../../base/text.ts';
 const mostReformats = 50;
 
 /** Why boundaries are where they are and what was or was not fused, each from evidence in the inputs. */
-export function findRemarks(from: Resolution, report: FusionReport, log: BuildLog | undefined): Remark[] {
+export function findRemarks(
+  from: Resolution,
+  report: FusionReport,
+  found: readonly NetworkLayers[],
+  log: BuildLog | undefined,
+): Remark[] {
   return [
     ...(from.view.phase ? passRemarks(from, from.view.phase) : []),
     ...attentionRemarks(report),
+    ...networkRemarks(found),
     ...repairRemarks(from.graph),
     ...boundaryRemarks(from, report),
     ...layerRemarks(report),

@@ -404,12 +404,12 @@ function signature(module: ModuleNode, nodes: readonly ReportNode[]): string {
 }
 
 /**
- * Which modules to open when a model is first shown, from a little to a lot: the outer ones first, largest first, and
- * of a repeated block one from the inside. Show the last step that fits the screen. Depends on the model alone, so that
- * a rebuild does not change the picture.
+ * Which modules to open when a model is first shown, by their ids: the outer ones first, largest first, and of a repeated
+ * block one from the inside; as many as fit the screen, each only if those around it do. Depends on the model alone, so
+ * that a rebuild does not change the picture.
  */
-export function openingSteps({ modules }: Hierarchy, most = 120): Set<string>[] {
-  const steps: Set<string>[] = [new Set()];
+export function openingOrder({ modules }: Hierarchy, most = 120): string[] {
+  const order: string[] = [];
   const contents = (index: number) => modules[index]!.modules.length + modules[index]!.own.length;
   const size = (index: number) => modules[index]!.end - modules[index]!.start;
   let visible = contents(0);
@@ -422,10 +422,10 @@ export function openingSteps({ modules }: Hierarchy, most = 120): Set<string>[] 
       if ((kind === 'repeat' && id.endsWith('~')) || id.includes('#helpers')) continue;
       if (visible + contents(index) > most) continue;
       visible += contents(index);
-      steps.push(new Set([...steps.at(-1)!, id]));
+      order.push(id);
       next.push(...(kind === 'repeat' ? inner.slice(0, 1) : inner));
     }
     candidates = next;
   }
-  return steps;
+  return order;
 }

@@ -136,6 +136,32 @@ export function itemKey(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, i
   }
 }
 
+/** What begins columns, by the module that it is in (`''`: in none): keys of items. A module that is not there was not on the picture. */
+export type Columns = ReadonlyMap<string, ReadonlySet<string>>;
+
+const moduleOf = (hierarchy: Hierarchy, { parent, ref }: Scene, item: number): string =>
+  parent[item]! < 0 ? '' : hierarchy.modules[ref[parent[item]!]!]!.id;
+
+/** The columns of a picture. */
+export function columnsIn(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, begins: Int8Array): Columns {
+  const columns = new Map<string, Set<string>>();
+  for (let item = 0; item < scene.kind.length; item++) {
+    const module = moduleOf(hierarchy, scene, item);
+    let own = columns.get(module);
+    if (own === undefined) columns.set(module, (own = new Set()));
+    if (begins[item] === 1) own.add(itemKey(graph, hierarchy, scene, item));
+  }
+  return columns;
+}
+
+/** The same for a layout of another scene of the graph, see `LayoutInput`. */
+export function columnBegins(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, columns: Columns): Int8Array {
+  return Int8Array.from(scene.kind, (_, item) => {
+    const own = columns.get(moduleOf(hierarchy, scene, item));
+    return own === undefined ? -1 : own.size > 0 && own.has(itemKey(graph, hierarchy, scene, item)) ? 1 : 0;
+  });
+}
+
 /** The first line in an item's box: the operator, the module's name, the tensor's name. */
 export function itemTitle(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, item: number): string {
   const ref = scene.ref[item]!;

@@ -15,6 +15,10 @@ export interface LayoutInput {
   /** Edges between items that are not open. */
   from: Int32Array;
   to: Int32Array;
+  /** 1: a constant. It is next to what reads it first; edges to what is farther away become portals. */
+  constant?: Uint8Array;
+  /** What `begins` of an earlier layout said, which stays; -1: its level was not there, so its columns are chosen here. */
+  begins?: Int8Array;
   options: LayoutOptions;
 }
 
@@ -27,6 +31,8 @@ export interface LayoutOptions {
   rowGap: number;
   /** An edge over more rows than this becomes two portals instead of a line. */
   portalSpan: number;
+  /** Columns are to be no taller than this, where they can be broken: the window's height. Otherwise only tall piles are broken. */
+  room?: number;
 }
 
 export interface LayoutResult {
@@ -48,6 +54,8 @@ export interface LayoutResult {
   portal: Uint8Array;
   /** 1: runs against the direction of the graph (both boxes stand for nodes before and after each other). */
   back: Uint8Array;
+  /** 1: in the first row of a column, but for the first column of a level. */
+  begins: Int8Array;
   totalWidth: number;
   totalHeight: number;
 }

@@ -11,6 +11,13 @@ import { type Edges, type Levels, nestedRows } from './internal/nestedRows.ts';
  * Never fails; edges between unknown or open boxes must not be given.
  */
 export function nestedLayout(input: LayoutInput): LayoutResult {
+  const { room, ...options } = input.options;
+  // Which lines become portals depends on the columns, and these on the sizes of what is open.
+  if (room !== undefined) return nestedLayout({ ...input, begins: layoutOf(input).begins, options });
+  return layoutOf(input);
+}
+
+function layoutOf(input: LayoutInput): LayoutResult {
   const { levels, edges } = nestedRows(input);
   const records = gatherRecords(input, levels, edges);
   const work: Work = { input, levels, records, width: input.width.slice(), height: input.height.slice(), placed: [] };
@@ -178,8 +185,9 @@ function levelInput(
     toOffset: new Float32Array(list.length),
     port: new Uint8Array(count).fill(1),
     open: new Uint8Array(count),
-    closedWidth: new Float32Array(count),
-    closedHeight: new Float32Array(count),
+    constant: new Uint8Array(count),
+    begins: new Int8Array(count),
+    room: roomOf(input, levels, level),
   };
   const above = entries.size > 0 ? 1 : 0;
   for (let i = 0; i < size; i++) {
@@ -190,8 +198,8 @@ function levelInput(
     local.row[at] = levels.row[child]! + above;
     local.port[at] = 0;
     local.open[at] = input.open[child]!;
-    local.closedWidth[at] = input.width[child]!;
-    local.closedHeight[at] = input.height[child]!;
+    local.constant[at] = input.constant?.[child] ?? 0;
+    local.begins[at] = levels.begins[child]!;
   }
   for (const vertex of exits.values()) local.row[vertex] = levels.rows[level]! + above;
   list.forEach((record, i) => {
@@ -211,16 +219,26 @@ function levelInput(
   return local;
 }
 
+/** The height that the boxes around a level leave for it. */
+function roomOf({ options, parent }: LayoutInput, { box }: Levels, level: number): number {
+  const { room = Infinity, header, padding, rowGap } = options;
+  let left = room - header - padding;
+  for (let at = box[level]!; at >= 0; at = parent[at]!) left -= header + padding + rowGap;
+  return left;
+}
+
 function assemble({ input, levels, records, width, height, placed }: Work, { portal, back }: Edges): LayoutResult {
   const count = input.parent.length;
   const x = new Float32Array(count);
   const y = new Float32Array(count);
+  const begins = new Int8Array(count);
   for (let i = 0; i < count; i++) {
     const around = placed[levels.around[i]!]!;
     const box = input.parent[i]!;
     const at = levels.local[i]!;
     x[i] = (box < 0 ? 0 : x[box]!) + around.shift + around.level.x[at]! - width[i]! / 2;
     y[i] = (box < 0 ? 0 : y[box]!) + around.level.top[at]!;
+    begins[i] = around.level.begins[at]!;
   }
   const base = new Int32Array(placed.length + 1);
   placed.forEach(({ level }, i) => (base[i + 1] = base[i]! + level.pieces.length / pieceSize));
@@ -265,6 +283,7 @@ function assemble({ input, levels, records, width, height, placed }: Work, { por
     edgePieces: Int32Array.from(edgePieces),
     portal,
     back,
+    begins,
     totalWidth: whole.level.width + 2 * input.options.padding,
     totalHeight: whole.level.height,
   };

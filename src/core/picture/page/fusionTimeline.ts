@@ -424,6 +424,6 @@ function keysOf(nodes: readonly GraphNode[]): (string | undefined)[] {
 
 function kernelOf(report: FusionReport, { layers, foreignNode }: ReportNode): string | null {
   const [first, ...others] = layers.map((id) => layerOf(report, id)).filter((layer) => layer !== undefined);
-  if (first === undefined) return foreignNode === null ? null : `ForeignNode ${foreignNode}`;
+  if (first === undefined) return foreignNode === null ? null : foreignTitle(report, foreignNode);
   return others.length === 0 ? layerLabel(first) : `${layerLabel(first)} and ${others.length} more`;
 }

@@ -2,7 +2,14 @@
 import type { PanelSelection } from '../graph/viewData.ts';
 import { addTo } from '../../base/addTo.ts';
 import { type EngineTensor, tensorBytes, tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
-import type { Fate, FusionReport, LayerCounters, LayerKind, ReportLayer } from '../../fusion/fusionReport.ts';
+import type {
+  Fate,
+  FusionReport,
+  LayerCounters,
+  LayerKind,
+  LayerSaving,
+  ReportLayer,
+} from '../../fusion/fusionReport.ts';
 import { withoutKernelPlace } from '../../network/layerName.ts';
 import { engineMs, fateOrder, fateWordsOf, foreignTitle, layerKindLabel, layerLabel } from '../../report/words.ts';
 import { type Match, matcher, wordsOf } from '../graph/graphIndex.ts';
@@ -443,6 +450,9 @@ export const layerColumns: readonly TableColumn<LayerRow>[] = [
     optional: true,
   },
   column('ms', 'Time', 'ms', ({ ms }) => ms, 'Average time; without a profile not known'),
+  saving('savedMs', 'Time Saved', 'ms', ({ ms }) => ms, 'Time of its nodes in the other build, less its own'),
+  saving('savedLaunches', 'Launches Saved', 'number', ({ launches }) => launches, 'Its nodes, less its kernels'),
+  saving('savedBytes', 'Bytes Saved', 'bytes', ({ bytes }) => bytes, 'Tensors that stay inside this kernel'),
   traced('p50', 'p50', 'ms', ({ layer }) => layer.p50, 'Median time of a pass'),
   traced('p90', 'p90', 'ms', ({ layer }) => layer.p90, 'Time that 90 % of the passes do not exceed'),
   traced('p99', 'p99', 'ms', ({ layer }) => layer.p99, 'Time that 99 % of the passes do not exceed'),
@@ -486,6 +496,18 @@ export const layerColumns: readonly TableColumn<LayerRow>[] = [
     'Size of the largest tensor that it reads or writes',
   ),
 ];
+
+/** A column of what only a second build says. */
+function saving(
+  id: string,
+  title: string,
+  kind: TableColumn<LayerRow>['kind'],
+  value: (saved: LayerSaving) => number | null,
+  meaning: string,
+): TableColumn<LayerRow> {
+  const valueOf = ({ layer }: LayerRow): number | null => (layer.saved ? value(layer.saved) : null);
+  return { ...column(id, title, kind, valueOf, `${meaning}; only with --marked`), optional: true };
+}
 
 /** A column of what only Nsight Compute says. */
 function counter(id: keyof LayerCounters, title: string, meaning: string): TableColumn<LayerRow> {

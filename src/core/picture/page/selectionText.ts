@@ -7,7 +7,7 @@ import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../precision/overrideFile.ts';
 import { readSource } from '../../network/sourceLines.ts';
-import { fateSentence, fateWords, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';
+import { fateSentence, fateWords, foreignName, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';
 
 /** What a menu or a command is about. */
@@ -112,7 +112,7 @@ function foreignLines({ report, selection }: TextSubject): string[] {
     ...(averageMs === null ? [] : [timeText(averageMs)]),
     exact ? 'exact' : 'derived',
   ];
-  return [`ForeignNode ${id}, ${code(name)}: ${facts.join(', ')}\n`];
+  return [`${foreignName(report!, id)}, ${code(name)}: ${facts.join(', ')}\n`];
 }
 
 function nodeLines(subject: TextSubject): string[] {

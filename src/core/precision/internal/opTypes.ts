@@ -58,3 +58,27 @@ export function halfSince(op: string, domain: string, type: 'float16' | 'bfloat1
   if (!isStandardDomain(domain)) return 0;
   return type === 'float16' ? (half.get(op) ?? 0) : (bfloat.get(op) ?? 13);
 }
+
+/**
+ * What TensorRT has no BF16 for, of the operators that take FP16 (docs/operators.md of onnx-tensorrt 10.0 to 11.1). Others
+ * it computes in BF16 also where ONNX has no such form: convolutions and Sin before opset 22, for instance.
+ */
+const withoutBfloat: ReadonlySet<string> = new Set([
+  'DFT',
+  'DeformConv',
+  'GridSample',
+  'Mish',
+  'NonMaxSuppression',
+  'RoiAlign',
+  'STFT',
+]);
+
+/** Operators that TensorRT computes in FP16 before ONNX has such a form. */
+const earlyHalf: ReadonlySet<string> = new Set(['Celu', 'CumSum']);
+
+/** Whether TensorRT computes an operator in a half type where a build may choose it, whatever a model can express. */
+export function computesHalf(op: string, domain: string, type: 'float16' | 'bfloat16', opset: number): boolean {
+  if (halfSince(op, domain, type) <= opset) return true;
+  if (type === 'bfloat16' && withoutBfloat.has(op)) return false;
+  return earlyHalf.has(op) || (type === 'bfloat16' && halfSince(op, domain, 'float16') <= opset);
+}

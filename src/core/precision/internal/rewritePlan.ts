@@ -8,7 +8,7 @@ import { type Network, networkOf } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { isDequantize, isQuantize, movers } from '../../quantization/quantization.ts';
 import { type Exemption, modelFacts } from '../buildFacts.ts';
-import { halfSince } from './opTypes.ts';
+import { computesHalf, halfSince } from './opTypes.ts';
 import { onnxTypeOf, type PrecisionType } from '../overrideFile.ts';
 import {
   followsType,
@@ -270,15 +270,25 @@ export interface ChosenType {
   type: RealType;
   /** A rule asked for it. */
   asked: boolean;
+  /** TensorRT computes so where a build may choose types, but ONNX cannot express it: in a typed copy it stays in FP32. */
+  beyondOnnx?: true;
   /** Output types that a rule asked for, by output; empty for none. */
   outputs: (RealType | null)[];
   /** By input: the tensor to read in place of what a Q/DQ pair makes of it. Absent for none. */
   around?: ReadonlyMap<number, string>;
 }
 
-/** Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. */
-export function chooseTypes(model: OnnxModel, plan: PrecisionPlan, pairs?: ModelEdits): TypeChoice {
-  return new Chooser(model, plan, pairs).choose();
+/**
+ * Chooses each node's compute type: a rule's, otherwise the base's, otherwise the one that it has. `limit`: the types that
+ * ONNX can express in the model's opset, or those that TensorRT computes in.
+ */
+export function chooseTypes(
+  model: OnnxModel,
+  plan: PrecisionPlan,
+  pairs?: ModelEdits,
+  limit: 'onnx' | 'tensorrt' = 'onnx',
+): TypeChoice {
+  return new Chooser(model, plan, pairs, limit).choose();
 }
 
 /** What only Q/DQ nodes make of floating-point numbers. */
@@ -294,6 +304,7 @@ class Chooser {
   private readonly model: OnnxModel;
   private readonly plan: PrecisionPlan;
   private readonly network: Network;
+  private readonly limit: 'onnx' | 'tensorrt';
   private readonly insertsPairs: boolean;
   private readonly opset: number;
   private readonly requests: Map<string, PlannedNode>;
@@ -306,8 +317,9 @@ class Chooser {
   private readonly blocked = new Map<string, { node: OnnxNode; blocking: OnnxNode }>();
   private readonly counts = new Map<string, { ops: Set<string>; nodes: number; first: string }>();
 
-  constructor(model: OnnxModel, plan: PrecisionPlan, pairs: ModelEdits | undefined) {
+  constructor(model: OnnxModel, plan: PrecisionPlan, pairs: ModelEdits | undefined, limit: 'onnx' | 'tensorrt') {
     this.model = model;
+    this.limit = limit;
     this.insertsPairs = pairs !== undefined;
     this.plan = plan;
     this.network = networkOf(model);
@@ -383,7 +395,14 @@ class Chooser {
     const inside = this.quantized.has(chosen.node.id) && !this.blocked.has(chosen.node.id);
     if (!around && inside && type !== chosen.type) this.count('quantized-node', chosen.node);
     const able = this.able(chosen.node, type, 'asked');
-    return { ...chosen, type: able ? type : chosen.type, asked: true, outputs, ...(around && { around }) };
+    return {
+      ...chosen,
+      ...(able && this.beyondOnnx(chosen.node, type)),
+      type: able ? type : chosen.type,
+      asked: true,
+      outputs,
+      ...(around && { around }),
+    };
   }
 
   /** A floating-point type is only had by reading around the Q/DQ pairs that make the kernel an integer one. */
@@ -420,11 +439,17 @@ class Chooser {
       if (type !== chosen.type) this.count('base-skips-quantized', chosen.node);
       return left;
     }
-    return this.able(chosen.node, type, 'base') ? { ...chosen, type } : { ...chosen, type: 'float' };
+    if (!this.able(chosen.node, type, 'base')) return { ...chosen, type: 'float' };
+    return { ...chosen, type, ...this.beyondOnnx(chosen.node, type) };
+  }
+
+  private beyondOnnx(node: OnnxNode, type: RealType): Pick<ChosenType, 'beyondOnnx'> {
+    return type === 'float' || this.takes(node, type) ? {} : { beyondOnnx: true };
   }
 
   private able(node: OnnxNode, type: RealType, by: 'asked' | 'base'): boolean {
     if (type === 'float' || this.takes(node, type)) return true;
+    if (this.limit === 'tensorrt' && computesHalf(node.op, node.domain, type, this.opset)) return true;
     this.count(`${by}-single-${type}`, node);
     return false;
   }

@@ -1,4 +1,4 @@
-import { graphPathOf } from '../../network/modelGraph.ts';
+import { graphPathOf, isStandardDomain } from '../../network/modelGraph.ts';
 import type { ModelEdits, ValueList } from '../../formats/onnx/editModel.ts';
 import { elementCount, type OnnxNode } from '../../formats/onnx/onnxModel.ts';
 import { rawElements } from '../../formats/onnx/readElements.ts';
@@ -6,9 +6,12 @@ import type { NewNode, NewTensor, NewValue } from '../../formats/onnx/writeModel
 import { calledName } from './nodeName.ts';
 import { orphans } from './orphans.ts';
 import { NewPlace } from './place.ts';
-import type { RepairPlace } from '../../network/repairMap.ts';
-import type { RepairSubject } from '../subject.ts';
+import type { RefusedPlace, RepairPlace } from '../../network/repairMap.ts';
+import { addedOpset, importsOnnx, type RepairSubject } from '../subject.ts';
 import { shapeText } from '../../base/text.ts';
+
+/** Operators whose inputs or attributes operator set 9 changed. */
+const changedIn9 = new Set(['BatchNormalization', 'Scan', 'Upsample']);
 
 /** The edits of one repair, as they are collected. A node can be changed once. */
 export class RepairDraft {
@@ -19,11 +22,11 @@ export class RepairDraft {
   readonly blocked: ReadonlySet<string>;
   readonly places: RepairPlace[] = [];
   /** What was left as it is although it looks like a place, and why. */
-  readonly refused: { node: string; reason: string }[] = [];
+  readonly refused: RefusedPlace[] = [];
   /** Outputs of the model that have another name now, or that are gone (null). */
   readonly outputs = new Map<string, string | null>();
-  /** Inputs of the model that are gone. */
-  readonly droppedInputs = new Set<string>();
+  /** The texts for which inputs take the index now, also noted in the model; empty: there are none. */
+  texts: readonly string[] = [];
   readonly #replaced = new Map<string, NewNode[]>();
   readonly #edits: Required<
     Pick<
@@ -49,6 +52,7 @@ export class RepairDraft {
     addInitializers: [],
     removeInitializers: [],
   };
+  #raised: number | null = null;
   readonly #constants = new Map<string, string>();
   readonly #names = new Set<string>();
 
@@ -79,7 +83,7 @@ export class RepairDraft {
   }
 
   refuse(node: OnnxNode, reason: string): void {
-    this.refused.push({ node: node.id, reason });
+    this.refused.push({ node: node.id, name: calledName(node), operator: node.op, reason });
   }
 
   /** A name that nothing has yet. */
@@ -157,6 +161,22 @@ export class RepairDraft {
         if (read === tensor && !this.#replaced.has(reader.id)) this.rewire(reader, index, other);
   }
 
+  /** Lets the model import operator set 9. @returns false: some of its nodes would mean something else there */
+  raiseOpset(): boolean {
+    const { opset, model } = this.subject;
+    if (opset < 9) {
+      const isChanged = model.nodes.some(({ op, domain }) => isStandardDomain(domain) && changedIn9.has(op));
+      if (opset < 7 || isChanged || model.functions.length > 0) return false;
+      this.raiseTo(9);
+    }
+    return true;
+  }
+
+  /** Lets the model import a newer operator set, for which its nodes are written. */
+  raiseTo(version: number): void {
+    this.#raised = version;
+  }
+
   rename(node: OnnxNode, name: string): void {
     this.#edits.names.push({ node: node.id, name });
   }
@@ -191,9 +211,12 @@ export class RepairDraft {
   edits(): ModelEdits | null {
     if (this.places.length === 0) return null;
     const { removed, initializers } = orphans(this.subject, this.#replaced, this.#edits.inputs);
+    const opset = this.#raised ?? (importsOnnx(this.subject.model) ? null : addedOpset);
     const gone = new Set(this.#edits.removeInitializers.map(({ name }) => name));
     return {
       ...this.#edits,
+      ...(this.texts.length > 0 && { metadata: [{ key: 'trtlens.texts', value: JSON.stringify(this.texts) }] }),
+      ...(opset !== null && { importOpsets: [{ domain: '', version: opset }] }),
       replace: [...this.#replaced].map(([node, by]) => ({ node, by })),
       remove: removed,
       removeInitializers: [

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { accuracyDocument } from '../../../core/accuracy/accuracyDocument.ts';
-import { hasRandomInputs } from '../../../core/accuracy/accuracyReport.ts';
+import { hasRandomInputs, helpfulRemedy } from '../../../core/accuracy/accuracyReport.ts';
 import { renderHtml } from '../../../core/document/render.ts';
 import type { Selection } from '../../../protocol/views.ts';
 import { accuracyViewType, commands } from '../../ids.ts';
@@ -73,7 +73,13 @@ export class AccuracyPages implements vscode.Disposable {
 }
 
 /** The commands that the links of a page may run. */
-const linked = [commands.addFix, commands.comparePrecisions, commands.findSensitiveNodes, commands.revealInGraph];
+const linked = [
+  commands.addFix,
+  commands.writeRemedy,
+  commands.comparePrecisions,
+  commands.findSensitiveNodes,
+  commands.revealInGraph,
+];
 
 function pageOf(
   key: string,
@@ -85,6 +91,7 @@ function pageOf(
   const actions = [
     ...(changes.length > 0 ? [action('Search Again', 'again')] : []),
     ...(report.fix?.without.length && !random ? [action('Add the Rules to the Override File', 'add')] : []),
+    ...(helpfulRemedy(report) && !random ? [action('Write a Copy with the Changed Constants…', 'remedy')] : []),
     ...(random ? [action('Search with Real Inputs…', 'real')] : []),
     ...(sweep === undefined ? [action('Compare Precisions', 'compare')] : []),
   ];
@@ -92,6 +99,7 @@ function pageOf(
   const hrefOf = commandLinks(
     {
       add: [commands.addFix, key],
+      remedy: [commands.writeRemedy, key],
       compare: [commands.comparePrecisions, key, inputs],
       again: [commands.findSensitiveNodes, key, inputs],
       real: [commands.findSensitiveNodes, key],

@@ -4,6 +4,7 @@ import { listBuilds } from '../../../builder/store/buildHistory.ts';
 import { releaseName } from '../../../core/base/text.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { stampOf } from '../stampOf.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 /** What a result depends on, as it was when the result was found. */
 export interface Circumstances {
@@ -51,7 +52,7 @@ export async function changesSince(model: vscode.Uri, before: Circumstances): Pr
 }
 
 async function newestBuild(model: vscode.Uri): Promise<Pick<Circumstances, 'tensorrt' | 'driver'>> {
-  if (model.scheme !== 'file') return { tensorrt: null, driver: null };
+  if (!isFileUri(model)) return { tensorrt: null, driver: null };
   const builds = await listBuilds(model.fsPath);
   const newest = builds.find(({ manifest: { result, tensorrt } }) => result === 'passed' && tensorrt.version !== null);
   return newest === undefined

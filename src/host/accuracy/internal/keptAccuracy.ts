@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { keepResult, keptResult } from '../../../builder/store/modelResults.ts';
 import type { FoundAccuracy } from '../findSensitiveNodes.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 type KeptAccuracy = Omit<FoundAccuracy, 'model'>;
 
@@ -10,7 +11,7 @@ export const keepAccuracy = ({ model, ...result }: FoundAccuracy): Promise<void>
 
 /** What was found last about a model; undefined: nothing. Never rejects. */
 export async function keptAccuracy(model: vscode.Uri): Promise<FoundAccuracy | undefined> {
-  if (model.scheme !== 'file') return undefined;
+  if (!isFileUri(model)) return undefined;
   const kept = await keptResult<KeptAccuracy>(model.fsPath, 'accuracy');
   return kept && { ...kept, model };
 }

@@ -9,6 +9,7 @@ import { revealFile } from '../../platform/revealFile.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { askForInputs } from '../askForInputs.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /**
  * Runs the engine of a build where a GPU is, here or through the launcher of the settings, and keeps its outputs in the
@@ -20,7 +21,7 @@ export async function runBuildEngine(
   log: vscode.LogOutputChannel,
 ): Promise<void> {
   if (!mayRun()) return tellUntrusted();
-  const model = vscode.Uri.file(build.manifest.model.file);
+  const model = fileUri(build.manifest.model.file);
   const inputs = await askForInputs(model, context.workspaceState, { random: false, search: false });
   if (inputs === undefined) return;
   const out = join(build.folder, 'outputs.npz');

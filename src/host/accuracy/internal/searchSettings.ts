@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { LowPrecision } from '../../../builder/accuracy/judgeAccuracy.ts';
+import { type MeasureKind, measureKinds, measureNames } from '../../../core/accuracy/accuracyReport.ts';
 import { counted, durationText, percentText } from '../../../core/base/text.ts';
 import { enterText, pickItem, pickItems, pickWord } from '../../platform/askUser.ts';
 
@@ -11,6 +12,8 @@ export interface SearchSettings {
   tolerance: number;
   /** Names of the outputs that count; undefined: all of floating point. */
   outputs: string[] | undefined;
+  /** What outputs are judged by; undefined: their numbers. */
+  measure?: MeasureKind | undefined;
   maxSeconds: number;
 }
 
@@ -27,6 +30,8 @@ export const settingsOf = (model: vscode.Uri, memory: vscode.Memento): SearchSet
 const precisionText = ({ low }: SearchSettings): string => low?.toUpperCase() ?? "FP16, or the rules' base";
 const toleranceText = ({ tolerance }: SearchSettings): string => percentText(100 * tolerance);
 const outputsText = ({ outputs }: SearchSettings): string => outputs?.join(', ') ?? 'all of floating point';
+const measureText = ({ measure }: SearchSettings): string =>
+  measure === undefined ? 'numbers, and what their kind needs' : measureNames[measure];
 const limitText = ({ maxSeconds }: SearchSettings): string => durationText(1000 * maxSeconds);
 
 /** All of them in a line: `FP16, tolerance 1.0 %, all outputs, at most 2 min`. */
@@ -35,6 +40,7 @@ export const settingsText = (settings: SearchSettings): string =>
     settings.low?.toUpperCase() ?? 'FP16',
     `tolerance ${toleranceText(settings)}`,
     settings.outputs === undefined ? 'all outputs' : counted(settings.outputs.length, 'output'),
+    ...(settings.measure === undefined ? [] : [measureNames[settings.measure]]),
     `at most ${limitText(settings)}`,
   ].join(', ');
 
@@ -50,6 +56,7 @@ export async function askForSettings(
       { label: 'Precision', description: precisionText(now), ask: askPrecision },
       { label: 'Tolerance', description: toleranceText(now), ask: askTolerance },
       { label: 'Outputs', description: outputsText(now), ask: (all: SearchSettings) => askOutputs(all, outputNames) },
+      { label: 'Measure', description: measureText(now), ask: askMeasure },
       { label: 'Time Limit', description: limitText(now), ask: askLimit },
       { label: '$(check) Done', description: '', ask: undefined },
     ];
@@ -67,6 +74,16 @@ async function askPrecision(): Promise<Partial<SearchSettings> | undefined> {
   const word = await pickWord(["FP16, or the rules' base", 'FP16', 'BF16'], 'Select the precision to search in');
   if (word === undefined) return undefined;
   return { low: word === 'FP16' ? 'fp16' : word === 'BF16' ? 'bf16' : undefined };
+}
+
+async function askMeasure(): Promise<Partial<SearchSettings> | undefined> {
+  const numbers = { label: 'Numbers', description: 'and what their kind needs', measure: undefined };
+  const others = measureKinds.map((measure) => ({ label: measureNames[measure], description: measure, measure }));
+  const picked = await pickItem([numbers, ...others], {
+    title: 'Search Options',
+    placeHolder: 'Select what outputs are judged by',
+  });
+  return picked && { measure: picked.measure };
 }
 
 async function askTolerance({ tolerance }: SearchSettings): Promise<Partial<SearchSettings> | undefined> {

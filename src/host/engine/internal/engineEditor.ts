@@ -10,6 +10,7 @@ import { commandLinks } from '../../platform/commandLinks.ts';
 import type { EngineReadings } from './engineReadings.ts';
 import { FilePages } from './filePages.ts';
 import { inspectUri } from './inspectUri.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** Shows an engine, read-only: what its header says, whether it loads, the build that it came from. */
 export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
@@ -83,7 +84,7 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       this.#readings.of(uri),
     ]);
     const stale = build === null ? null : await whyStale(build, this.#files);
-    const model = build === null ? null : vscode.Uri.file(build.manifest.model.file);
+    const model = build === null ? null : fileUri(build.manifest.model.file);
     const judged = judgeEngine(found, this.#target, { origin: build && engineOriginOf(build.manifest), reading });
     return renderHtml(
       engineDocument({ name: nameOf(uri), found: judged, build: build?.manifest ?? null, stale, reading }),

@@ -10,6 +10,7 @@ import { nameOf } from '../../platform/nameOf.ts';
 import { showError } from '../../platform/messages.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** What TensorRT said of engines in this session, until their files change. */
 export class EngineReadings {
@@ -60,7 +61,7 @@ export class EngineReadings {
     await mkdir(folder, { recursive: true });
     const path = join(folder, `${nameOf(uri)}.layers.json`);
     await writeWhole(path, reading.layers);
-    await openGraph(vscode.Uri.file(path));
+    await openGraph(fileUri(path));
   }
 }
 

@@ -3,6 +3,7 @@ import { withFile } from '../../../builder/files/fileSource.ts';
 import type { EngineTarget, Inspection } from '../../../core/inspect/inspection.ts';
 import { errorText } from '../../../core/base/problem.ts';
 import { nameOf } from '../../platform/nameOf.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 /** What a file is, for its page; that it cannot be read is a problem of the result. */
 export async function inspectUri(uri: vscode.Uri, target: EngineTarget): Promise<Inspection> {
@@ -13,8 +14,7 @@ export async function inspectUri(uri: vscode.Uri, target: EngineTarget): Promise
     counts: {},
     problems: [{ severity: 'error', code: 'unreadable', message }],
   });
-  if (uri.scheme !== 'file')
-    return failed('Only files on this computer’s disk can be read. Copy the file there first.');
+  if (!isFileUri(uri)) return failed('Only files on this computer’s disk can be read. Copy the file there first.');
   try {
     const { inspectFile } = await import('../../../core/inspect/inspectFile.ts');
     return await withFile(uri.fsPath, (source) => inspectFile(source, { name: nameOf(uri), target }));

@@ -10,6 +10,7 @@ import { listBuilds } from '../../../builder/store/buildHistory.ts';
 import { newGate } from '../../../builder/store/newGate.ts';
 import { tritonEngine } from '../../../builder/store/tritonEngine.ts';
 import { counted, sizeText } from '../../../core/base/text.ts';
+import { nodesInInt8 } from '../../../core/quantization/calibration.ts';
 import { networkOf } from '../../../core/network/network.ts';
 import { suggestCuts } from '../../../core/surgery/splitModel.ts';
 import { writeTritonConfig } from '../../../core/triton/tritonConfig.ts';
@@ -29,6 +30,7 @@ import { isOnDisk } from '../../tasks/startBuild.ts';
 import { pickFile } from '../../workspace/pickFile.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** What the feature needs of the extension. */
 export interface ExportParts {
@@ -50,7 +52,7 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
     (run: (build: Build, model: vscode.Uri, target: unknown) => Promise<unknown>) =>
     async (argument: unknown, target: unknown): Promise<unknown> => {
       const build = (argument as Partial<HistoryItem> | undefined)?.build ?? (await lastPassed(argument, sessions));
-      return build && run(build, vscode.Uri.file(build.manifest.model.file), target);
+      return build && run(build, fileUri(build.manifest.model.file), target);
     };
   return {
     [commands.createGate]: onBuild(async (build, model, target) => {
@@ -97,10 +99,19 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
       const options = { title: 'Write Scales as Q/DQ Nodes', ending: '.int8.onnx', label: 'Write' };
       const out = await modelToWrite(target, model, options);
       if (out === undefined) return;
+      const request = { path: model.fsPath, cache: cache.fsPath, out: out.fsPath };
+      const report = sessions.find(model)?.report ?? null;
+      // The build that is shown says where the pairs belong, if it is one in INT8.
+      const engine = report !== null && (nodesInInt8(report)?.size ?? 0) > 0 ? report : null;
       const made = await withProgress(`Writing ${nameOf(out)}`, log, (signal) =>
-        migrateCalibration({ path: model.fsPath, cache: cache.fsPath, out: out.fsPath }, signal),
+        migrateCalibration({ ...request, engine }, signal),
       );
-      if (made !== undefined) await openGraph(out);
+      if (made === undefined) return;
+      await openGraph(out);
+      if (engine !== null)
+        void showInformation(
+          `Q/DQ nodes are where the shown build computes in INT8: ${counted(made.activations.length, 'activation')}, ${counted(made.weights.length, 'weight tensor')}. In floating point as there: ${counted(made.floating?.length ?? 0, 'node')}.`,
+        );
     }),
     [commands.mergeTimingCaches]: async (argument, all) => {
       if (!mayRun()) return tellUntrusted();
@@ -131,7 +142,7 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
     [commands.writeTorchHook]: async (target) => {
       const name = 'trtlens_torch.py';
       const [folder] = vscode.workspace.workspaceFolders ?? [];
-      const place = vscode.Uri.joinPath(folder?.uri ?? vscode.Uri.file(process.cwd()), name);
+      const place = vscode.Uri.joinPath(folder?.uri ?? fileUri(process.cwd()), name);
       const path = await fileToWrite(target, place, 'Write the Hook for Torch-TensorRT');
       if (path === undefined) return;
       await copyFile(join(context.asAbsolutePath('dist'), 'driver', name), path.fsPath);
@@ -160,7 +171,7 @@ const cacheQuestion = {
 /** The one whose scales the views show, else one that the user picks. */
 async function cacheOf(model: vscode.Uri, sessions: Sessions): Promise<vscode.Uri | undefined> {
   const used = sessions.find(model)?.calibrationCache ?? null;
-  return used === null ? pickFile(cacheQuestion) : vscode.Uri.file(used);
+  return used === null ? pickFile(cacheQuestion) : fileUri(used);
 }
 
 async function askForCaches(first: unknown): Promise<vscode.Uri[] | undefined> {

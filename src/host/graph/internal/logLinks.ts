@@ -8,29 +8,18 @@ import { commands } from '../../ids.ts';
 import { showInformation } from '../../platform/messages.ts';
 import { registerCommands } from '../../platform/registerCommands.ts';
 import type { Session } from '../../workspace/session.ts';
-import type { Sessions } from '../../workspace/sessions.ts';
 import { openGraph } from '../graphEditorProvider.ts';
+import { SessionLenses } from './sessionLenses.ts';
 
 /** Build logs are plain text: whether one names nodes of the current model is seen at the place that is asked about. */
-export const logFiles: vscode.DocumentSelector = [{ scheme: 'file', pattern: '**/*.{log,txt}' }];
+export const logFiles: vscode.DocumentSelector = [{ pattern: '**/*.{log,txt}' }];
 /** From the text of a build log to the graph: hovers, the line that lists a layer, and lenses over those lines. */
-export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider, vscode.CodeLensProvider {
-  readonly #sessions: Sessions;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.#changed.event;
-
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
-  }
-
+export class LogLinks extends SessionLenses implements vscode.HoverProvider, vscode.DefinitionProvider {
   register(): vscode.Disposable {
     return vscode.Disposable.from(
-      this.#changed,
-      this.#sessions.onDidChange(() => this.#changed.fire()),
-      this.#sessions.onDidChangeCurrent(() => this.#changed.fire()),
+      this.show(logFiles),
       vscode.languages.registerHoverProvider(logFiles, this),
       vscode.languages.registerDefinitionProvider(logFiles, this),
-      vscode.languages.registerCodeLensProvider(logFiles, this),
       registerCommands({
         [commands.revealInGraph]: (selection, model) => this.#reveal(selection as Selection, model),
       }),
@@ -61,8 +50,8 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
     return line === null ? null : new vscode.Location(document.uri, new vscode.Position(line - 1, 0));
   }
 
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const session = this.#sessions.current;
+  override provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const session = this.sessions.current;
     if (session === undefined || session.report === null || !isLogOf(session, document)) return [];
     const last = document.lineCount;
     return listedLayers(session.report)
@@ -80,7 +69,7 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
     document: vscode.TextDocument,
     position: vscode.Position,
   ): { session: Session; selection: Selection; range: vscode.Range } | null {
-    const session = this.#sessions.current;
+    const session = this.sessions.current;
     if (session === undefined) return null;
     const found = nameAt(session.state.graph, session.report, document.lineAt(position.line).text, position.character);
     if (found === null) return null;
@@ -91,13 +80,13 @@ export class LogLinks implements vscode.HoverProvider, vscode.DefinitionProvider
   /** `model`: the URI of the model as text; otherwise the current one. */
   async #reveal(selection: Selection, model: unknown): Promise<void> {
     const named = typeof model === 'string' ? vscode.Uri.parse(model) : undefined;
-    const session = named ? this.#sessions.setCurrent(named) : this.#sessions.current;
+    const session = named ? this.sessions.setCurrent(named) : this.sessions.current;
     if (session === undefined) {
       await showInformation('Open the model of this log first.');
       return;
     }
     await openGraph(session.uri);
-    this.#sessions.select(session, selection, 'host');
+    this.sessions.select(session, selection, 'host');
   }
 }
 

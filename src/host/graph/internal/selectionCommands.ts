@@ -21,6 +21,7 @@ import { openGraph } from '../graphEditorProvider.ts';
 import { pointedAt } from '../pointedAt.ts';
 import { showMemory, showTactics } from './showPages.ts';
 import { goToSource } from './sourceLinks.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 /** What may not come before or after a name: then it is part of a longer one. */
 const inName = /[\w.:/-]/;
@@ -42,7 +43,7 @@ export function firstMention(document: vscode.TextDocument, names: readonly stri
 /** Selects the first mention of some names in a text that is open: in one that is in sight, if that has any. */
 export async function revealMention(names: readonly string[]): Promise<void> {
   const shown = vscode.window.visibleTextEditors.map(({ document }) => document);
-  const open = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'untitled');
+  const open = vscode.workspace.textDocuments.filter(({ uri }) => isFileUri(uri) || uri.scheme === 'untitled');
   for (const document of new Set([...shown, ...open])) {
     const selection = firstMention(document, names);
     if (selection === null) continue;

@@ -15,9 +15,10 @@ import type { Selection } from '../../../protocol/views.ts';
 import { commands } from '../../ids.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { showInformation } from '../../platform/messages.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 import { openTextAt } from '../../workspace/openLogLine.ts';
 import type { Session } from '../../workspace/session.ts';
-import type { Sessions } from '../../workspace/sessions.ts';
+import { SessionLenses } from './sessionLenses.ts';
 
 /** How a model says which line of Python a node comes from; without it there is nothing to go to. */
 const exportCommand = 'torch.onnx.export(model, args, "model.onnx", dynamo=True)';
@@ -68,7 +69,7 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
   const file =
     best.length <= 1 ? best[0] : (await pickItem(fileItems(best), { title: `Select ${fileName(path)}` }))?.label;
   if (file !== undefined) {
-    await openTextAt(vscode.Uri.file(file), line);
+    await openTextAt(fileUri(file), line);
     if (file !== path && parts > 0) {
       const text = `${path} of the exporter is taken to be ${vscode.workspace.asRelativePath(file)}`;
       vscode.window.setStatusBarMessage(text, 10_000);
@@ -76,7 +77,7 @@ async function openSource({ path, line }: SourceLine): Promise<void> {
     return;
   }
   if (best.length > 1) return;
-  const here = vscode.Uri.file(path);
+  const here = fileUri(path);
   const open = `Open ${fileName(path)}`;
   const isHere = path.endsWith('.py') && (await isFile(here));
   const problem = `No file of the workspace is ${path}, line ${line}. Open the folder with the model's code.`;
@@ -102,26 +103,13 @@ async function workspaceFiles(path: string): Promise<string[]> {
 }
 
 /** Over each line of Python that nodes of the current model come from: what computes them, and how long it takes. */
-export class SourceLenses implements vscode.CodeLensProvider {
-  readonly #sessions: Sessions;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.#changed.event;
-
-  constructor(sessions: Sessions) {
-    this.#sessions = sessions;
-  }
-
+export class SourceLenses extends SessionLenses {
   register(): vscode.Disposable {
-    return vscode.Disposable.from(
-      this.#changed,
-      this.#sessions.onDidChange(() => this.#changed.fire()),
-      this.#sessions.onDidChangeCurrent(() => this.#changed.fire()),
-      vscode.languages.registerCodeLensProvider({ language: 'python', scheme: 'file' }, this),
-    );
+    return this.show({ language: 'python', scheme: 'file' });
   }
 
-  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const session = this.#sessions.current;
+  override async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
+    const session = this.sessions.current;
     const report = session?.report ?? null;
     const path = report === null ? null : await exportedPath(report, document.uri.fsPath);
     if (session === undefined || report === null || path === null) return [];

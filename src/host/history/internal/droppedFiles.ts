@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { removeTree } from '../../../builder/files/persist.ts';
+import { fileUri, isFileUri } from '../../platform/fileUri.ts';
 
 /** What a tree takes: files of the editor, files of the system, text. */
 export const droppedTypes = ['text/uri-list', 'files', 'text/plain'];
@@ -20,9 +21,9 @@ export async function takeDropped(
     .split(/\r?\n/)
     .filter((text) => text !== '' && !text.startsWith('#'))
     .map((text) => vscode.Uri.parse(text, true));
-  const onDisk = uris.filter(({ scheme }) => scheme === 'file' || scheme === 'vscode-remote');
+  const onDisk = uris.filter((uri) => isFileUri(uri) || uri.scheme === 'vscode-remote');
   if (onDisk.length > 0) {
-    await take(onDisk.map((uri) => (uri.scheme === 'file' ? uri : vscode.Uri.file(uri.path))));
+    await take(onDisk.map((uri) => (isFileUri(uri) ? uri : fileUri(uri.path))));
     return;
   }
   const files = [...data].flatMap(([, item]) => item.asFile() ?? []);
@@ -42,10 +43,10 @@ async function takeFiles(
   try {
     const uris = await Promise.all(
       files.map(async (file, index) => {
-        if (file.uri?.scheme === 'file') return file.uri;
+        if (file.uri && isFileUri(file.uri)) return file.uri;
         const path = join(folder, `${index}-${basename(file.name)}`);
         await writeFile(path, await file.data());
-        return vscode.Uri.file(path);
+        return fileUri(path);
       }),
     );
     await take(uris);

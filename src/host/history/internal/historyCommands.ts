@@ -24,6 +24,7 @@ import { rerunOptions } from '../rerunOptions.ts';
 import { tidyBuilds } from './tidyBuilds.ts';
 import { shell } from '../../../builder/tools/shell.ts';
 import { pickItem } from '../../platform/askUser.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** What can be done with builds of the history, by command. Menus give the line, and all that are selected. */
 export function historyCommands(
@@ -38,14 +39,17 @@ export function historyCommands(
     return build === undefined ? undefined : act(build);
   };
   return {
-    [commands.showBuild]: one((build) =>
-      sessions.showBuild(vscode.Uri.file(build.manifest.model.file), build.manifest.id),
-    ),
-    [commands.compareBuilds]: (argument, all) => compare(tree, pages, argument, all),
+    [commands.showBuild]: one((build) => sessions.showBuild(fileUri(build.manifest.model.file), build.manifest.id)),
+    [commands.compareBuilds]: (argument, all) =>
+      compare(
+        tree,
+        pages,
+        argument instanceof vscode.Uri ? shownPair(sessions, tree, argument) : chosenOf(tree, argument, all),
+      ),
     [commands.openBuildLog]: one(({ folder, manifest }) =>
       manifest.files.log === null
         ? showInformation('This build has no log.')
-        : openTextAt(vscode.Uri.joinPath(vscode.Uri.file(folder), manifest.files.log), 1),
+        : openTextAt(vscode.Uri.joinPath(fileUri(folder), manifest.files.log), 1),
     ),
     [commands.revealBuild]: one(({ folder }) => revealFile(folder)),
     [commands.copyCommandOfBuild]: one(async ({ manifest: { command } }) => {
@@ -57,7 +61,7 @@ export function historyCommands(
       vscode.window.setStatusBarMessage('Command copied', 3000);
     }),
     [commands.rerunBuild]: one(async ({ manifest }) => {
-      const uri = vscode.Uri.file(manifest.model.file);
+      const uri = fileUri(manifest.model.file);
       const options = rerunOptions(manifest, readSettings(uri).launchers);
       if (manifest.options['launcher'] !== undefined && options['launcher'] === undefined) {
         await showWarning(
@@ -84,7 +88,7 @@ export function historyCommands(
       try {
         await Promise.all(ended.map(deleteBuild));
       } finally {
-        await sessions.reloadBuild(vscode.Uri.file(first.manifest.model.file));
+        await sessions.reloadBuild(fileUri(first.manifest.model.file));
         await diagnostics.forgetDeleted();
         await tree.refresh();
       }
@@ -101,7 +105,7 @@ export function historyCommands(
 
 async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
   if (target.kind === 'file') {
-    await openTextAt(vscode.Uri.file(target.path), target.line);
+    await openTextAt(fileUri(target.path), target.line);
     return;
   }
   const session = sessions.setCurrent(target.model);
@@ -115,8 +119,7 @@ async function open(sessions: Sessions, target: HistoryTarget): Promise<void> {
   await openGraph(target.model, { preserveFocus: true });
 }
 
-async function compare(tree: HistoryTree, pages: ComparisonPages, argument: unknown, all: unknown): Promise<void> {
-  const chosen = chosenOf(tree, argument, all);
+async function compare(tree: HistoryTree, pages: ComparisonPages, chosen: readonly Build[]): Promise<void> {
   const [only] = chosen;
   if (only === undefined || chosen.length > 2) {
     await showInformation('Select two builds of the history to compare them.');
@@ -183,6 +186,14 @@ async function mayDelete(count: number): Promise<boolean> {
       : `Delete ${count} builds with their logs, layer info and engines?`;
   const detail = 'An engine that a task wrote to another folder is kept.';
   return (await showWarning(question, { modal: true, detail }, yes)) === yes;
+}
+
+/** The build that the views of a model show, and the other where there is only one. */
+function shownPair(sessions: Sessions, { builds }: HistoryTree, uri: vscode.Uri): Build[] {
+  const id = sessions.find(uri)?.state.newest?.build.id;
+  const shown = builds.find(({ manifest }) => manifest.id === id) ?? builds[0];
+  const others = builds.filter((build) => build !== shown);
+  return shown === undefined ? [] : others.length === 1 ? [shown, ...others] : [shown];
 }
 
 /** What a menu is about: all lines that are selected when its line is among them, otherwise that line. */

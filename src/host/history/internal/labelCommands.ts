@@ -6,6 +6,7 @@ import { enterText } from '../../platform/askUser.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
 import type { HistoryTree } from '../historyTree.ts';
 import { showInformation, showWarning } from '../../platform/messages.ts';
+import { fileUri, isFileUri } from '../../platform/fileUri.ts';
 
 /** Longer names would push everything else out of a line. */
 const longestName = 80;
@@ -18,7 +19,7 @@ export function labelCommands(
 ): Record<string, (...args: unknown[]) => unknown> {
   const label = async (build: Build, labels: { name?: string; pinned?: boolean }) => {
     if ((await labelBuild(build.folder, labels)) === undefined) await showWarning('This build was deleted.');
-    await sessions.reloadBuild(vscode.Uri.file(build.manifest.model.file));
+    await sessions.reloadBuild(fileUri(build.manifest.model.file));
     await tree.refresh();
   };
   return {
@@ -42,7 +43,7 @@ export function labelCommands(
 async function compareWithPinned(tree: HistoryTree, sessions: Sessions, argument: unknown): Promise<void> {
   const { current } = sessions;
   const own = (argument as { build?: Build | null } | undefined)?.build ?? tree.selected[0] ?? null;
-  const model = own?.manifest.model.file ?? (current?.uri.scheme === 'file' ? current.uri.fsPath : undefined);
+  const model = own?.manifest.model.file ?? (current && isFileUri(current.uri) ? current.uri.fsPath : undefined);
   const builds = model === undefined ? [] : await listBuilds(model);
   const shown = own ?? builds.find(({ manifest }) => manifest.id === current?.state.newest?.build.id);
   const pinned = builds.find(({ manifest, folder }) => manifest.pinned === true && folder !== shown?.folder);

@@ -6,6 +6,7 @@ import { commands } from '../../ids.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** Records a trace of a build's engine with nsys, here or through the launcher of the settings, and shows it. */
 export async function profileBuildOf(
@@ -13,7 +14,7 @@ export async function profileBuildOf(
   build: Build,
 ): Promise<void> {
   if (!mayRun()) return tellUntrusted();
-  const model = vscode.Uri.file(build.manifest.model.file);
+  const model = fileUri(build.manifest.model.file);
   const made = await withProgress('Profiling with nsys', log, async (signal) => {
     const { tools } = toolsOf(context, model, {});
     const { trtexec, launcher, driver } = tools;

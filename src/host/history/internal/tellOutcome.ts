@@ -11,6 +11,7 @@ import { commands } from '../../ids.ts';
 import { revealFile } from '../../platform/revealFile.ts';
 import { openTextAt } from '../../workspace/openLogLine.ts';
 import { showError, showInformation, showWarning } from '../../platform/messages.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** Tells the user how a build ended, and offers what to do next. A cancelled build needs no message. */
 export async function tellOutcome(
@@ -53,13 +54,14 @@ async function engineOf({ folder, manifest }: Build): Promise<{ path: string; by
 
 function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
   const { executeCommand } = vscode.commands;
+  const graph: Offer = { title: 'Show Graph', act: () => executeCommand(commands.openGraph, uri) };
   const page: Offer = { title: 'Open Fusion Page', act: () => executeCommand(commands.openFusionPage, uri) };
-  if (engine === null) return [page];
+  if (engine === null) return [graph, page];
   const copied = async () => {
     await vscode.env.clipboard.writeText(engine);
     vscode.window.setStatusBarMessage('Path copied', 3000);
   };
-  return [page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
+  return [graph, page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
 }
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
@@ -68,7 +70,7 @@ type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
 function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDiagnosis | undefined): Offer[] {
   const { log } = manifest.files;
   const openLog = async () => {
-    if (log !== null) await openTextAt(vscode.Uri.file(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
+    if (log !== null) await openTextAt(fileUri(join(folder, log)), cause?.line ?? Number.MAX_SAFE_INTEGER);
   };
   const offers = stepsAfter(manifest, cause).map((step): Offer => ({
     title: stepWords[step],

@@ -4,6 +4,7 @@ import { fittingModels } from '../../../core/tactics/replayFile.ts';
 import { readReplay } from '../../../core/tactics/readReplay.ts';
 import { originOf } from '../../platform/modelSource.ts';
 import { nameOf } from '../../platform/nameOf.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** The model that a document is about, or why there is none, as text for the user. */
 export interface FoundModel {
@@ -28,7 +29,7 @@ export async function findModel(
   }
   if (named !== null) {
     const uri = /^(?:\/|[a-z]:[\\/])/i.test(named)
-      ? document.with({ path: vscode.Uri.file(named).path })
+      ? document.with({ path: fileUri(named).path })
       : vscode.Uri.joinPath(document, '..', named.replaceAll('\\', '/'));
     if (await exists(uri)) return { uri, problem: '' };
     return { uri: null, problem: `${uri.path} does not exist.` };

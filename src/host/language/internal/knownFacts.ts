@@ -11,6 +11,7 @@ import type { ReplayMismatch } from '../../../core/tactics/readReplay.ts';
 import { originOf } from '../../platform/modelSource.ts';
 import { errorText } from '../../../core/base/problem.ts';
 import { nameOf } from '../../platform/nameOf.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 /** What is known of a model and its builds, as the language server needs it. */
 export interface KnownFacts {
@@ -41,7 +42,7 @@ export class FactsReader {
   }
 
   async read(uri: vscode.Uri): Promise<KnownFacts> {
-    const builds = uri.scheme === 'file' ? await listBuilds(uri.fsPath) : [];
+    const builds = isFileUri(uri) ? await listBuilds(uri.fsPath) : [];
     const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
     const status = await vscode.workspace.fs.stat(uri).then(
       ({ mtime, size }) => `${mtime} ${size}`,

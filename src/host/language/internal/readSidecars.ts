@@ -4,6 +4,7 @@ import { type Choices, readChoices, sniffChoices } from '../../../core/tactics/r
 import { buildOfReplay } from '../replayBuild.ts';
 import type { KnownFacts } from './knownFacts.ts';
 import { nameOf } from '../../platform/nameOf.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** A sidecar of a replay beyond this is not read, in bytes: about 100,000 choices. */
 const largest = 64 * 2 ** 20;
@@ -23,7 +24,7 @@ export async function readSidecars(replay: vscode.Uri, facts: KnownFacts | undef
   for (const build of new Set([recording, last])) {
     const kept = build?.manifest.files.choices;
     if (build === undefined || kept === undefined) continue;
-    files.push({ file: vscode.Uri.file(join(build.folder, kept)), source: build === recording ? 'sidecar' : 'log' });
+    files.push({ file: fileUri(join(build.folder, kept)), source: build === recording ? 'sidecar' : 'log' });
   }
   const found: Choices[] = [];
   for (const { file, source } of files) {

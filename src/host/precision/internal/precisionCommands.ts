@@ -5,6 +5,8 @@ import { commandTarget, documentToBuildWith } from '../../language/commandTarget
 import type { FactsFeed } from '../../language/factsFeed.ts';
 import type { LanguageFeatures } from '../../language/languageFeatures.ts';
 import type { LanguageService } from '../../language/languageService.ts';
+import { selectedNodes } from '../../../core/picture/page/selectionText.ts';
+import { pointedAt } from '../../graph/pointedAt.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { showError, showInformation } from '../../platform/messages.ts';
 import type { CommandHandlers } from '../../platform/registerCommands.ts';
@@ -13,7 +15,7 @@ import { pickModel } from '../../workspace/pickModel.ts';
 import { openOverrides } from '../openOverrides.ts';
 import { copyPrecisionFlags } from './copyPrecisionFlags.ts';
 import { importPrecisionFlags } from './importPrecisionFlags.ts';
-import { keepFp32 } from './keepFp32.ts';
+import { type KeptType, keepPrecision } from './keepPrecision.ts';
 import { verdictIcon, verdictWord } from './verdictWords.ts';
 import { writeTypedCopy } from './writeTypedCopy.ts';
 
@@ -72,6 +74,13 @@ export interface PrecisionParts {
 export function precisionCommands({ features, building, files, log }: PrecisionParts): CommandHandlers {
   const { feed, language, served } = features;
   const { sessions } = building;
+  /** Of a model the nodes with these ids; without ids what a context menu is about, or what is selected. */
+  const keep = (type: KeptType) => async (argument: unknown, ids: unknown) => {
+    const session = argument instanceof vscode.Uri ? sessions.find(argument) : sessions.current;
+    if (session === undefined) return;
+    const nodes = Array.isArray(ids) ? ids.map(String) : selectedNodes(pointedAt(session, argument));
+    await keepPrecision(session, nodes, type, language);
+  };
   return {
     [commands.buildWithOverrides]: served((target) => buildWithOverrides(building, feed, target)),
     [commands.applyOverrides]: served((target, to) =>
@@ -84,10 +93,8 @@ export function precisionCommands({ features, building, files, log }: PrecisionP
     },
     [commands.importPrecisionFlags]: () => importPrecisionFlags(feed),
     [commands.copyPrecisionFlags]: served((target, to) => copyPrecisionFlags(feed, log, target, to)),
-    [commands.keepFp32]: async (argument, ids) => {
-      const model = await pickModel(argument, sessions);
-      const session = model && sessions.find(model);
-      if (session && Array.isArray(ids)) await keepFp32(session, ids.map(String), language);
-    },
+    [commands.keepFp32]: keep('fp32'),
+    [commands.keepFp16]: keep('fp16'),
+    [commands.keepBf16]: keep('bf16'),
   };
 }

@@ -16,6 +16,7 @@ import { withProgress } from '../../platform/withProgress.ts';
 import { ruleErrors } from './ruleErrors.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { showError, showInformation, showWarning } from '../../platform/messages.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 /** Writes a typed copy of the model with the rules in it. `to` is given by tests and other callers. */
 export async function writeTypedCopy(
@@ -29,7 +30,7 @@ export async function writeTypedCopy(
   if (target === undefined) return;
   await feed.settled(target.uri);
   const model = await feed.modelOf(target.uri);
-  if (model === undefined || model.scheme !== 'file') {
+  if (model === undefined || !isFileUri(model)) {
     const problem = feed.paramsOf(target.uri)?.modelProblem;
     await showError(
       problem || 'This file has no model on this computer’s disk. Add a line such as "model ./model.onnx".',

@@ -3,6 +3,7 @@ import { keepResult, keptResult } from '../../../builder/store/modelResults.ts';
 import type { Quantization } from '../../../core/quantization/quantization.ts';
 import { stampOf } from '../../accuracy/stampOf.ts';
 import type { Sessions } from '../../workspace/sessions.ts';
+import { isFileUri } from '../../platform/fileUri.ts';
 
 interface KeptClipping {
   measured: Quantization;
@@ -18,7 +19,7 @@ export const keepClipping = async (model: vscode.Uri, measured: Quantization, ca
 
 /** Shows what an earlier window measured of a model, unless its file has changed since. */
 export async function recallClipping(sessions: Sessions, model: vscode.Uri): Promise<void> {
-  const kept = model.scheme === 'file' ? await keptResult<KeptClipping>(model.fsPath, 'clipping') : undefined;
+  const kept = isFileUri(model) ? await keptResult<KeptClipping>(model.fsPath, 'clipping') : undefined;
   if (kept === undefined || kept.stamp !== (await stampOf(model).catch(() => ''))) return;
   await sessions.recallMeasured(model, kept.measured, kept.cache);
 }

@@ -13,6 +13,7 @@ import { showInformation } from '../../platform/messages.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { toEngineOptions } from '../../tasks/taskDefinition.ts';
 import { withProgress } from '../../platform/withProgress.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /** The options with which a model was built last, and the tools of the settings. */
 export function optionsOf(
@@ -49,7 +50,7 @@ export async function reduceBuild(
   if (found === undefined) return undefined;
   await vscode.commands.executeCommand(
     'vscode.openWith',
-    vscode.Uri.file(found.model),
+    fileUri(found.model),
     graphViewType,
     vscode.ViewColumn.Beside,
   );

@@ -24,6 +24,7 @@ import { reduceBuild } from './reduceBuild.ts';
 import { tryChange } from './tryChange.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { showInformation, showWarning } from '../../platform/messages.ts';
+import { fileUri } from '../../platform/fileUri.ts';
 
 /**
  * Extract, split, what-if, plugins, repair and reduce, for the nodes that a view gives along or that are selected. Each takes the
@@ -108,7 +109,7 @@ async function splitHere(
     return splitFile(model.fsPath, [at], folder, signal);
   });
   if (chain === undefined) return undefined;
-  await showBeside(vscode.Uri.file(join(folder, chain.parts[0]!.model)));
+  await showBeside(fileUri(join(folder, chain.parts[0]!.model)));
   void showInformation(`Split into ${counted(chain.parts.length, 'part')} in ${folder}.`);
   return chain;
 }
@@ -130,7 +131,7 @@ async function replaceByPlugin(
     writePlugin({ path: model.fsPath, nodes, name, domain: 'custom', out: folder, isLike, signal }),
   );
   if (made === undefined) return undefined;
-  await showBeside(vscode.Uri.file(made.files[0]!));
+  await showBeside(fileUri(made.files[0]!));
   const kernel =
     made.missing === null ? 'Its CUDA kernel is complete.' : `Its CUDA kernel is yours to write: ${made.missing}.`;
   void showInformation(`Plugin ${name} written to ${folder}. ${kernel}`);
@@ -163,7 +164,7 @@ async function folderFor(model: vscode.Uri, what: string, target: unknown): Prom
     (await pickFiles({
       canSelectFiles: false,
       canSelectFolders: true,
-      defaultUri: vscode.Uri.file(dirname(model.fsPath)),
+      defaultUri: fileUri(dirname(model.fsPath)),
       openLabel: 'Write Here',
       title: `Folder for ${name}`,
     })) ?? [];

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import type { BuildOptions } from '../../../builder/run/runBuild.ts';
 import { searchChange, type SearchResult } from '../../../builder/run/searchChange.ts';
+import { keepDynamicShapesCost, usualShapes } from '../../../builder/run/fixedShapes.ts';
 import { whatIf } from '../../../builder/run/whatIf.ts';
 import { listBuilds } from '../../../builder/store/buildHistory.ts';
 import { toComparison } from '../../../builder/store/toComparison.ts';
@@ -76,9 +77,15 @@ async function tryAndShow(
     say(
       folder === undefined ? 'building the model as it is and with the change' : 'building the model with the change',
     );
-    return withRules(rules, options, (overrides) =>
+    const tried = await withRules(rules, options, (overrides) =>
       whatIf({ options, changed: { ...changed, ...overrides }, change, base: folder }, {}, signal),
     );
+    const fixed = changed.profiles?.length === 1 ? changed.profiles[0]! : {};
+    const isFixed = Object.values(fixed).every(({ min, max }) => min === max);
+    // The report on the build says from then on what its open dimensions cost.
+    if (change === null && folder !== undefined && Object.keys(fixed).length > 0 && isFixed && isDynamic(shown))
+      await keepDynamicShapesCost(folder, tried.sides, fixed);
+    return tried;
   });
   if (made === undefined) return undefined;
   const { a, b } = made.sides;
@@ -90,6 +97,8 @@ async function tryAndShow(
   void showInformation(`${words}: ${effectOf(made.diff)} ${versionNote(made.diff.b)}`);
   return made.diff;
 }
+
+const isDynamic = (shown: BuildManifest | null): boolean => shown !== null && usualShapes(shown) !== null;
 
 /** `42 → 46 kernels, 4 nodes split.` */
 function effectOf({ totals: { kernels, states } }: BuildDiff): string {

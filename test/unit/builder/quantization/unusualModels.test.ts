@@ -4,10 +4,12 @@ import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { migrateCalibration } from '../../../../src/builder/quantization/migrateCalibration.ts';
 import { readQuantization } from '../../../../src/builder/store/readQuantization.ts';
+import { quantization } from '../../../../src/cli/quantization.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { rangeText } from '../../../../src/core/quantization/quantization.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
+import { runCommand } from '../../cli/runCommand.ts';
 
 const folder = temporaryFolder();
 let written = 0;
@@ -159,6 +161,46 @@ test('a cache is migrated for weights of Constant nodes and on the left, not for
   await expect(migrateCalibration({ path: infinite, cache: cacheOf(scales), out: out() })).rejects.toThrow(
     'the weights "w" cannot be read as finite floats',
   );
+});
+
+test('with layer info of an implicit INT8 build, pairs are where that computes in INT8', async () => {
+  const path = model(
+    [node('MatMul', ['x', 'w'], 'a'), node('Relu', ['a'], 'r'), node('MatMul', ['r', 'v'], 'y')],
+    [floats('w', [8, 8]), floats('v', [8, 8])],
+  );
+  const layer = (Name: string, from: string, to: string, type: string) => ({
+    Name,
+    LayerType: 'CaskGemmMatrixMultiply',
+    Inputs: [{ Name: from, Dimensions: [8, 8], 'Format/Datatype': type }],
+    Outputs: [{ Name: to, Dimensions: [8, 8], 'Format/Datatype': 'Row major linear FP32' }],
+  });
+  const layersOf = (first: string, second: string): string => {
+    const file = join(folder, `${written++}.json`);
+    const Layers = [layer('a + r', 'x', 'r', first), layer('y', 'r', 'y', second)];
+    writeFileSync(file, JSON.stringify({ Layers, Bindings: ['x', 'y'] }));
+    return file;
+  };
+  const half = layersOf('Row major linear FP32', 'Thirty-two wide channel vectorized row major Int8 format');
+  const ran = await runCommand(
+    quantization,
+    'migrate',
+    path,
+    '--cache',
+    cacheOf(scales),
+    '--layers',
+    half,
+    '-o',
+    out(),
+  );
+  expect(ran.out).toContain('1 activation and 1 weight tensor have Q/DQ nodes now.');
+  expect(ran.out).toContain('In floating point, as in the engine: a.\n');
+  const float = layersOf('Row major linear FP32', 'Row major linear FP16');
+  const refused = runCommand(quantization, 'migrate', path, '--cache', cacheOf(scales), '--layers', float, '-o', out());
+  await expect(refused).rejects.toThrow('Pass the layer info of a build with --int8');
+  const untyped = join(folder, `${written++}.json`);
+  writeFileSync(untyped, JSON.stringify({ Layers: ['a + r', 'y'], Bindings: ['x', 'y'] }));
+  const names = runCommand(quantization, 'migrate', path, '--cache', cacheOf(scales), '--layers', untyped, '-o', out());
+  await expect(names).rejects.toThrow('--profilingVerbosity=detailed');
 });
 
 test('a model with a cycle, and one without a product, are refused', async () => {

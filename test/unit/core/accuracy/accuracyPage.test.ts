@@ -141,3 +141,33 @@ test('within the tolerance there is nothing to fix', () => {
   expect(accuracyVerdict(report({ outputs, fix }))).toBe('FP16 gives an error of 0.002, within the tolerance of 0.01.');
   expect(accuracyPage(report({ outputs, fix }), { title: 'm.onnx' })).toContain('Nothing to fix.');
 });
+
+test('what fewer nodes bring is a curve with its knee, and each rule has its cost next to its gain', () => {
+  const trade = {
+    points: [
+      { nodes: [], error: null },
+      { nodes: ['0'], error: 0.08 },
+      { nodes: ['0', '1', '2', '3'], error: 0.0009 },
+    ],
+    knee: 1,
+    rules: 'base fp16\n\n/pow fp32\n',
+  };
+  const without = [
+    { selector: '/pow', nodes: ['0'], error: null, casts: 2, kernels: 3, ms: 0.25 },
+    { selector: '/n*', nodes: ['1', '2', '3'], error: 0.08, casts: -1 },
+  ];
+  const given = report({ trade, fix: { ...report().fix!, without } });
+  const text = renderText(accuracyDocument(given, { title: 'm.onnx' }));
+  expect(text).toContain('1 node in FP32 brings the error from not finite to 0.08; the next 3 to 0.0009.');
+  expect(text).toMatch(/\n {2}✗ +1 +0\.08 +knee\n {2}✓ +4 +0\.0009 +the fix\n/);
+  expect(text).toMatch(/\n {2}\/pow fp32 +1 +not finite +\+2 +\+3 +0\.250 ms\n {2}\/n\* fp32 +3 +0\.08 +-1 +- +-\n/);
+  const page = accuracyPage(given, { title: 'm.onnx' });
+  expect(page).toContain('<circle cx="205.0" cy="16.5" r="6" class="knee"><title>1 node in FP32: 0.08</title>');
+  expect(page).toContain('The rules of the knee as text');
+  // A search that is not over says so, with what it has.
+  const stopped = report({ trade, fix: null, reason: 'why', search: 'stopped' });
+  expect(accuracyVerdict(stopped)).toContain('stopped before it found a fix; so far 1 node in FP32 brings it to 0.08.');
+  expect(accuracyPage(stopped, { title: 'm' })).toContain(
+    'Warning: The search was stopped: this is what it had found.',
+  );
+});

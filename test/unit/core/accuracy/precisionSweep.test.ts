@@ -76,3 +76,28 @@ test('the same on a page, escaped; the columns of engines only where one was to 
   expect(withEngines).toContain('<td class="n">0.0001</td><td class="n">0.500 ms</td>');
   expect(withEngines).toContain('FP32 not measured: no &#60;GPU&#62;.');
 });
+
+test('against ONNX Runtime, where that was timed; rows that need a GPU say so', () => {
+  const timed = (device: 'CPU' | 'GPU', medianMs: number) => ({
+    device,
+    runtime: 'ONNX Runtime 1.31.1',
+    threads: 8,
+    runs: 200,
+    medianMs,
+    p99Ms: 3 * medianMs,
+    perSecond: 1000 / medianMs,
+    memory: device === 'CPU' ? 3 << 20 : null,
+  });
+  const rungs = [
+    step('fp32', { predicted: [output('a', 0)], lowNodes: 0, timed: [timed('GPU', 1), timed('CPU', 20)] }),
+    step('fp16', { predicted: [output('a', 0.002)], measured: [output('a', 0.003)], milliseconds: 0.5 }),
+    step('int8', { predicted: [output('a', 0.05)], timed: [timed('CPU', 10)] }),
+  ];
+  const text = sweepText(sweep({ rungs }));
+  expect(text).toMatch(/^ +ONNX Runtime FP32 +GPU +1\.00 ms +3\.00 ms +1,000 +- +-$/m);
+  expect(text).toMatch(/^ +ONNX Runtime FP32 +CPU, 8 threads +20\.0 ms +60\.0 ms +50 +3\.00 MiB +0$/m);
+  expect(text).toMatch(/^ +ONNX Runtime INT8 +CPU, 8 threads +10\.0 ms .* 0\.05$/m);
+  expect(text).toMatch(/^ +TensorRT FP16 +GPU +0\.500 ms +- +2,000 +- +0\.003$/m);
+  expect(text).toMatch(/^– TensorRT FP32 +needs a GPU +- /m);
+  expect(sweepText(sweep())).not.toContain('ONNX Runtime');
+});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type PrecisionFix, searchFix } from '../../../../src/core/accuracy/smallestFix.ts';
+import { kneeOf } from '../../../../src/core/accuracy/internal/tradeCurve.ts';
+import { type PrecisionFix, searchFix, TradeCurve } from '../../../../src/core/accuracy/smallestFix.ts';
 
 const TOLERANCE = 0.01;
 
@@ -79,7 +80,9 @@ test('cut off, the search gives a set that passes and does not call it minimal',
     const { fix, runs } = run(12, errorOf, limit);
     expect(runs).toBe(limit);
     expect(errorOf(bits(fix.exact))).toBeLessThanOrEqual(TOLERANCE);
-    expect(fix.minimal).toBe(false);
+    // What is asked at the end is about the way to the set.
+    if (fix.minimal) for (const node of fix.exact) expect(errorOf(bits(fix.exact) & ~(1 << node))).toBe(1);
+    if (limit < whole - 3) expect(fix.minimal).toBe(false);
   }
 });
 
@@ -89,4 +92,47 @@ test('rounding that is spread over all nodes: a set of the least size', () => {
   expect(fix.minimal).toBe(true);
   // Fewer do not pass: the six largest errors have to go.
   expect(fix.exact).toHaveLength(6);
+});
+
+test('the node that brings most is known early, and the curve shows what the others add', () => {
+  // One of 256 nodes takes the error from 1 to 0.2; the others have a little each.
+  const errorOf = (exact: ReadonlySet<number>) => {
+    let sum = exact.has(200) ? 0 : 0.8;
+    for (let node = 0; node < 256; node++) if (!exact.has(node)) sum += 0.2 / 256;
+    return sum;
+  };
+  const curve = new TradeCurve();
+  curve.add([], errorOf(new Set()));
+  const search = searchFix(256, TOLERANCE);
+  let first = 0;
+  for (let step = search.next(), runs = 1; ; runs++) {
+    if (step.done) break;
+    const error = errorOf(step.value.exact);
+    if (step.value.about !== 'alone') curve.add([...step.value.exact], error);
+    if (first === 0 && step.value.about === 'trade') {
+      expect([...step.value.exact]).toEqual([200]);
+      first = runs;
+    }
+    step = search.next({ error, stop: false });
+  }
+  expect([first > 0, first < 30]).toEqual([true, true]);
+  const points = curve.points(TOLERANCE);
+  const counts = points.map(({ exact }) => exact.length);
+  expect(points.slice(0, 2).map(({ exact, error }) => [exact, Number(error.toFixed(2))])).toEqual([
+    [[], 1],
+    [[200], 0.2],
+  ]);
+  expect(points.at(-1)!.error).toBeLessThanOrEqual(TOLERANCE);
+  // Each point is better than those with fewer nodes, and none is behind the first that passes.
+  expect(points.map(({ error }) => error)).toEqual(points.map(({ error }) => error).toSorted((a, b) => b - a));
+  expect(points.filter(({ error }) => error <= TOLERANCE)).toHaveLength(1);
+  expect(counts.length).toBeGreaterThan(6);
+});
+
+test('the knee is where most of the drop is over; a straight way has none', () => {
+  expect(kneeOf([0, 1, 12, 186], [1, 0.08, 0.03, 0.0099], 0.01)).toBe(1);
+  expect(kneeOf([0, 2, 3, 10], [Infinity, 1, 0.0047, 0], 0.0003)).toBe(2);
+  expect(kneeOf([0, 1, 2], [1, 0.1, 0.01], 0.01)).toBeNull();
+  expect(kneeOf([0, 5, 6], [1, 0.9, 0.001], 0.01)).toBeNull();
+  expect(kneeOf([0, 3], [Infinity, 0.001], 0.01)).toBeNull();
 });

@@ -32,6 +32,9 @@ describe('buildState', () => {
     expect(weights.notices[0]!.steps).toEqual(['randomWeights', 'log']);
     expect(weights.notices[0]!.advice).toContain('random weights');
 
+    const tooLarge: Pick<Diagnosis, 'code' | 'nodes'> = { code: 'out-of-memory', nodes: [] };
+    expect(stepsAfter(failed, tooLarge as Diagnosis)).toEqual(['buildAs', 'memory', 'log']);
+
     const profile = stateOf('tensorrt-10.6.0/bert_base.badprofile');
     expect(profile.notices[0]!.steps).toEqual(['shapes', 'log']);
     expect(profile.notices[0]!.advice).not.toMatch(/--\w/);

@@ -170,4 +170,48 @@ describe('models built for the purpose', () => {
     ]);
     expect(report.accounting).toMatchObject({ total: 21, foreign: 21 });
   });
+
+  it('layer types of TensorRT 10.14 and later are named, with what contains them', () => {
+    const text = gunzipSync(readFileSync(fixturePath('builds/new_layers/build.log.gz'))).toString('utf8');
+    const made = (change: (text: string) => string = (same) => same): FusionReport =>
+      createReport({ model: null, modelFile: 'build.log', log: readBuildLog(change(text)).value });
+    const said = ({ remarks }: FusionReport): string[] =>
+      remarks.filter(({ code }) => /layer-type/.test(code)).map(({ message }) => message);
+    const report = made();
+    expect(said(report)).toEqual([
+      'The network has 1 attention (IAttention; "my_attention") in ForeignNode 0; which kernels compute it is not known.',
+      'The network has 1 KV cache update (IKVCacheUpdateLayer; "my_kv") in ForeignNode 0, computed by 1 layer or kernel of the engine.',
+      'The network has 1 dynamic quantization (IDynamicQuantizeLayer; "my_dynq") in ForeignNode 0, computed by 1 layer or kernel of the engine.',
+      'The network has 1 collective operation (IDistCollectiveLayer; "my_allreduce") in ForeignNode 0, computed by 1 layer or kernel of the engine.',
+      'The network has 1 rotary embedding (IRotaryEmbeddingLayer; "my_rope") in ForeignNode 0, computed by 1 layer or kernel of the engine.',
+    ]);
+    const collective = report.remarks.find(({ message }) => message.includes('IDistCollectiveLayer'))!;
+    expect(collective.layers.map((id) => report.layers[id]!.type)).toEqual(['comm_allreduce']);
+    expect(report.foreignNodes.map(({ title }) => title)).toEqual([
+      'Attention + KV cache update + Dynamic quantization + …',
+    ]);
+    // A type that nobody knew when this was written is called by TensorRT's name, and its layers stay.
+    const unknown = made((log) => log.replace('KVCACHE_UPDATE my_kv', 'FROBNICATE my_kv'));
+    expect(said(unknown)).toContain(
+      'The network has 1 layer of type FROBNICATE, which this version of TensorRT Lens does not know ("my_kv") in ForeignNode 0, computed by 1 layer or kernel of the engine.',
+    );
+    expect(unknown.layers).toEqual(report.layers);
+    // Without the list of the network, kernels say what they do.
+    expect(said(made((log) => log.replace(/GRAPH NODES\n[^]*?(?=\[V\] \[TRT\] Graph construction)/, '\n')))).toEqual([
+      '1 layer computes collective operations (IDistCollectiveLayer) in ForeignNode 0.',
+      '1 layer computes dynamic quantizations (IDynamicQuantizeLayer) in ForeignNode 0.',
+    ]);
+  });
+
+  it('an attention of ONNX is found by the node that became it', async () => {
+    const { value: model } = await readModel(bytesOf(readFileSync(fixturePath('builds/new_layers/attention.onnx'))));
+    const log = gunzipSync(readFileSync(fixturePath('builds/new_layers/attention.log.gz'))).toString('utf8');
+    const report = createReport({ model: model!, modelFile: 'attention.onnx', log: readBuildLog(log).value });
+    const found = report.remarks.filter(({ code }) => code === 'layer-type');
+    expect(found.map(({ nodes }) => nodes.map((id) => report.nodes.find((node) => node.id === id)!.op))).toEqual([
+      ['RotaryEmbedding'],
+      ['Attention'],
+    ]);
+    expect(found[1]!.message).toContain('1 attention (IAttention; "/attn/sdpa") in ForeignNode 0, computed by');
+  });
 });

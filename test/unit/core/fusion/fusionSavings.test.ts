@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { createReport, withMarkedTimes } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport, ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
 import { findSavings } from '../../../../src/core/fusion/internal/fusionSavings.ts';
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
@@ -7,6 +7,7 @@ import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { savingOf, savingText } from '../../../../src/core/report/words.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { readFixture } from '../../../support/fixtures.ts';
+import { reportWith } from '../diff/reportWith.ts';
 import { handLayer, handReport } from '../scene/handReport.ts';
 
 const tensor = (
@@ -103,4 +104,40 @@ test('vit_tiny: groups add up, and no tensor that a layer writes is counted', as
   }, 0);
   expect(saving.bytes).toBeGreaterThan(1e6);
   expect(saving.bytes).toBeLessThanOrEqual(most);
+});
+
+describe('against a build whose nodes are in more kernels', () => {
+  const names = ['MatMul0', 'Softmax1', 'Reshape2', 'MatMul3', 'Relu4', 'Exp5'];
+  const fused = reportWith(names, [
+    { nodes: ['MatMul0', 'Softmax1', 'Reshape2', 'MatMul3'], averageMs: 2 },
+    { nodes: ['Relu4', 'Exp5'], averageMs: 1 },
+  ]);
+  // 24 bytes that only one kernel computes and reads.
+  fused.tensors = [tensor('a', '0', ['1'])];
+  const saved = (apart: Parameters<typeof reportWith>[1]) =>
+    withMarkedTimes(fused, reportWith(names, apart)).layers.map((layer) => layer.saved);
+
+  test('the time of the nodes there, less that of their layer here', () => {
+    const [attention, same] = saved([
+      { nodes: ['MatMul0'], averageMs: 2 },
+      { nodes: ['Softmax1'], averageMs: 1 },
+      { nodes: ['MatMul3'], averageMs: 1.5 },
+      { nodes: ['Relu4', 'Exp5'], averageMs: 9 },
+      { nodes: [], averageMs: 4 },
+    ]);
+    expect(attention).toEqual({ launches: 2, bytes: 24, ms: 2.5 });
+    // One layer in both: its time differs for another reason.
+    expect(same).toEqual({ launches: 1, bytes: 0, ms: null });
+  });
+
+  test('a kernel with other nodes counts for its nodes alike, and faster apart is negative', () => {
+    const [attention] = saved([
+      { nodes: ['MatMul0', 'Relu4'], averageMs: 1 },
+      { nodes: ['Softmax1', 'MatMul3'], averageMs: 0.5 },
+      { nodes: ['Exp5'], averageMs: 1 },
+    ]);
+    expect(attention!.ms).toBe(-1);
+    expect(saved([{ nodes: ['MatMul0'], averageMs: null }, { nodes: ['Softmax1', 'MatMul3'] }])[0]!.ms).toBeNull();
+    expect(saved([])[0]!.ms).toBeNull();
+  });
 });

@@ -5,13 +5,33 @@ import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { checkReport } from '../../../support/checker/checkReport.ts';
 import { x, y } from '../../../support/hardModels/hardModel.ts';
 import { writeModel, type LocalFunction } from '../../../support/hardModels/onnxWriter.ts';
-import { recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
+import { hardModel, logsOf106, recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { hardModels } from '../../../support/hardModels/hardModels.ts';
 
 describe('builds of hard models', () => {
   it.each(hardModels)('$name: nothing in the log contradicts the report', async ({ name, bytes }) => {
     const log = recordedLog(name);
     expect(checkReport(await reportOnBuild(name, log), { model: bytes, log })).toEqual([]);
+  });
+});
+
+describe('builds of hard models with TensorRT 10.6', () => {
+  const logs = logsOf106();
+
+  it.each(Object.keys(logs))('%s: nothing in the log contradicts the report', async (name) => {
+    const log = logs[name]!;
+    const report = await reportOnBuild(name, log);
+    expect(checkReport(report, { model: hardModel(name).bytes, log })).toEqual([]);
+    expect(report.problems.filter(({ code }) => code === 'other-model' || code === 'model-differs')).toEqual([]);
+  });
+
+  it('says where the parser gives a function an input from outside', async () => {
+    const { problems, nodes } = await reportOnBuild('function_nested', logs['function_nested']);
+    expect(problems).toMatchObject([
+      { code: 'function-scope', message: expect.stringContaining('input "a"') as string },
+    ]);
+    // The engine has one of the two calls.
+    expect(nodes.filter(({ fate }) => fate === 'unknown').map(({ id }) => id)).toContain('0/Twice/0/Gate/0');
   });
 });
 

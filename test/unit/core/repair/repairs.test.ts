@@ -1,29 +1,34 @@
 import fc from 'fast-check';
 import { onnx } from 'onnx-proto';
 import { describe, expect, it } from 'vitest';
-import { editedSource } from '../../../../src/core/formats/onnx/onnxModel.ts';
+import { editedSource, type OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { planEdit } from '../../../../src/core/formats/onnx/editModel.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { catalogue, planRepair } from '../../../../src/core/repair/planRepair.ts';
+import { writeMap } from '../../../../src/core/network/repairMap.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { NodeIndex } from '../../../../src/core/precision/resolveOverrides.ts';
+import { givenValues } from '../../../../src/core/repair/repairResult.ts';
 import { RepairSubject } from '../../../../src/core/repair/subject.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
 
 type Sizes = ReadonlyMap<string, readonly number[]>;
 
-const subjectOf = async (source: ByteSource, shapes: readonly Sizes[] = []) => {
+const subjectOf = async (source: ByteSource, shapes: readonly Sizes[] = [], values?: Sizes) => {
   const { value, problems } = await readModel(source, { spans: true });
   expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
   return new RepairSubject(value!, source, {
     shapes,
+    ...(values && { values }),
     open: () => Promise.reject(new Error('no external data')),
     compute: () => Promise.resolve(new Map()),
   });
 };
 
 /** The bytes of a model after one repair; null: it does not apply. */
-async function repaired(bytes: Uint8Array, id: string, shapes: readonly Sizes[] = []) {
+async function repaired(bytes: Uint8Array, id: string, shapes: readonly Sizes[] = [], values?: Sizes) {
   const source = bytesOf(bytes);
-  const subject = await subjectOf(source, shapes);
+  const subject = await subjectOf(source, shapes, values);
   const planned = await planRepair(
     subject,
     catalogue.find((one) => one.id === id)!,
@@ -99,6 +104,109 @@ describe('squeeze-axes', () => {
   });
 });
 
+const makeNode = (opType: string, input: string[], output: string, attribute: object[] = []) =>
+  ({ opType, name: output, input, output: [output], attribute }) as onnx.INodeProto;
+
+describe('fix-inputs', () => {
+  const model = encoded({
+    name: 'g',
+    node: [makeNode('Equal', ['sr', 'k'], 'c'), makeNode('Cast', ['c'], 'y', [{ name: 'to', type: 2, i: 1 }])],
+    input: [value('sr', [], 7), value('k', [1], 7)],
+    output: [{ name: 'y' }],
+  });
+
+  it('writes values that were given in place of a shape into the model', async () => {
+    const { bytes, places } = await repaired(model, 'fix-inputs', [], new Map([['sr', [16_000]]]));
+    const { input, initializer } = onnx.ModelProto.decode(bytes!).graph!;
+    expect(input).toMatchObject([{ name: 'k' }]);
+    expect(initializer).toMatchObject([{ name: 'sr', dataType: 7 }]);
+    expect(places).toMatchObject([{ node: null, name: 'sr', note: 'int64 16000' }]);
+    expect((await repaired(model, 'fix-inputs')).bytes).toBeNull();
+  });
+
+  it('takes one value that could be a size for a size, unless a failing node reads it', async () => {
+    expect((await repaired(model, 'fix-inputs', [], new Map([['k', [1]]]))).bytes).toBeNull();
+    const subject = await subjectOf(bytesOf(model), [], new Map([['k', [1]]]));
+    const planned = await planRepair(
+      subject,
+      catalogue.find((one) => one.id === 'fix-inputs')!,
+      new Set(['0']),
+    );
+    expect(planned.edits).not.toBeNull();
+  });
+
+  it('tells values from shapes', () => {
+    const given = (text: string, shape: number[], elemType = 7) => ({ text, input: value('k', shape, elemType) });
+    const cases: [ReturnType<typeof given>, number[] | undefined][] = [
+      [given('16000', []), [16_000]],
+      [given('3', [1]), [3]],
+      [given('1', [1]), undefined],
+      [given('2x3', [2]), [2, 3]],
+      [given('4', [4]), undefined],
+      [given('4', [0]), undefined],
+      [given('2x3', [2, 3]), undefined],
+      [given('3', [1], 1), undefined],
+    ];
+    for (const [{ text, input }, expected] of cases) {
+      const range = { min: text, opt: text, max: text };
+      const { dim } = input.type.tensorType.shape;
+      const shape = dim.map((size) => ('dimValue' in size && size.dimValue > 0 ? size.dimValue : null));
+      const type = input.type.tensorType.elemType === 7 ? 'int64' : 'float';
+      const asked = { graph: { inputs: [{ name: 'k', type, shape }] } } as unknown as OnnxModel;
+      expect(givenValues(asked, [{ k: range }]).get('k'), `${text} for ${JSON.stringify(shape)}`).toEqual(expected);
+    }
+  });
+});
+
+it('raise-opset gives what was broadcast along an axis its dimensions, and refuses what changed', async () => {
+  const old = (nodes: onnx.INodeProto[]) =>
+    encoded({ name: 'g', node: nodes, input: [value('x', [2, 3, 4]), value('b', [3])], output: [{ name: 'y' }] }, 6);
+  const along = [
+    { name: 'broadcast', type: 2, i: 1 },
+    { name: 'axis', type: 2, i: 1 },
+  ];
+  const { bytes } = await repaired(old([makeNode('Add', ['x', 'b'], 'y', along)]), 'raise-opset');
+  const { graph, opsetImport } = onnx.ModelProto.decode(bytes!);
+  expect(opsetImport!.map(({ version }) => Number(version))).toEqual([7]);
+  expect(graph!.node).toMatchObject([{ opType: 'Reshape' }, { opType: 'Add', name: 'y', attribute: [] }]);
+  expect((await repaired(bytes!, 'raise-opset')).bytes).toBeNull();
+  const dropout = await repaired(old([makeNode('Dropout', ['x'], 'y')]), 'raise-opset');
+  expect(dropout).toMatchObject({ bytes: null, refused: [{ name: 'y', operator: 'Dropout' }] });
+});
+
+it('known-branch also decides an If inside of one that stays', async () => {
+  const inner = makeNode('If', ['c'], 'v', [
+    { name: 'then_branch', type: 5, g: { name: 't', node: [makeNode('Relu', ['x'], 'w')], output: [{ name: 'w' }] } },
+    { name: 'else_branch', type: 5, g: { name: 'e', node: [makeNode('Det', ['x'], 'd')], output: [{ name: 'd' }] } },
+  ]);
+  const model = encoded({
+    name: 'g',
+    node: [
+      makeNode('Shape', ['x'], 's'),
+      makeNode('Gather', ['s', 'zero'], 'n'),
+      makeNode('Equal', ['n', 'two'], 'c'),
+      makeNode('If', ['open'], 'y', [
+        { name: 'then_branch', type: 5, g: { name: 'a', node: [inner], output: [{ name: 'v' }] } },
+        {
+          name: 'else_branch',
+          type: 5,
+          g: { name: 'b', node: [makeNode('Sin', ['x'], 'z')], output: [{ name: 'z' }] },
+        },
+      ]),
+    ],
+    input: [value('x', ['b', 3]), value('open', [], 9)],
+    output: [{ name: 'y' }],
+    initializer: [
+      { name: 'zero', dims: [], dataType: 7, int64Data: [0] },
+      { name: 'two', dims: [], dataType: 7, int64Data: [2] },
+    ] as onnx.ITensorProto[],
+  });
+  const { bytes, places } = await repaired(model, 'known-branch', [new Map([['x', [2, 3]]])]);
+  expect(places).toMatchObject([{ name: 'v', note: 'the condition is true' }]);
+  const outer = onnx.ModelProto.decode(bytes!).graph!.node!.find(({ opType }) => opType === 'If')!;
+  expect(outer.attribute![0]!.g!.node).toMatchObject([{ opType: 'Relu', name: 'v', output: ['v'] }]);
+});
+
 it('known-branch keeps the branches that nested Ifs take, and what subgraphs inside of them read', async () => {
   const node = (opType: string, input: string[], output: string[], attribute: object[] = []) => ({
     opType,
@@ -152,10 +260,10 @@ it('known-branch keeps the branches that nested Ifs take, and what subgraphs ins
     { opType: 'If', output: ['y'] },
   ]);
   expect(kept[1]!.attribute![0]!.g!.node).toMatchObject([{ opType: 'Neg', input: ['t'] }]);
-  // With a batch of 2 the condition is false, and of both nothing is known.
+  // With a batch of 2 the condition is false; of both only the inner one is known.
   expect(opsIn((await repaired(model, 'known-branch', [new Map([['x', [2, 1]]])])).bytes!)).toContain('Sin');
   const both = [1, 2].map((batch) => new Map([['x', [batch, 1]]]));
-  expect((await repaired(model, 'known-branch', both)).bytes).toBeNull();
+  expect((await repaired(model, 'known-branch', both)).places).toMatchObject([{ name: 'v' }]);
 });
 
 it('leaves constants of random operators alone when it folds', async () => {
@@ -304,4 +412,22 @@ it('has ids of its own for all repairs, in kebab case, each with what a page of 
     expect(title).toMatch(/^[A-Z].*[^.]$/);
     for (const text of [rejected, proof]) expect(text).toMatch(/\.$/);
   }
+});
+
+it('selects what repairs wrote by the name of the original', async () => {
+  const graph = {
+    name: 'g',
+    node: [
+      makeNode('Mul', ['x', 'x'], 'd/expand-determinant/Mul'),
+      makeNode('Sub', ['d/expand-determinant/Mul', 'x'], 'd'),
+    ],
+    input: [value('x', [2])],
+    output: [{ name: 'd' }],
+  };
+  const { model } = await subjectOf(bytesOf(encoded(graph)));
+  const place = { node: '0', name: 'd', operator: 'Det', by: model.nodes.map(({ name }) => name), note: null };
+  const step = { id: 'expand-determinant', title: '', class: 'rounding' as const, places: [place] };
+  const index = new NodeIndex(modelFacts({ ...model, metadata: [writeMap([step], null, null)] }, 'm.onnx'));
+  expect([...index.named('d')]).toEqual([0, 1]);
+  expect([...new NodeIndex(modelFacts(model, 'm.onnx')).named('d')]).toEqual([1]);
 });

@@ -124,15 +124,16 @@ describe('sorting rows', () => {
     expect(lines).toHaveLength(report.layers.length);
   });
 
-  it('has what only a trace or Nsight Compute says in columns of its own', () => {
+  it('has what only a trace, Nsight Compute or a second build says in columns of its own', () => {
     const counters = { sm: 10, dram: 20, tensor: 0, occupancy: null };
     const traced = { averageMs: 2, p50: 1, p90: 3, p99: 4, launches: 10, launchMs: 0.5, gapMs: 0.25, counters };
-    const report = handReport([], [handLayer(0, 'other', [], traced), handLayer(1, 'other', [])]);
+    const saved = { launches: 3, bytes: null, ms: -0.5 };
+    const report = handReport([], [handLayer(0, 'other', [], { ...traced, saved }), handLayer(1, 'other', [])]);
     const own = layerColumns.filter(({ optional, id }) => optional === true && id !== 'computes');
     expect(csvOf(toLayerRows(report), own).split('\r\n')).toEqual([
-      'p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms),SM (%),Memory (%),Tensor Cores (%),Occupancy (%)',
-      '1,3,4,10,0.5,0.25,10,20,0,',
-      ',,,,,,,,,',
+      'Time Saved (ms),Launches Saved,Bytes Saved,p50 (ms),p90 (ms),p99 (ms),Launches,Launch (ms),Gap Before (ms),SM (%),Memory (%),Tensor Cores (%),Occupancy (%)',
+      '-0.5,3,,1,3,4,10,0.5,0.25,10,20,0,',
+      ',,,,,,,,,,,,',
       '',
     ]);
   });

@@ -1,12 +1,13 @@
 import { pieceSize } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import { errorStep, paints } from '../../../../src/core/picture/graph/overlay.ts';
-import { itemTitle } from '../../../../src/core/picture/graph/scene.ts';
+import { itemTitle, shortTitle } from '../../../../src/core/picture/graph/scene.ts';
 import type { Brush } from '../brush.ts';
-import { type Frame, type LabelSpace, letterSize, onScreen } from '../drawView.ts';
+import { type Frame, type LabelSpace, leastLetters, onScreen } from '../drawView.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';
 import { errorLabel, judgedPoint } from '../../panels/accuracyDetails.ts';
 import { tensorCard } from '../../panels/tensorDetails.ts';
 import type { Picture } from '../../view/graphModel.ts';
+import type { IsOnLine } from './lineFinder.ts';
 
 /** Lines of edges; where the colors show errors, in the color of the error that they carry. */
 export function drawEdges(brush: Brush, frame: Frame): void {
@@ -127,50 +128,94 @@ export function drawLitEdges(brush: Brush, frame: Frame): void {
     for (const piece of lit) if (picture.lastPiece[piece] === 1) head(brush, frame, piece, palette.theme.focus);
 }
 
-/** Ends of edges that are too long to draw: a stub and a name, which leads to the other end. */
-export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace): void {
-  const { picture, camera, palette, model } = frame;
-  const { scene, layout } = picture;
+/** Ends of edges that are not drawn: the name of what is at the other end, next to the box, which leads there. */
+export function drawPortals(brush: Brush, frame: Frame, labels: LabelSpace, isOnLine: IsOnLine): void {
+  const { picture, camera, model } = frame;
+  const { scene } = picture;
   if (camera.k < 0.3) return;
-  const size = letterSize(11 * camera.k, 9, 11);
-  const stub = 12 * camera.k;
-  const chips: { x: number; y: number; text: string; target: number }[] = [];
-  brush.beginLines(palette.theme.strong, 1.2, true);
   for (const [item, edges] of picture.portalsOut) {
     if (!visible(frame, item)) continue;
-    const x = (layout.x[item]! + layout.width[item]! * 0.78) * camera.k + camera.x;
-    const y = (layout.y[item]! + layout.height[item]!) * camera.k + camera.y;
-    const text =
-      edges.length === 1
-        ? `→ ${itemTitle(model.graph, model.hierarchy, scene, scene.to[edges[0]!]!)}`
-        : graphStrings.portalTo(edges.length);
-    brush.line(x, y, x, y + stub, y + stub, y);
-    chips.push({ x, y: y + stub, text, target: scene.to[edges[0]!]! });
+    const [first] = edges;
+    const target = scene.to[first!]!;
+    const text = edges.length === 1 ? `→ ${nameOf(frame, target)}` : graphStrings.portalTo(edges.length);
+    drawChip(brush, frame, labels, isOnLine, { item, text, target, leaves: true });
   }
   for (const [item, edges] of picture.portalsIn) {
-    if (!visible(frame, item)) continue;
-    const x = (layout.x[item]! + layout.width[item]! * 0.22) * camera.k + camera.x;
-    const y = layout.y[item]! * camera.k + camera.y;
-    const target = scene.from[edges[0]!]!;
-    const more = edges.length > 1 ? ` +${edges.length - 1}` : '';
-    const text = graphStrings.portalFrom(itemTitle(model.graph, model.hierarchy, scene, target)) + more;
-    brush.line(x, y - stub, x, y, y, y);
-    chips.push({ x, y: y - stub - size - 4, text, target });
+    // What a constant is says the constant itself, next to what reads it first.
+    const sources = edges.map((edge) => scene.from[edge]!).filter((source) => !isConstant(model, scene, source));
+    const [source] = sources;
+    if (source === undefined || !visible(frame, item)) continue;
+    const more = sources.length > 1 ? ` +${sources.length - 1}` : '';
+    const text = graphStrings.portalFrom(nameOf(frame, source)) + more;
+    drawChip(brush, frame, labels, isOnLine, { item, text, target: source, leaves: false });
   }
-  brush.endLines();
-  for (const { x, y, text, target } of chips) {
-    const fitted = frame.fit(text, 150, size, false, 'end');
-    if (fitted === '') continue;
-    const width = frame.fit.width(fitted, size, false) + 10;
-    const box = { x: x - width / 2, y, width, height: size + 5, target: { kind: 'item', item: target } as const };
+}
+
+const isConstant = ({ graph }: Frame['model'], { kind, ref }: Picture['scene'], item: number): boolean =>
+  kind[item] === 'node' && graph.data.nodes[ref[item]!]!.op === 'Constant';
+
+/** An item as its box names it, a node by what tells it from others of its operator. */
+function nameOf({ model, picture: { scene } }: Frame, item: number): string {
+  const own = scene.kind[item] === 'node' ? shortTitle(model.graph, model.hierarchy, scene.ref[item]!) : '';
+  return own === '' ? itemTitle(model.graph, model.hierarchy, scene, item) : own;
+}
+
+/** The end of an edge at an item, the name of what is at the other end, and that item. */
+interface Chip {
+  item: number;
+  text: string;
+  target: number;
+  leaves: boolean;
+}
+
+/** Next to a box, rather off lines; nothing where there is no room. */
+function drawChip(
+  brush: Brush,
+  frame: Frame,
+  labels: LabelSpace,
+  isOnLine: IsOnLine,
+  { item, text, target, leaves }: Chip,
+): void {
+  const { picture, camera, palette } = frame;
+  const { layout } = picture;
+  const size = leastLetters;
+  const fitted = frame.fit(text, 150, size, false, 'end');
+  if (fitted === '') return;
+  const [width, height] = [frame.fit.width(fitted, size, false) + 10, size + 5];
+  const left = layout.x[item]! * camera.k + camera.x;
+  const top = layout.y[item]! * camera.k + camera.y;
+  const [right, bottom] = [left + layout.width[item]! * camera.k, top + layout.height[item]! * camera.k];
+  const stub = 8;
+  const middle = (top + bottom - height) / 2;
+  // What leaves a box is at its right or below it, what enters it at its left or above it.
+  const level = leaves ? bottom + stub : top - stub - height;
+  const sides: [x: number, y: number][] = [
+    [right + stub, middle],
+    [left - stub - width, middle],
+  ];
+  const places = [...(leaves ? sides : sides.toReversed()), [right - width, level] as const, [left, level] as const];
+  const clear = places.filter(([x, y]) => !isOnLine({ x, y, width, height }, 0));
+  for (const [x, y] of [...clear, ...places]) {
+    const box = { x, y, width, height, target: { kind: 'item', item: target } as const };
     if (!labels.take(box)) continue;
-    brush.box(box.x, box.y, box.width, box.height, {
+    brush.beginLines(palette.theme.strong, 1.2, true);
+    if (y === middle) {
+      const [from, to] = x > left ? [right, x] : [x + width, left];
+      brush.line(from, y + height / 2, to, y + height / 2, y + height / 2, y + height / 2);
+    } else {
+      const at = x + width / 2;
+      const [from, to] = leaves ? [bottom, y] : [y + height, top];
+      brush.line(at, from, at, to, to, (from + to) / 2);
+    }
+    brush.endLines();
+    brush.box(x, y, width, height, {
       fill: palette.theme.background,
       stroke: palette.theme.strong,
-      radius: box.height / 2,
+      radius: height / 2,
       dashed: true,
     });
-    brush.text(fitted, x, y + box.height / 2, { size, color: palette.theme.muted, align: 'center' });
+    brush.text(fitted, x + width / 2, y + height / 2, { size, color: palette.theme.muted, align: 'center' });
+    return;
   }
 }
 
@@ -216,7 +261,7 @@ function label(brush: Brush, frame: Frame, labels: LabelSpace, edge: number, pie
   const parts = [tensorCard(model, origin), errorLabel(model, origin)];
   const text = parts.filter((part) => part !== '').join(' · ');
   if (text === '') return;
-  const size = 10;
+  const size = leastLetters;
   const width = frame.fit.width(text, size, false) + 8;
   const box = {
     x: x + 4,

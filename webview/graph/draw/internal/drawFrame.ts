@@ -73,7 +73,7 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   const isOnLine = lineFinder(frame);
   drawModuleLabels(brush, frame, labels, isOnLine);
   drawGroupLabels(brush, frame, labels, isOnLine);
-  drawPortals(brush, frame, labels);
+  drawPortals(brush, frame, labels, isOnLine);
   drawEdgeLabels(brush, frame, labels);
   return labels.boxes;
 }

@@ -94,6 +94,7 @@ function drawShape(
   const { camera } = frame;
   const loops = outlineAt(region, margin);
   const radius = Math.min(14, (margin + 4) * camera.k);
+  drawTurns(brush, frame, region, lines.at(-1)![1]);
   for (const [beyond, stroke] of lines) {
     drawNecks(brush, frame, region, stroke, beyond);
     if (!dashed) brush.shape(loops, camera, { stroke, lineWidth: 2 * beyond, radius });
@@ -114,6 +115,29 @@ function drawNecks(
   const { pieces } = picture.layout;
   brush.beginLines(color, neckWidth * k + 2 * beyond, false);
   for (const piece of region.necks) {
+    if (isTurn(pieces, piece)) continue;
+    const at = piece * pieceSize;
+    const [x0, x1] = [pieces[at]! * k + x, pieces[at + 2]! * k + x];
+    const [y0, y1, y2] = [pieces[at + 1]! * k + y, pieces[at + 3]! * k + y, pieces[at + 4]! * k + y];
+    brush.line(x0, y0, x1, y1, y2, pieces[at + 5]! * k + y);
+  }
+  brush.endLines();
+}
+
+/** Whether a piece leads out of a column or into the next one. */
+function isTurn(pieces: Float32Array, piece: number): boolean {
+  const at = piece * pieceSize;
+  const [y0, y1, c] = [pieces[at + 1]!, pieces[at + 3]!, pieces[at + 5]!];
+  return c > Math.max(y0, y1) || c < Math.min(y0, y1);
+}
+
+/** A group's way to the next column: one line, since a boundary around each edge would be a bundle of pipes. */
+function drawTurns(brush: Brush, { picture, camera: { k, x, y } }: Frame, region: GroupOutline, color: string): void {
+  const { pieces } = picture.layout;
+  const turns = region.necks.filter((piece) => isTurn(pieces, piece));
+  if (turns.length === 0) return;
+  brush.beginLines(color, Math.max(1.5, 3 * Math.min(1, k)), false);
+  for (const piece of turns) {
     const at = piece * pieceSize;
     const [x0, x1] = [pieces[at]! * k + x, pieces[at + 2]! * k + x];
     const [y0, y1, y2] = [pieces[at + 1]! * k + y, pieces[at + 3]! * k + y, pieces[at + 4]! * k + y];

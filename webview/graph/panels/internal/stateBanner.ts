@@ -21,6 +21,7 @@ const signs: Record<Kind, string> = {
   profile: 'i',
   engine: 'i',
   part: 'i',
+  near: 'i',
   running: '…',
 };
 

@@ -1,24 +1,51 @@
 import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
-import { openingSteps } from '../../../../src/core/picture/graph/hierarchy.ts';
-import type { GraphModel } from '../graphModel.ts';
-import type { Stage } from '../../draw/stage.ts';
+import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
+import { type Columns, columnsIn } from '../../../../src/core/picture/graph/scene.ts';
+import { type GraphModel, noColumns } from '../graphModel.ts';
+import { leastScale, margin, type Stage } from '../../draw/stage.ts';
+import { labelRoom } from './navigate.ts';
 
-/** Names are still read easily at this scale. */
-const readable = 0.66;
-/** More steps than this are not worth trying out. */
-const most = 40;
+/** More modules than these are not tried, and after so many in a row that do not fit no more. */
+const [most, mostFailed] = [40, 5];
 
-/** The modules to open at first: as many as fit the screen with readable names. */
-export function firstOpen(model: GraphModel, stage: Stage): Set<string> {
-  const [none, ...more] = openingSteps(model.hierarchy).slice(0, most);
-  let best = none ?? new Set<string>();
-  for (const step of more) {
-    const { totalWidth, totalHeight } = nestedLayout(model.request(step).input);
-    // A later, smaller module may still fit where this one does not; but steps build on each other.
-    if (stage.scaleFor(totalWidth, totalHeight, 40) < readable) break;
-    best = step;
+/** What is open at first, and what begins columns then. */
+export interface Opening {
+  open: Set<string>;
+  columns: Columns;
+}
+
+/** Columns grow by this where the picture would be wider than the screen. */
+const taller = 1.4;
+
+/**
+ * The modules to open at first: as many as fit the screen with readable names. Columns are as tall as the screen, or
+ * taller where even closed modules do not fit: then one goes on by scrolling down.
+ */
+export function firstOpen(model: GraphModel, stage: Stage): Opening {
+  const { modules, byId } = model.hierarchy;
+  let room = (stage.size.height - 2 * margin - labelRoom) / leastScale;
+  const wide = (stage.size.width - 2 * margin) / leastScale;
+  const picture = (open: ReadonlySet<string>) => {
+    const { scene, input } = model.request(open, noColumns, room);
+    return { scene, layout: nestedLayout(input) };
+  };
+  let open = new Set<string>();
+  let best = picture(open);
+  for (let i = 0; i < 12 && best.layout.totalWidth > wide && best.layout.begins.includes(1); i++) {
+    room *= taller;
+    best = picture(open);
   }
-  return best;
+  let failed = 0;
+  for (const id of openingOrder(model.hierarchy).slice(0, most)) {
+    const { parent } = modules[byId.get(id)!]!;
+    if (parent > 0 && !open.has(modules[parent]!.id)) continue;
+    const more = new Set([...open, id]);
+    const tried = picture(more);
+    if (stage.scaleFor(tried.layout.totalWidth, tried.layout.totalHeight + labelRoom, margin) >= leastScale) {
+      [open, best, failed] = [more, tried, 0];
+    } else if (++failed === mostFailed) break;
+  }
+  return { open, columns: columnsIn(model.graph, model.hierarchy, best.scene, best.layout.begins) };
 }
 
 /** The modules that open with one: of a repetition also its first block, since that says most when seen from the inside. */

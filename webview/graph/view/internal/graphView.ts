@@ -21,7 +21,7 @@ import type { Inspector, Subject } from '../../panels/inspector.ts';
 import type { PlaceBar } from '../../panels/placeBar.ts';
 import { CarryOver } from '../carryOver.ts';
 import { firstFault } from '../faultyPoints.ts';
-import { GraphModel, type Picture } from '../graphModel.ts';
+import { GraphModel, noColumns, type Picture } from '../graphModel.ts';
 import type { GraphTree } from '../graphTree.ts';
 import { crumbsOf } from './crumbs.ts';
 import { describeModel, showLegend } from './describeModel.ts';
@@ -32,9 +32,9 @@ import { GraphPointer, type PointedView } from './graphPointer.ts';
 import { GraphSelection, type SelectingView } from './graphSelection.ts';
 import { isOf, type KeptState, leftAt, overlayFor, stateOf } from './keptState.ts';
 import { LayoutClient } from './layoutClient.ts';
-import { keepInPlace, showAll, showFirst, showItem } from './navigate.ts';
+import { keepInPlace, keepInSight, showAll, showFirst, showItem } from './navigate.ts';
 import { performAction } from './performAction.ts';
-import { subjectOf } from './subjectOf.ts';
+import { pointsOfSubject, subjectOf } from './subjectOf.ts';
 
 const bodyFont = (): string => getComputedStyle(document.body).fontFamily;
 
@@ -92,7 +92,10 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   #due: GraphAction | null = null;
   #building: Building | null = null;
   #open = new Set<string>();
+  /** What began columns on the first picture: opening modules moves nothing to another column. */
+  #columns = noColumns;
   #overlay: OverlayKind = 'fusion';
+  #sizes = { page: { width: 0, height: 0 }, stage: { width: 0, height: 0 } };
   readonly selecting: GraphSelection;
   readonly part: GraphPart;
   readonly pointer: GraphPointer;
@@ -119,9 +122,22 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     this.pointer = new GraphPointer(this);
     listenTo(this.#parts, this.pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
+      this.#resized(root);
       this.redraw();
     });
     this.show(null, '');
+  }
+
+  /** The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
+  #resized({ clientWidth: width, clientHeight: height }: HTMLElement): void {
+    const before = this.#sizes;
+    this.#sizes = { page: { width, height }, stage: this.stage.size };
+    if (before.page.width === width && before.page.height === height) return;
+    if (this.#model?.picture == null || before.stage.width === 0 || before.stage.height === 0) return;
+    const { subject } = this.#marks;
+    if (this.stage.isFitted && subject === null) showFirst(this.#model, this.stage);
+    else
+      keepInSight(this.#model, this.stage, before.stage, subject === null ? [] : pointsOfSubject(this.#model, subject));
   }
 
   show(data: ViewData | null, message: string): void {
@@ -215,12 +231,13 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       look = () => this.stage.set(carry.camera());
     } else if (kept !== null && isOf(kept, model)) {
       this.#open = new Set(kept.open);
+      this.#columns = new Map(kept.columns?.map(([id, keys]) => [id, new Set(keys)]));
       model.setFlat(kept.flat);
       look = () => this.stage.set(kept.camera);
     } else {
       if (before !== null) this.#marks.clear();
       this.selecting.forget();
-      this.#open = firstOpen(model, this.stage);
+      ({ open: this.#open, columns: this.#columns } = firstOpen(model, this.stage));
       this.pointer.focusedKey = '';
       const fault = firstFault(model.faults);
       if (fault !== undefined) {
@@ -278,6 +295,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
 
   collapseAll(): void {
     this.#open = new Set();
+    this.#columns = noColumns;
     this.#relayout(() => showFirst(this.#model!, this.stage));
   }
 
@@ -329,7 +347,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
 
   #relayout(then: () => void, { atOnce = false } = {}): void {
     const model = this.#model!;
-    const { scene, input } = model.request(this.#open);
+    const { scene, input } = model.request(this.#open, this.part.isActive ? noColumns : this.#columns);
     this.#then = then;
     const place = (layout: LayoutResult) => {
       if (this.#model !== model) return;
@@ -383,7 +401,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   #keep(): void {
     // Without a picture one looks nowhere yet; a part of the graph is left with the page.
     if (this.#model?.picture == null || this.part.isActive) return;
-    this.#kept.set(stateOf(this.#model, this.#open, this.#overlay, this.stage.camera, this.#marks.selection));
+    const opening = { open: this.#open, columns: this.#columns };
+    this.#kept.set(stateOf(this.#model, opening, this.#overlay, this.stage.camera, this.#marks.selection));
   }
 
   get #marks(): Highlights {

@@ -3,11 +3,14 @@ import type { OverlayKind } from '../../../../src/core/picture/graph/overlay.ts'
 import type { ViewData } from '../../../../src/core/picture/graph/viewData.ts';
 import type { Selection } from '../../../../src/protocol/views.ts';
 import type { GraphModel } from '../graphModel.ts';
+import type { Opening } from './firstOpen.ts';
 
 /** What survives hiding and reloading. */
 export interface KeptState {
   structure: string;
   open: string[];
+  /** What begins columns, by module; absent: chosen by an older version. */
+  columns?: [string, string[]][];
   flat: boolean;
   overlay: OverlayKind;
   camera: Camera;
@@ -27,11 +30,19 @@ const textOf = (selection: Selection): string => JSON.stringify(selection).slice
 /** What is to be kept of a model with a picture. */
 export const stateOf = (
   { structure, flat }: GraphModel,
-  open: ReadonlySet<string>,
+  { open, columns }: Opening,
   overlay: OverlayKind,
   camera: Camera,
   selection: Selection,
-): KeptState => ({ structure, open: [...open], flat, overlay, camera, selection: textOf(selection) });
+): KeptState => ({
+  structure,
+  open: [...open],
+  columns: [...columns].map(([id, keys]) => [id, [...keys]]),
+  flat,
+  overlay,
+  camera,
+  selection: textOf(selection),
+});
 
 /** Whether the user left just this model with just this selected: nothing was pointed at since. */
 export const leftAt = (kept: KeptState | null, model: GraphModel, selection: Selection): boolean =>

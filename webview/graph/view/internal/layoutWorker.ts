@@ -12,8 +12,8 @@ const scope = globalThis as unknown as WorkerScope;
 scope.onmessage = ({ data: { id, input } }) => {
   try {
     const result = nestedLayout(input);
-    const { x, y, width, height, pieces, edgeStart, edgePieces, portal, back } = result;
-    const arrays = [x, y, width, height, pieces, edgeStart, edgePieces, portal, back];
+    const { x, y, width, height, pieces, edgeStart, edgePieces, portal, back, begins } = result;
+    const arrays = [x, y, width, height, pieces, edgeStart, edgePieces, portal, back, begins];
     scope.postMessage(
       { id, result },
       arrays.map(({ buffer }) => buffer as ArrayBuffer),

@@ -1,10 +1,18 @@
 import type { LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import type { GraphModel } from '../graphModel.ts';
-import type { Stage } from '../../draw/stage.ts';
+import type { Bounds, Stage } from '../../draw/stage.ts';
 import { minimapRoom } from '../../panels/minimap.ts';
 
 /** Above the graph, for the names of boundaries that begin there. */
-const labelRoom = 24;
+export const labelRoom = 24;
+
+/** A whole graph of that size, with its labels. */
+export const wholeGraph = (width: number, height: number): Bounds => ({
+  left: 0,
+  top: -labelRoom,
+  right: width,
+  bottom: height,
+});
 
 /** The whole graph. */
 export function showAll(
@@ -13,7 +21,9 @@ export function showAll(
   options: { animate?: boolean; readable?: boolean } = {},
 ): void {
   const { totalWidth, totalHeight } = model.picture!.layout;
-  if (totalWidth > 0) stage.show(0, -labelRoom, totalWidth, totalHeight, options);
+  if (totalWidth <= 0) return;
+  stage.show(wholeGraph(totalWidth, totalHeight), options);
+  stage.isFitted = true;
 }
 
 /** The whole graph where its names can be read, otherwise its beginning. */
@@ -52,6 +62,40 @@ export function showItem(model: GraphModel, stage: Stage, item: number): void {
   stage.set({ k, x: x + width / 2 - (left + right) / 2, y: y + height / 2 - (top + bottom) / 2 });
 }
 
+/**
+ * After the window changed its size: what was in the middle stays there, or what is selected where it was, if it was in
+ * sight; all of that stays in sight.
+ */
+export function keepInSight(
+  model: GraphModel,
+  stage: Stage,
+  before: { width: number; height: number },
+  points: readonly number[],
+): void {
+  const { k, x, y } = stage.camera;
+  const { width, height } = stage.size;
+  const { scene, layout } = model.picture!;
+  const { left, top, right, bottom } = boundsOf(
+    layout,
+    points.map((point) => scene.itemOfPoint[point]!),
+  );
+  const [cx, cy] = [((left + right) / 2) * k + x, ((top + bottom) / 2) * k + y];
+  const isSeen = points.length > 0 && cx > 0 && cx < before.width && cy > 0 && cy < before.height;
+  const [fx, fy] = isSeen ? [cx / before.width, cy / before.height] : [0.5, 0.5];
+  const moved = { k, x: x + (width - before.width) * fx, y: y + (height - before.height) * fy };
+  if (isSeen) {
+    moved.x += inside(left * k + moved.x, right * k + moved.x, width);
+    moved.y += inside(top * k + moved.y, bottom * k + moved.y, height);
+  }
+  stage.set(moved);
+}
+
+/** How far a range must move to be on the screen, its beginning at least. */
+function inside(from: number, to: number, screen: number): number {
+  const back = Math.min(0, screen - insight - to);
+  return Math.max(back, insight - from);
+}
+
 /** After the inspector took its room: moves an item that it cut off so far that all of it is in sight. */
 export function pullIntoSight(model: GraphModel, stage: Stage, item: number): void {
   const { left, top, right, bottom } = placeOf(model, stage, item);
@@ -62,13 +106,6 @@ export function pullIntoSight(model: GraphModel, stage: Stage, item: number): vo
   if ((dx === 0 && dy === 0) || left + dx < 0 || top + dy < 0) return;
   const { k, x, y } = stage.camera;
   stage.set({ k, x: x + dx, y: y + dy });
-}
-
-interface Bounds {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
 }
 
 function boundsOf(layout: LayoutResult, items: Iterable<number>): Bounds {
@@ -91,7 +128,7 @@ export function bringIntoSight(model: GraphModel, stage: Stage, points: number[]
   const { k, x, y } = stage.camera;
   const { width, height } = stage.size;
   const seen = right * k + x > 40 && left * k + x < width - 40 && bottom * k + y > 40 && top * k + y < height - 40;
-  if (!seen) stage.show(left, top, right, bottom, { readable: true });
+  if (!seen) stage.show({ left, top, right, bottom }, { readable: true });
 }
 
 /** Brings a group to the middle, as large as fits the screen; what of it is in closed modules, with them. */
@@ -100,7 +137,7 @@ export function centerGroup(model: GraphModel, stage: Stage, group: number): voi
   const items = new Set((model.segments.get(group) ?? []).map(({ item }) => item));
   for (const point of model.fusion.groups[group]!.points) items.add(scene.itemOfPoint[point]!);
   const { left, top, right, bottom } = boundsOf(layout, items);
-  stage.show(left, top - labelRoom, right, bottom, { readable: true });
+  stage.show({ left, top: top - labelRoom, right, bottom }, { readable: true });
 }
 
 /** Remembers where an item is on the screen; what it gives puts the item that it became after a layout there. */

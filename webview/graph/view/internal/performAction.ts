@@ -21,6 +21,7 @@ export function performAction(action: GraphAction, view: ActedOn, search: Search
     back: () => view.selecting.step(-1),
     forward: () => view.selecting.step(1),
     selectAll: () => selectAll(view),
+    selectGroup: () => selectGroup(view),
     isolate: () => view.part.isolate(),
     isolatePaths: () => view.part.isolatePaths(),
     showAll: () => view.part.showAll(),
@@ -34,6 +35,13 @@ function selectAll({ model, selecting }: ActedOn): void {
   const field = document.activeElement;
   if (field instanceof HTMLInputElement) field.select();
   else selecting.selectNodes([...model!.graph.data.nodes.keys()], false);
+}
+
+/** Selects the group of the selected node. */
+function selectGroup({ model, selecting }: ActedOn): void {
+  const { subject } = selecting.marks;
+  const group = subject?.kind === 'point' ? model!.fusion.groupOf[subject.point]! : -1;
+  if (group >= 0) selecting.selectGroup(group);
 }
 
 /** Opens the selected module with all in it, or everything. */

@@ -34,6 +34,16 @@ const FOREIGN =
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'name-backslash',
+    code: 'no-implementation',
+    pattern:
+      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node (?<layer>\{ForeignNode\[[^\n]*\\[^\n]*\]\})/,
+    cause: 'TensorRT cannot compile {layer}: the names of its nodes have backslashes.',
+    advice: 'Rename these nodes: TensorRT-RTX builds them as they are, TensorRT 10.6 does not.',
+    sure: 'likely',
+    source: 'built with TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
@@ -134,7 +144,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated/i,
+      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The build ran out of memory.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

@@ -103,6 +103,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; DDTRobot/tita_rl_sim2sim2real#7',
   },
   {
+    id: 'embedded-device-unknown',
+    code: 'gpu-unsupported',
+    pattern: /Unknown embedded device detected/,
+    cause: 'This TensorRT does not know the memory size of this Jetson: it is older than the module.',
+    advice:
+      'Install the JetPack that supports the module: its TensorRT knows it. Do not mix packages of different JetPacks.',
+    source: 'TensorRT utils.cpp::checkMemLimit; forums of NVIDIA Jetson',
+  },
+  {
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
@@ -112,6 +121,28 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209',
+  },
+  {
+    id: 'compiler-older-than-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /nvrtc: error: invalid value for --gpu-architecture|ptxas fatal\s*: Value 'sm_(?<sm>\d+)a?' is not defined|NVRTC_ERROR_INVALID_OPTION/,
+    cause:
+      'The CUDA compiler that is installed (NVRTC, ptxas) does not know this GPU[[, SM {sm}]]: it is older than the GPU, or so new that it dropped it.',
+    advice:
+      'Install the CUDA version that this TensorRT was built with, and a TensorRT that supports the GPU (its support matrix lists both), and see that no older libnvrtc comes first in LD_LIBRARY_PATH.',
+    source: 'CUDA, NVRTC and ptxas',
+  },
+  {
+    id: 'object-not-created',
+    code: 'library-missing',
+    pattern: /what\(\):\s+Failed to create object/,
+    cause:
+      'TensorRT could not create its builder or runtime: CUDA cannot be initialized here, or the libraries do not fit.',
+    advice: `Look at the first error above. ${CONTAINER} Compare the version of TensorRT that the program was compiled with and the one that is loaded.`,
+    after: ['library-missing', 'library-mismatch', 'gpu-unsupported', 'out-of-memory'],
+    sure: 'likely',
+    source: 'TensorRT samples, common.h',
   },
   {
     id: 'python-package-missing',

@@ -34,6 +34,24 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'weights-count',
+    code: 'weights-missing',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): (?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+    named: (m) => ({
+      layer: m.groups!['layer'],
+      values: {
+        layer: m.groups!['layer'],
+        have: m.groups!['have'] ?? m.groups!['have2'],
+        want: m.groups!['want'] ?? m.groups!['want2'],
+      },
+    }),
+    cause: 'The weights of {layer} have {have} numbers, and its shape needs {want}.',
+    advice:
+      'With 0 numbers the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded. Fold constants and keep weights as initializers; otherwise export again.',
+    source: 'TensorRT network checks; NVIDIA/TensorRT#805',
+  },
+  {
     id: 'initializer-type',
     code: 'unsupported-type',
     pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
@@ -63,6 +81,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
+    id: 'uff-or-caffe',
+    code: 'model-unreadable',
+    pattern:
+      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser|CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
+    cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
+    advice:
+      'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',
+    sure: 'likely',
+    source: 'TensorRT 9.0 release notes; dusty-nv/jetson-inference#297',
+  },
+  {
     id: 'graph-cycle',
     code: 'model-unreadable',
     pattern: /Failed to sort (?:the )?model topologically|Graph contains a cycle/,
@@ -84,9 +113,10 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'model-damaged',
     code: 'model-unreadable',
     pattern:
-      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing message|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
+      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
-    advice: 'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines.',
+    advice:
+      'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
@@ -119,7 +149,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'input-not-registered',
     code: 'model-unreadable',
-    pattern: /Node input was not registered|toposort/,
+    pattern: /Node input was not registered|tensors(?:\(\))?\.count\(input_?[nN]ame\)|toposort/,
     cause:
       'TensorRT does not find a tensor that this node reads: no node gives it (the model was cut badly), or the tensor is a sparse initializer.',
     advice: 'Export it again with dense initializers, or check it with `python -m onnx.checker`.',
@@ -194,6 +224,16 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'This node calls a function of the model with {have} inputs where its definition has {want}.',
     advice: 'Inline the functions (`onnx.inliner.inline_local_functions`).',
     source: 'onnx-tensorrt onnxOpImporters.cpp (TensorRT 10.1 and later)',
+  },
+  {
+    id: 'function-scope',
+    code: 'model-invalid',
+    pattern: /Found input: (?<tensor>\S+) that does not correspond to an outside scope name/,
+    severity: 'warning',
+    cause:
+      "TensorRT's parser takes input {tensor} of a function that another function calls from outside: the engine may compute something else than the model.",
+    advice: 'Inline the functions (`onnx.inliner.inline_local_functions`) and compare the outputs with ONNX Runtime.',
+    source: 'built with TensorRT 10.6: the first of two nested calls was lost',
   },
   {
     id: 'if-output-counts',

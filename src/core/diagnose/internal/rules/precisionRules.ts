@@ -85,7 +85,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-missing',
     code: 'calibration-missing',
     pattern:
-      /[Cc]alibration failure|Calibrator is not being used|Missing scale and zero-point for tensor (?<tensor>\S+?)[,.]?(?:\s|$)|Int8 (?:mode )?(?:is )?(?:specified|requested|set) (?:but|without)[^\n]*calibrat/,
+      /[Cc]alibration failure|Calibrator is not being used|Missing scale and zero-point for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[,.]?(?:\s|$)|Int8 (?:mode )?(?:is )?(?:specified|requested|set) (?:but|without)[^\n]*calibrat/,
     severity: 'warning',
     cause:
       'INT8 has no scale{plural}[[ for tensor {tensor}]]: neither a calibration table (or cache) nor Q/DQ nodes provide one.',

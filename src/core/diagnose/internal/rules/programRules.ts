@@ -187,6 +187,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'C++ runtime; wang-xinyu/tensorrtx#1610',
   },
   {
+    id: 'ultralytics-onnx',
+    code: 'model-unreadable',
+    pattern: /export failure[^\n]*failed to load ONNX file: (?<file>\S+)/,
+    cause: "TensorRT's parser refuses {file}, which Ultralytics exported before.",
+    advice:
+      'The reason is in the errors of TensorRT above this line. If there are none, build the file itself with --verbose; an opset that this TensorRT does not know is a usual cause (opset=… of the export), and a newer TensorRT another way.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'ultralytics, exporter.py',
+  },
+  {
     id: 'engine-is-none',
     code: 'failed',
     pattern:

@@ -48,6 +48,16 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },
   {
+    id: 'no-current-context',
+    code: 'runtime-failed',
+    pattern:
+      /invalid device context - no currently active context|cuda\w*Error[^\n]*invalid device context|CUDA_ERROR_INVALID_CONTEXT/,
+    cause: 'No CUDA context is current in the thread that calls CUDA.',
+    advice:
+      'Create the context in the thread that runs the engine: `import pycuda.autoinit` there, or keep a context with `device.make_context()` and call `push()` before and `pop()` after the work. Do not mix it with the context of PyTorch.',
+    source: 'PyCUDA; CUDA error 201',
+  },
+  {
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:

@@ -40,6 +40,7 @@ interface Met {
   number: number;
   string: string;
   stringBytes: number;
+  stringAt: number;
   numbers: number[] | undefined;
   strings: string[] | undefined;
   tensors: OnnxTensor[] | undefined;
@@ -57,6 +58,7 @@ export function readAttribute(cursor: WireCursor, attribute: OnnxAttribute): Pen
     number: 0,
     string: '',
     stringBytes: 0,
+    stringAt: 0,
     numbers: undefined,
     strings: undefined,
     tensors: undefined,
@@ -81,6 +83,7 @@ function readContent(cursor: WireCursor, tag: number, attribute: OnnxAttribute, 
     case ATTRIBUTE.string:
       met.seen = 'string';
       met.stringBytes = cursor.size;
+      met.stringAt = cursor.pos;
       met.string = cursor.text(STRING_LIMIT);
       break;
     case ATTRIBUTE.tensor:
@@ -182,7 +185,10 @@ function settle(attribute: OnnxAttribute, met: Met): void {
   attribute.value = valueOf(kind, met);
   const isLong = met.count > LIST_LIMIT || met.pending?.some((place) => place.kind === 'ints');
   if (kind === 'string') {
-    if (met.stringBytes > STRING_LIMIT) attribute.count = met.stringBytes;
+    if (met.stringBytes > STRING_LIMIT) {
+      attribute.count = met.stringBytes;
+      attribute.offset = met.stringAt;
+    }
   } else if (isLong) attribute.count = met.count;
 }
 

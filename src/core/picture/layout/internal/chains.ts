@@ -23,9 +23,12 @@ export interface LevelInput {
   port: Uint8Array;
   /** 1 for an open box: a line to it ends where its continuation inside begins. */
   open: Uint8Array;
-  /** Size of a box when it is closed. */
-  closedWidth: Float32Array;
-  closedHeight: Float32Array;
+  /** 1 for a constant. */
+  constant: Uint8Array;
+  /** 1: its row begins a column. */
+  begins: Int8Array;
+  /** Columns are to be chosen, no taller than this; Infinity: they are those that `begins` says. */
+  room: number;
 }
 
 /** Vertices: the boxes, then one for each row that a bundle of lines passes. Steps join vertices of neighboring rows. */

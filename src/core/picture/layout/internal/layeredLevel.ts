@@ -11,6 +11,8 @@ export interface Level {
   top: Float64Array;
   width: number;
   height: number;
+  /** 1: in the first row of a column after the first. */
+  begins: Int8Array;
   /** `pieceSize` numbers a piece. */
   pieces: Float32Array;
   lineStart: Int32Array;
@@ -33,10 +35,16 @@ export function layeredLevel(input: LevelInput, options: LayoutOptions, topRow: 
   const x = placeRanks(graph, width, line, options.gap);
   const rows = placeRows(input, chains, graph, x, width, options, topRow, bottomRow);
   const top = new Float64Array(input.count);
-  for (let v = 0; v < input.count; v++) top[v] = boxTop(input, rows, v);
+  const begins = new Int8Array(input.count);
+  for (let v = 0; v < input.count; v++) {
+    top[v] = boxTop(input, rows, v);
+    const row = input.row[v]!;
+    if (row > 0 && rows.column[row] !== rows.column[row - 1]) begins[v] = 1;
+  }
   return {
     x: x.subarray(0, input.count),
     top,
+    begins,
     width: rows.width,
     height: rows.height,
     ...drawPieces(input, chains, graph, x, rows),

@@ -1,6 +1,7 @@
 import { type Chains, type LevelInput, rowOf } from './chains.ts';
 import { pieceSize, rowsBy } from '../layoutTypes.ts';
 import type { RowGraph } from './orderRanks.ts';
+import { docks } from './placeRanks.ts';
 import { boxTop, type Rows, swing, track } from './placeRows.ts';
 
 /** A line that begins this much above its row's end may have to go straight down first. */
@@ -38,7 +39,9 @@ export function drawPieces(
     const to = stepTo[s]!;
     const line = stepLine[s]!;
     const isBox = to < input.count;
-    const x0 = x[from]! + (from < input.count ? input.fromOffset[line]! : 0);
+    const x1 = x[to]! + (isBox ? input.toOffset[line]! + spread[s]! : 0);
+    const turns = columnOf(from) !== columnOf(to);
+    const x0 = from < input.count ? departure(input, x, from, line, turns ? x[from]! : x1) : x[from]!;
     let y0 = bottomOf(input, chains, rows, from);
     let next = first[s]!;
     if (blocked[s] === 1) {
@@ -47,12 +50,11 @@ export function drawPieces(
       y0 = end;
       next += 1;
     }
-    const x1 = x[to]! + (isBox ? input.toOffset[line]! + spread[s]! : 0);
     const row = rowOf(input, chains, to);
     const y1 = rows.top[row]!;
     const y2 = isBox ? boxTop(input, rows, to) : y1 + rows.size[row]!;
     const column = columnOf(from);
-    if (column === columnOf(to)) {
+    if (!turns) {
       put(next, x0, y0, x1, y1, y2, (y0 + y1) / 2);
       continue;
     }
@@ -118,7 +120,16 @@ function piecesOfLines(
   return { lineStart: start, linePieces: Int32Array.from(list) };
 }
 
-/** Several lines into one closed box arrive side by side, in the order in which they come. */
+const near = (wanted: number, middle: number, reach: number): number =>
+  Math.max(middle - reach, Math.min(middle + reach, wanted));
+
+/** A line leaves a closed box where it is nearest to where it leads. */
+function departure(input: LevelInput, x: Float64Array, from: number, line: number, to: number): number {
+  const middle = x[from]! + input.fromOffset[line]!;
+  return input.port[from] === 1 || input.open[from] === 1 ? middle : near(to, middle, docks * input.width[from]!);
+}
+
+/** Lines into one closed box arrive where they are nearest to where they come from, side by side, in their order. */
 function spreadArrivals(
   { count, width, port, open }: LevelInput,
   chains: Chains,
@@ -131,12 +142,20 @@ function spreadArrivals(
   for (let v = 0; v < count; v++) {
     const begin = start[v]!;
     const arrivals = start[v + 1]! - begin;
-    if (arrivals < 2 || port[v] === 1 || open[v] === 1) continue;
+    if (arrivals < 1 || port[v] === 1 || open[v] === 1) continue;
     const sorted = steps
       .subarray(begin, begin + arrivals)
       .toSorted((a, b) => x[stepFrom[a]!]! - x[stepFrom[b]!]! || a - b);
-    const pitch = Math.min(14, (width[v]! * 0.6) / (arrivals - 1));
-    sorted.forEach((step, i) => (spread[step] = (i - (arrivals - 1) / 2) * pitch));
+    const reach = docks * width[v]!;
+    const pitch = Math.min(14, (2 * reach) / Math.max(1, arrivals - 1));
+    // As far to the left as they come from, but room for those at the right of each.
+    let last = -Infinity;
+    sorted.forEach((step, i) => {
+      const most = reach - (arrivals - 1 - i) * pitch;
+      const least = Math.max(-reach + i * pitch, last + pitch);
+      last = Math.min(most, Math.max(least, x[stepFrom[step]!]! - x[v]!));
+      spread[step] = last;
+    });
   }
   return spread;
 }

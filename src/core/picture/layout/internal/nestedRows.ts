@@ -1,3 +1,4 @@
+import { chooseColumns } from './columns.ts';
 import { forwardOrder } from './forwardOrder.ts';
 import { type LayoutInput, rowsBy } from '../layoutTypes.ts';
 import { rankNodes } from './rankNodes.ts';
@@ -11,6 +12,10 @@ export function nestedRows(input: LayoutInput): { levels: Levels; edges: Edges }
   const edges = classify(input, levels);
   rankLevels(input, levels, edges);
   markPortals(input, levels, edges);
+  if (input.options.room === undefined) {
+    beginColumns(input, levels, edges);
+    markTurns(input, levels, edges);
+  }
   return { levels, edges };
 }
 
@@ -28,6 +33,8 @@ export interface Levels {
   local: Int32Array;
   row: Int32Array;
   rows: Int32Array;
+  /** 1 for an item in the first row of a column after the first. */
+  begins: Int8Array;
 }
 
 function gatherLevels({ parent, open }: LayoutInput): Levels {
@@ -58,6 +65,7 @@ function gatherLevels({ parent, open }: LayoutInput): Levels {
     local,
     row,
     rows: new Int32Array(box.length),
+    begins: new Int8Array(count),
   };
 }
 
@@ -156,15 +164,110 @@ function compress(rank: Int32Array): void {
   for (let i = 0; i < rank.length; i++) rank[i] = used[rank[i]!]!;
 }
 
-function markPortals({ parent, from, to, options }: LayoutInput, levels: Levels, edges: Edges): void {
+/** A constant is drawn to what reads it within so many rows. */
+const constantSpan = 2;
+
+function markPortals({ parent, from, to, options, constant }: LayoutInput, levels: Levels, edges: Edges): void {
   for (let e = 0; e < from.length; e++) {
     const first = edges.first[e]!;
     const second = edges.second[e]!;
-    let long = edges.back[e] === 1 || levels.row[second]! - levels.row[first]! > options.portalSpan;
+    const span = constant?.[from[e]!] === 1 ? constantSpan : options.portalSpan;
+    let long = edges.back[e] === 1 || levels.row[second]! - levels.row[first]! > span;
     for (let at = from[e]!; at !== first && !long; at = parent[at]!) {
       long = levels.rows[levels.around[at]!]! - levels.row[at]! > options.portalSpan;
     }
     for (let at = to[e]!; at !== second && !long; at = parent[at]!) long = levels.row[at]! + 1 > options.portalSpan;
     if (long) edges.portal[e] = 1;
   }
+}
+
+/** Takes the columns of an earlier picture, and chooses those of levels that it did not have. */
+function beginColumns(input: LayoutInput, levels: Levels, edges: Edges): void {
+  const { width, height, begins, options } = input;
+  const crossing = crossingRows(input, levels, edges);
+  for (let level = 0; level < levels.box.length; level++) {
+    const items = levels.children.subarray(levels.childStart[level]!, levels.childStart[level + 1]!);
+    if (begins !== undefined && items.length > 0 && begins[items[0]!]! >= 0) {
+      for (const item of items) levels.begins[item] = begins[item]!;
+      continue;
+    }
+    const rows = levels.rows[level]!;
+    const closed = new Float64Array(rows);
+    const across = new Float64Array(rows);
+    for (const item of items) {
+      const row = levels.row[item]!;
+      closed[row] = Math.max(closed[row]!, height[item]!);
+      across[row]! += width[item]! + options.gap;
+    }
+    // A column is as wide as its widest rows.
+    const usual = 1.2 * (across.toSorted()[Math.floor(rows * 0.98)] ?? 0);
+    const { column, count } = chooseColumns(closed, usual, crossing[level]!, options.rowGap);
+    if (count === 1) continue;
+    for (const item of items) {
+      const row = levels.row[item]!;
+      if (row > 0 && column[row] !== column[row - 1]) levels.begins[item] = 1;
+    }
+  }
+}
+
+/** By level and row, how many lines lead from it or from above to rows below; those of one source run together. */
+function crossingRows({ parent, from, to }: LayoutInput, levels: Levels, edges: Edges): Int32Array[] {
+  const change = Array.from(levels.rows, (rows) => new Int32Array(rows + 1));
+  /** Of the source in turn: by level, the rows where its line begins and ends. */
+  let lines = new Map<number, [first: number, last: number]>();
+  const add = (level: number, first: number, last: number) => {
+    const line = lines.get(level);
+    if (line === undefined) lines.set(level, [first, last]);
+    else line[1] = Math.max(line[1], last);
+  };
+  const flush = () => {
+    for (const [level, [first, last]] of lines) {
+      change[level]![Math.max(0, first)]! += 1;
+      change[level]![last]! -= 1;
+    }
+    lines = new Map();
+  };
+  let source = -1;
+  for (const e of edges.sorted) {
+    if (edges.portal[e] === 1) continue;
+    if (from[e] !== source) flush();
+    source = from[e]!;
+    const [first, second] = [edges.first[e]!, edges.second[e]!];
+    for (let at = source; at !== first; at = parent[at]!) {
+      const level = levels.around[at]!;
+      add(level, levels.row[at]!, levels.rows[level]!);
+    }
+    add(edges.level[e]!, levels.row[first]!, levels.row[second]!);
+    for (let at = to[e]!; at !== second; at = parent[at]!) add(levels.around[at]!, 0, levels.row[at]!);
+  }
+  flush();
+  for (const own of change) for (let row = 1; row < own.length; row++) own[row]! += own[row - 1]!;
+  return change;
+}
+
+/** Only lines to the next row lead from one column to the next; what is longer becomes a portal. */
+function markTurns({ parent, from, to }: LayoutInput, levels: Levels, edges: Edges): void {
+  const columns = columnsOfRows(levels);
+  for (let e = 0; e < from.length; e++) {
+    if (edges.portal[e] === 1) continue;
+    const [first, second] = [edges.first[e]!, edges.second[e]!];
+    const own = columns[edges.level[e]!]!;
+    const [a, b] = [levels.row[first]!, levels.row[second]!];
+    let turns = b - a > 1 && own[a] !== own[b];
+    for (let at = from[e]!; at !== first && !turns; at = parent[at]!) {
+      const inner = columns[levels.around[at]!]!;
+      turns = inner[levels.row[at]!] !== inner.at(-1);
+    }
+    for (let at = to[e]!; at !== second && !turns; at = parent[at]!)
+      turns = columns[levels.around[at]!]![levels.row[at]!] !== 0;
+    if (turns) edges.portal[e] = 1;
+  }
+}
+
+/** By level, the column of each row. */
+function columnsOfRows({ rows, begins, row, around }: Levels): Int32Array[] {
+  const columns = Array.from(rows, (count) => new Int32Array(count));
+  for (let item = 0; item < begins.length; item++) if (begins[item] === 1) columns[around[item]!]![row[item]!] = 1;
+  for (const own of columns) for (let at = 1; at < own.length; at++) own[at]! += own[at - 1]!;
+  return columns;
 }

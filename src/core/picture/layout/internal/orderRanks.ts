@@ -22,32 +22,74 @@ export function orderRanks(graph: RowGraph): void {
   const settle = (row: number) => {
     for (let i = rowStart[row]!; i < rowStart[row + 1]!; i++) place[order[i]!] = i - rowStart[row]!;
   };
-  for (let row = 0; row < rowCount; row++) settle(row);
+  const settleAll = () => {
+    for (let row = 0; row < rowCount; row++) settle(row);
+  };
+  settleAll();
   const counter = new CrossingCounter(graph, place);
   let fewest = counter.count();
   if (fewest === 0) return;
   const best = order.slice();
+  const keep = (): boolean => {
+    const crossings = counter.count();
+    if (crossings >= fewest) return false;
+    fewest = crossings;
+    best.set(order);
+    return true;
+  };
   const work = vertices + graph.up.length;
+  const isSmall = work < 60_000;
   const rounds = Math.max(4, Math.min(24, Math.floor(600_000 / work)));
   const sorter = new RowSorter(vertices);
-  for (let round = 0, stale = 0; round < rounds && stale < 4 && fewest > 0; round++) {
-    const downwards = round % 2 === 0;
-    for (let k = 1; k < rowCount; k++) {
-      const row = downwards ? k : rowCount - 1 - k;
-      sorter.sort(graph, place, row, downwards);
-      settle(row);
+  // From other orders the sweeps may find a better one.
+  const starts = isSmall ? [order.slice(), ...otherOrders(graph)] : [order.slice()];
+  for (const [at, start] of starts.entries()) {
+    if (fewest === 0) break;
+    order.set(start);
+    settleAll();
+    if (at > 0) keep();
+    for (let round = 0, stale = 0; round < rounds && stale < 4 && fewest > 0; round++) {
+      const downwards = (round + at) % 2 === 0;
+      for (let k = 1; k < rowCount; k++) {
+        const row = downwards ? k : rowCount - 1 - k;
+        sorter.sort(graph, place, row, downwards);
+        settle(row);
+      }
+      if (isSmall) swapNeighbors(graph, place, 2);
+      stale = keep() ? 0 : stale + 1;
     }
-    if (work < 60_000) swapNeighbors(graph, place, 2);
-    const crossings = counter.count();
-    if (crossings < fewest) {
-      fewest = crossings;
-      best.set(order);
-      stale = 0;
-    } else stale += 1;
   }
   order.set(best);
-  for (let row = 0; row < rowCount; row++) settle(row);
-  swapNeighbors(graph, place, work < 60_000 ? 8 : 1);
+  settleAll();
+  swapNeighbors(graph, place, isSmall ? 8 : 1);
+}
+
+/** With more than these, further starts take longer than they gain. */
+const fewVertices = 1500;
+
+/** Rows from right to left, and in the order of their vertices: boxes before the lines that pass them. */
+function otherOrders({ order, rowStart }: RowGraph): Int32Array[] {
+  const mirrored = order.slice();
+  const plain = order.slice();
+  for (let row = 0; row + 1 < rowStart.length; row++) {
+    mirrored.subarray(rowStart[row]!, rowStart[row + 1]!).reverse();
+    plain.subarray(rowStart[row]!, rowStart[row + 1]!).sort();
+  }
+  if (order.length > fewVertices) return [mirrored, plain];
+  // The same for every run: from one that looks like chance.
+  let seed = 1;
+  const shuffled = Array.from({ length: 6 }, () => {
+    const start = order.slice();
+    for (let row = 0; row + 1 < rowStart.length; row++) {
+      for (let i = rowStart[row + 1]! - 1; i > rowStart[row]!; i--) {
+        seed = (seed * 48_271) % 2_147_483_647;
+        const other = rowStart[row]! + (seed % (i - rowStart[row]! + 1));
+        [start[i], start[other]] = [start[other]!, start[i]!];
+      }
+    }
+    return start;
+  });
+  return [mirrored, plain, ...shuffled];
 }
 
 /** Sorts one row by the mean place of its vertices' neighbors above (or below); a vertex without any keeps its place. */

@@ -1,5 +1,8 @@
 import type { RowGraph } from './orderRanks.ts';
 
+/** This part of a box's width to each side of its middle is for lines to leave it and to arrive. */
+export const docks = 0.35;
+
 /**
  * Horizontal places after Brandes and Köpf: long edges run straight, every vertex sits near the middle of its
  * neighbors, rows keep their order and distances. Four alignments (from above and below, leftmost and rightmost), each
@@ -26,9 +29,41 @@ export function placeRanks(graph: RowGraph, width: Float32Array, line: Uint8Arra
       layouts.push(compact(context, root, leftmost));
     }
   }
-  const x = balance(layouts, width);
-  relax(context, x);
-  return x;
+  const all = [balance(layouts, width), ...layouts];
+  for (const x of all) relax(context, x);
+  let best = all[0]!;
+  const widest = mostWider * extent(best, width).length;
+  let least = bends(context, best);
+  for (const x of all.slice(1)) {
+    const own = bends(context, x);
+    if (own < least && extent(x, width).length <= widest) [best, least] = [x, own];
+  }
+  const { low } = extent(best, width);
+  return best.map((at) => at - low);
+}
+
+/** So much wider than their mean one of the four may be, where its lines run less to the side. */
+const mostWider = 1.2;
+
+/** How far lines run to the side beyond the boxes at their ends, all together. */
+function bends({ graph: { upStart, up }, width, line }: Context, x: Float64Array): number {
+  const dock = (v: number) => (line[v] === 1 ? 0 : docks * width[v]!);
+  let sum = 0;
+  for (let v = 0; v < x.length; v++)
+    for (let k = upStart[v]!; k < upStart[v + 1]!; k++) {
+      const u = up[k]!;
+      sum += Math.max(0, Math.abs(x[v]! - x[u]!) - dock(v) - dock(u));
+    }
+  return sum;
+}
+
+function extent(x: Float64Array, width: Float32Array): { low: number; length: number } {
+  let [low, high] = [Infinity, -Infinity];
+  for (let v = 0; v < x.length; v++) {
+    low = Math.min(low, x[v]! - width[v]! / 2);
+    high = Math.max(high, x[v]! + width[v]! / 2);
+  }
+  return x.length === 0 ? { low: 0, length: 0 } : { low, length: high - low };
 }
 
 interface Context {
@@ -256,20 +291,14 @@ function relax({ graph, width, line, gap }: Context, x: Float64Array): void {
 function balance(layouts: Float64Array[], width: Float32Array): Float64Array {
   const count = width.length;
   const bounds = layouts.map((x) => {
-    let low = Infinity;
-    let high = -Infinity;
-    for (let v = 0; v < count; v++) {
-      low = Math.min(low, x[v]! - width[v]! / 2);
-      high = Math.max(high, x[v]! + width[v]! / 2);
-    }
-    return { low, high };
+    const { low, length } = extent(x, width);
+    return { low, high: low + length };
   });
   let narrowest = bounds[0]!;
   for (const bound of bounds) if (bound.high - bound.low < narrowest.high - narrowest.low) narrowest = bound;
   const [a, b, c, d] = layouts as [Float64Array, Float64Array, Float64Array, Float64Array];
   const shift = bounds.map(({ low, high }, i) => (i % 2 === 0 ? narrowest.low - low : narrowest.high - high));
   const result = new Float64Array(count);
-  let least = Infinity;
   for (let v = 0; v < count; v++) {
     const p = a[v]! + shift[0]!;
     const q = b[v]! + shift[1]!;
@@ -277,8 +306,6 @@ function balance(layouts: Float64Array[], width: Float32Array): Float64Array {
     const t = d[v]! + shift[3]!;
     const sum = p + q + s + t - Math.min(p, q, s, t) - Math.max(p, q, s, t);
     result[v] = sum / 2;
-    least = Math.min(least, result[v]! - width[v]! / 2);
   }
-  if (count > 0) for (let v = 0; v < count; v++) result[v]! -= least;
   return result;
 }

@@ -1,4 +1,4 @@
-import { chooseColumns } from './columns.ts';
+import { type ColumnChoice, columnsFrom, fitColumns } from './columns.ts';
 import { type Chains, type LevelInput, rowOf } from './chains.ts';
 import type { LayoutOptions } from '../layoutTypes.ts';
 import type { RowGraph } from './orderRanks.ts';
@@ -12,6 +12,8 @@ export interface Rows {
   /** Per column: where its rows end, and the middle of the gutter at its right. */
   bottom: Float64Array;
   gutter: Float64Array;
+  /** How far a box is below the middle of its row. */
+  drop: Float64Array;
   /** Where the first row of boxes begins. */
   start: number;
   width: number;
@@ -36,7 +38,7 @@ export function placeRows(
   bottomRow: boolean,
 ): Rows {
   const count = graph.rowStart.length - 1;
-  const { size, sideways, crossing, choice } = measure(input, chains, graph, x, options);
+  const { size, sideways, crossing, choice } = measure(input, chains, count, x, options);
   const { column } = choice;
   const spread = spreadColumns(graph, x, width, column, choice.count, crossing);
   const start = choice.count > 1 ? Math.max(options.header, 0.75 * swing) : options.header;
@@ -44,6 +46,7 @@ export function placeRows(
     top: new Float64Array(count),
     size,
     column,
+    drop: new Float64Array(input.count),
     bottom: new Float64Array(choice.count),
     gutter: spread.gutter,
     start,
@@ -65,19 +68,41 @@ export function placeRows(
   rows.height = Math.max(rows.height, input.least);
   if (topRow) rows.top[0] = 0;
   if (bottomRow) rows.top[count - 1] = rows.height;
+  dropConstants(input, graph, x, rows, options);
   return rows;
 }
 
-function measure(input: LevelInput, chains: Chains, graph: RowGraph, x: Float64Array, options: LayoutOptions) {
-  const count = graph.rowStart.length - 1;
+/** A constant goes down to what reads it, where that is in the middle of a tall row and nothing else is in the way. */
+function dropConstants(
+  input: LevelInput,
+  { rowStart, order, downStart, down }: RowGraph,
+  x: Float64Array,
+  rows: Rows,
+  { gap, rowGap }: LayoutOptions,
+): void {
+  for (let v = 0; v < input.count; v++) {
+    const reader = down[downStart[v]!];
+    if (input.constant[v] !== 1 || downStart[v + 1]! - downStart[v]! !== 1 || reader! >= input.count) continue;
+    const row = input.row[v]!;
+    const next = input.row[reader!]!;
+    if (next !== row + 1 || rows.column[row] !== rows.column[next] || input.open[reader!] === 1) continue;
+    const drop = boxTop(input, rows, reader!) - rowGap - (boxTop(input, rows, v) + input.height[v]!);
+    const half = input.width[v]! / 2 + gap;
+    let isFree = drop > rowGap;
+    for (let i = rowStart[next]!; isFree && i < rowStart[next + 1]!; i++) {
+      const other = order[i]!;
+      const wide = other < input.count ? input.width[other]! / 2 : 0;
+      isFree = other === reader || Math.abs(x[other]! - x[v]!) > half + wide;
+    }
+    if (isFree) rows.drop[v] = drop;
+  }
+}
+
+function measure(input: LevelInput, chains: Chains, count: number, x: Float64Array, options: LayoutOptions) {
   const size = new Float64Array(count);
-  const closed = new Float64Array(count);
-  const across = new Float64Array(count);
   for (let v = 0; v < input.count; v++) {
     const row = input.row[v]!;
     size[row] = Math.max(size[row]!, input.height[v]!);
-    closed[row] = Math.max(closed[row]!, input.closedHeight[v]!);
-    across[row]! += input.closedWidth[v]! + options.gap;
   }
   const sideways = new Float64Array(count);
   const crossing = new Int32Array(count);
@@ -87,9 +112,15 @@ function measure(input: LevelInput, chains: Chains, graph: RowGraph, x: Float64A
     sideways[row] = Math.max(sideways[row]!, Math.abs(x[from]! - x[chains.stepTo[s]!]!));
     crossing[row]! += 1;
   }
-  // A column is as wide as its widest rows.
-  const usual = 1.2 * (across.toSorted()[Math.floor(count * 0.98)] ?? 0);
-  return { size, sideways, crossing, choice: chooseColumns(closed, usual, crossing, options.rowGap) };
+  const choice = input.room < Infinity ? fitColumns(size, crossing, options.rowGap, input.room) : begun(input, count);
+  return { size, sideways, crossing, choice };
+}
+
+/** The columns that are decided already. */
+function begun({ begins, row, port }: LevelInput, rows: number): ColumnChoice {
+  const first = new Uint8Array(rows);
+  for (let v = 0; v < row.length; v++) if (port[v] === 0 && begins[v] === 1) first[row[v]!] = 1;
+  return columnsFrom(first);
 }
 
 /** Puts columns side by side. */
@@ -130,6 +161,6 @@ function spreadColumns(
   return { gutter, width: at };
 }
 
-/** Boxes are in the middle of their row. */
-export const boxTop = (input: LevelInput, { top, size }: Rows, v: number): number =>
-  top[input.row[v]!]! + (size[input.row[v]!]! - input.height[v]!) / 2;
+/** Boxes are in the middle of their row, but for constants. */
+export const boxTop = (input: LevelInput, { top, size, drop }: Rows, v: number): number =>
+  top[input.row[v]!]! + (size[input.row[v]!]! - input.height[v]!) / 2 + drop[v]!;

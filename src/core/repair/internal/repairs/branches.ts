@@ -15,8 +15,9 @@ export const knownBranch: Repair = {
   operators: ['If', 'Squeeze', 'Identity', 'Unsqueeze', 'Reshape'],
   answers: /\bif\b|branch|reshape changes volume/i,
   apply: async (draft) => {
+    const taken: string[] = [];
     for (const node of draft.nodes('If')) {
-      if (node.id.includes('/')) continue;
+      if (taken.some((id) => node.id.startsWith(`${id}/`)) || !isOnlyInsideIfs(draft, node)) continue;
       // oxlint-disable-next-line no-await-in-loop
       const branch = await branchOf(draft, node);
       if (branch === null) {
@@ -26,11 +27,17 @@ export const knownBranch: Repair = {
       const at = draft.at(node);
       // oxlint-disable-next-line no-await-in-loop
       const reason = await hoist(draft, at, { node, branch, outputs: node.outputs }, new Map([['', '']]));
-      if (reason === null) at.done(branch === 'then_branch' ? 'the condition is true' : 'the condition is false');
-      else draft.refuse(node, reason);
+      if (reason === null) {
+        at.done(branch === 'then_branch' ? 'the condition is true' : 'the condition is false');
+        taken.push(node.id);
+      } else draft.refuse(node, reason);
     }
   },
 };
+
+/** Shapes can change from one iteration of a Loop or Scan to the next. */
+const isOnlyInsideIfs = ({ subject }: RepairDraft, { id }: OnnxNode): boolean =>
+  subject.model.nodes.every((outer) => outer.op === 'If' || !id.startsWith(`${outer.id}/`));
 
 /** The attribute with the branch that is taken; null: not known. */
 async function branchOf({ subject }: RepairDraft, node: OnnxNode): Promise<string | null> {

@@ -49,6 +49,45 @@ export const dynamicQuantizationExact: Repair = {
   },
 };
 
+export const integerProducts: Repair = {
+  id: 'integer-products',
+  title: 'Write MatMulInteger and ConvInteger of 8-bit tensors in FP32',
+  class: 'exact',
+  rejected: 'MatMulInteger and ConvInteger of integers that no DynamicQuantizeLinear makes, as inputs of the model.',
+  proof:
+    'The integers minus their zero points are exact in FP32, and so are their sums below 2^24. Where the sizes do not guarantee that, the sum is split into parts that do.',
+  versions: 'all',
+  issues,
+  operators: ['MatMulInteger', 'ConvInteger'],
+  apply: async (draft) => {
+    const { subject } = draft;
+    for (const node of draft.nodes('MatMulInteger', 'ConvInteger')) {
+      const [a = '', b = '', aZero = '', bZero = ''] = node.inputs;
+      const makers = [a, b].map((name) => subject.producer(node, name));
+      if (makers.some((maker) => maker?.op.endsWith('QuantizeLinear'))) continue;
+      const isOpen = !subject.isConstant(node, b);
+      const isSingle = (name: string): boolean => name === '' || /^1?$/.test(subject.shape(node, name)?.join() ?? '?');
+      if (!isSingle(aZero) || (isOpen && !isSingle(bZero))) {
+        draft.refuse(node, 'its zero points are not single numbers');
+        continue;
+      }
+      const at = draft.at(node);
+      // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
+      const first = await centeredFloat(at, a, aZero);
+      // oxlint-disable-next-line no-await-in-loop
+      await multiply(draft, node, first, isOpen ? await centeredFloat(at, b, bZero) : undefined, at);
+    }
+  },
+};
+
+/** Integers minus their zero point, as floats. */
+async function centeredFloat(at: NewPlace, name: string, zero: string): Promise<string> {
+  const float = at.cast(name, 'float');
+  const known = await at.subject.constant(at.node, zero);
+  if (zero === '' || known?.values[0] === 0) return float;
+  return at.op('Sub', [float, known ? at.scalar('float', known.values[0]!) : at.cast(zero, 'float')]);
+}
+
 /** Everything that reads the integers must be rewritten with them. */
 function readersFit(draft: RepairDraft, node: OnnxNode): boolean {
   const { subject } = draft;
@@ -89,12 +128,23 @@ function quantized(at: NewPlace, { inputs: [input = ''], outputs: [, scaleName =
   return at.op('Sub', [at.clip(rounded, 'float', 0, 255), zero]);
 }
 
-async function multiply(draft: RepairDraft, node: OnnxNode, a: string, other: string | undefined): Promise<void> {
+async function multiply(
+  draft: RepairDraft,
+  node: OnnxNode,
+  a: string,
+  other: string | undefined,
+  at: NewPlace = draft.at(node),
+): Promise<void> {
   const { subject } = draft;
   const isConv = node.op === 'ConvInteger';
   const weight = other === undefined ? await subject.constant(node, node.inputs[1]) : null;
   const zero = other === undefined ? await subject.constant(node, node.inputs[3]) : null;
-  const at = draft.at(node);
+  if (other !== undefined && isConv) {
+    const sizes = subject.shape(node, node.inputs[1]!)?.slice(1) ?? [null];
+    const length = sizes.reduce<number>((product, size) => product * (typeof size === 'number' ? size : Infinity), 1);
+    if (255 * 255 * length >= exactLimit) return draft.refuse(node, 'its sums may pass 2^24');
+    return convolved(at, [a, other]);
+  }
   if (other !== undefined) {
     const [inner] = subject.shape(node, node.inputs[0]!)?.slice(-1) ?? [];
     if (typeof inner !== 'number') return draft.refuse(node, 'the length of its sums is not known');
@@ -106,13 +156,17 @@ async function multiply(draft: RepairDraft, node: OnnxNode, a: string, other: st
   const most = 255 * largestSum(centered, weight.shape, isConv);
   if (isConv) {
     if (most >= exactLimit) return draft.refuse(node, 'its sums may pass 2^24');
-    const sum = at.op('Conv', [a, at.constant('float', weight.shape, centered)], { like: node, domain: '' });
-    at.keepName();
-    at.cast(sum, 'int32', node.outputs);
-    return at.done();
+    return convolved(at, [a, at.constant('float', weight.shape, centered)]);
   }
   const length = weight.shape.at(-2) ?? weight.shape[0]!;
   product(draft, at, { a, b: at.constant('float', weight.shape, centered), length, most });
+}
+
+function convolved(at: NewPlace, inputs: readonly string[]): void {
+  const sum = at.op('Conv', inputs, { like: at.node, domain: '' });
+  at.keepName();
+  at.cast(sum, 'int32', at.node.outputs);
+  at.done();
 }
 
 /** A matrix product of integers in FP32, in as many parts as exactness needs. */

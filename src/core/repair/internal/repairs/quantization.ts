@@ -75,15 +75,56 @@ export const quantizeInFloat: Repair = {
   id: 'quantize-in-float',
   title: 'Write quantization with a zero point in float operators',
   class: 'exact',
-  rejected: 'QuantizeLinear of activations with a zero point that is not 0.',
+  rejected: 'QuantizeLinear of activations with a zero point that is not 0, or to another type than INT8.',
   proof:
-    'Div, Round (to even), Add, Clip, Sub and Mul in FP32 do what the pair does; integers up to 255 are exact in FP32. Only where the quantized values go to DequantizeLinear, at most through operators that move them.',
+    'Div, Round (to even), Add, Clip, Sub and Mul in FP32 do what the pair does; integers up to 255 are exact in FP32. Only where the quantized values go to DequantizeLinear, at most through operators that move them, or out of the model.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
   issues,
   operators: ['QuantizeLinear', 'DequantizeLinear'],
   apply: async (draft) => {
     // oxlint-disable-next-line no-await-in-loop
     for (const node of draft.nodes('QuantizeLinear', 'com.microsoft:QuantizeLinear')) await inFloat(draft, node);
+  },
+};
+
+export const dequantizeInFloat: Repair = {
+  id: 'dequantize-in-float',
+  title: 'Write DequantizeLinear of UINT8 inputs as Sub and Mul',
+  class: 'exact',
+  rejected: 'DequantizeLinear of a UINT8 input, or with a zero point that is not 0, which no QuantizeLinear made.',
+  proof: 'Integers of 8 bits and their differences are exact in floating point; the product is rounded as there.',
+  versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
+  issues,
+  operators: ['DequantizeLinear'],
+  apply: (draft) => {
+    const { subject } = draft;
+    for (const node of draft.nodes('DequantizeLinear')) {
+      const [input = '', scale = '', zero = ''] = node.inputs;
+      const type = subject.type(node, input);
+      const scales = subject.type(node, scale);
+      const maker = subject.producer(node, input);
+      if (!draft.blocked.has(node.id) || (type !== 'uint8' && type !== 'int8') || scales === null) continue;
+      if (subject.isConstant(node, input) || (maker && subject.op(maker) !== 'Cast')) continue;
+      const rank = subject.rank(node, input);
+      const isScalar = [scale, zero].every((name) => name === '' || subject.rank(node, name) === 0);
+      const axis = axisOf(intAttribute(node, 'axis') ?? 1, rank ?? 0);
+      if (intAttribute(node, 'block_size') || (!isScalar && (rank === null || axis === undefined))) {
+        draft.refuse(node, 'it has scales for blocks, or the rank of its input is not known');
+        continue;
+      }
+      const at = draft.at(node);
+      const along = (name: string): string =>
+        isScalar
+          ? name
+          : at.reshape(
+              name,
+              Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1)),
+            );
+      const float = at.cast(input, scales);
+      const centered = zero === '' ? float : at.op('Sub', [float, along(at.cast(zero, scales))]);
+      at.op('Mul', [centered, along(scale)], { outputs: node.outputs });
+      at.done();
+    }
   },
 };
 
@@ -94,14 +135,18 @@ const ranges: Partial<Record<string, [number, number]>> = {
   int16: [-32768, 32767],
 };
 
+/** What TensorRT takes as it is. */
+const isCentered = ({ type, values }: Constant): boolean => type === 'int8' && values.every((value) => value === 0);
+
 async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const zero = await subject.constant(node, node.inputs[2]);
   const range = zero && ranges[zero.type];
-  if (!zero || !range || zero.values.every((value) => value === 0)) return;
+  if (!zero || !range || isCentered(zero)) return;
   const scale = await subject.constant(node, node.inputs[1]);
   if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
-  const found = endsOf(draft, node);
+  const isGiven = subject.isOutput(node, node.outputs[0]!);
+  const found = endsOf(draft, node, isGiven);
   if (!found) return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
   const rank = subject.rank(node, node.inputs[0]!);
   if (scale.values.length > 1 && rank === null) return draft.refuse(node, 'the rank of its input is not known');
@@ -110,21 +155,38 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
     return draft.refuse(node, 'the scale of its DequantizeLinear is not constant');
   if (found.movers.length > 0 && ends.some((end) => end.scale.values.length > 1))
     return draft.refuse(node, 'its scales are per channel, and the values are moved before');
-  for (const { outputs } of found.movers)
-    if (subject.model.graph.values.some(({ name }) => name === outputs[0])) draft.undeclare('values', outputs[0]!);
+  for (const moved of found.movers.flatMap(({ outputs }) => outputs))
+    if (subject.model.graph.values.some(({ name }) => name === moved)) draft.undeclare('values', moved);
   if (!(await padInFloat(draft, found.movers)))
     return draft.refuse(node, 'what its values are padded with is not constant');
-  const at = draft.at(node);
-  const rounded = at.op('Round', [at.op('Div', [node.inputs[0]!, spread(at, scale, rank)])]);
-  at.clip(at.op('Add', [rounded, spread(at, zero, rank)]), 'float', ...range, node.outputs);
-  at.done();
+  const quantized = quantize(draft.at(node), { scale, zero, range, rank, isGiven });
   for (const end of ends) {
     const back = draft.at(end.node);
-    const [input = ''] = end.node.inputs;
+    const input = isGiven ? quantized : end.node.inputs[0]!;
     const shifted = end.zero ? back.op('Sub', [input, spread(back, end.zero, rank)]) : input;
     back.op('Mul', [shifted, spread(back, end.scale, rank)], { outputs: end.node.outputs });
     back.done();
   }
+}
+
+interface Quantizing {
+  scale: Constant;
+  zero: Constant;
+  range: [number, number];
+  rank: number | null;
+  /** The model gives its quantized values, which are integers then. */
+  isGiven: boolean;
+}
+
+/** The nodes of a QuantizeLinear. @returns the quantized values as floats */
+function quantize(at: NewPlace, { scale, zero, range, rank, isGiven }: Quantizing): string {
+  const { outputs } = at.node;
+  const rounded = at.op('Round', [at.op('Div', [at.node.inputs[0]!, spread(at, scale, rank)])]);
+  const sum = at.op('Add', [rounded, spread(at, zero, rank)]);
+  const clipped = at.clip(sum, 'float', ...range, isGiven ? undefined : outputs);
+  if (isGiven) at.cast(clipped, zero.type, outputs);
+  at.done();
+  return clipped;
 }
 
 /** Lets Pad fill up with floats. @returns false: what it fills up with is not constant, and nothing was changed */
@@ -164,28 +226,30 @@ const moves = new Set([
   'Squeeze',
   'Unsqueeze',
   'Slice',
+  'Split',
   'Gather',
   'Pad',
 ]);
 
 /** What dequantizes the values in the end, and the nodes that only move them before; null: something else reads them. */
-function endsOf(draft: RepairDraft, from: OnnxNode): { movers: OnnxNode[]; ends: OnnxNode[] } | null {
+function endsOf(draft: RepairDraft, from: OnnxNode, isGiven: boolean): { movers: OnnxNode[]; ends: OnnxNode[] } | null {
   const { subject } = draft;
   const movers: OnnxNode[] = [];
   const ends: OnnxNode[] = [];
   const open = [from];
   for (let at = open.pop(); at; at = open.pop()) {
-    const [output = ''] = at.outputs;
-    if (subject.isOutput(at, output) || graphPathOf(at.id) !== graphPathOf(from.id)) return null;
-    if (at.outputs.length > 1) return null;
-    for (const reader of subject.readers(at, output)) {
-      const op = subject.op(reader);
-      if (draft.isReplaced(reader)) return null;
-      if (op === 'DequantizeLinear' || op === 'com.microsoft:DequantizeLinear') ends.push(reader);
-      else if (moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
-        movers.push(reader);
-        open.push(reader);
-      } else return null;
+    if (graphPathOf(at.id) !== graphPathOf(from.id) || (at.outputs.length > 1 && at.op !== 'Split')) return null;
+    for (const output of at.outputs) {
+      if (subject.isOutput(at, output) && !isGiven) return null;
+      for (const reader of subject.readers(at, output)) {
+        const op = subject.op(reader);
+        if (draft.isReplaced(reader)) return null;
+        if (op === 'DequantizeLinear' || op === 'com.microsoft:DequantizeLinear') ends.push(reader);
+        else if (!isGiven && moves.has(op) && reader.inputs.lastIndexOf(output) === 0) {
+          movers.push(reader);
+          open.push(reader);
+        } else return null;
+      }
     }
   }
   return { movers, ends };

@@ -1,4 +1,5 @@
 import { intAttribute, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
+import { isContainer } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
@@ -130,9 +131,12 @@ export const unwrapOptionals: Repair = {
   operators: ['Optional', 'OptionalGetElement', 'OptionalHasElement'],
   apply: (draft) => {
     for (const node of draft.nodes('OptionalGetElement', 'OptionalHasElement')) {
-      const maker = draft.subject.producer(node, node.inputs[0] ?? '');
-      if (!maker || draft.subject.op(maker) !== 'Optional') continue;
-      const held = maker.inputs[0] ?? '';
+      const [input = ''] = node.inputs;
+      const maker = draft.subject.producer(node, input);
+      const isMade = maker && draft.subject.op(maker) === 'Optional';
+      // Since operator set 18 both also read what is no Optional.
+      if (!isMade && input !== '' && isContainer(draft.subject.type(node, input) ?? 'optional()')) continue;
+      const held = isMade ? (maker.inputs[0] ?? '') : input;
       if (held === '' && node.op === 'OptionalGetElement') continue;
       const at = draft.at(node);
       at.op('Identity', [node.op === 'OptionalGetElement' ? held : at.scalar('bool', held === '' ? 0 : 1)], {

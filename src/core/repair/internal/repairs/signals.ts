@@ -21,17 +21,18 @@ export const fourierMatrix: Repair = {
   },
 };
 
+const usualAxis = ({ subject }: RepairDraft): number => (subject.opset >= 20 ? -2 : 1);
+
 async function transform(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const shape = subject.shape(node, node.inputs[0]!);
   const given = await subject.constant(node, node.inputs[2]);
   const wanted = await subject.constant(node, node.inputs[1]);
-  const usual = subject.opset >= 20 ? -2 : 1;
-  const axis = axisOf(given?.values[0] ?? intAttribute(node, 'axis') ?? usual, shape?.length ?? 0);
+  const axis = axisOf(given?.values[0] ?? intAttribute(node, 'axis') ?? usualAxis(draft), shape?.length ?? 0);
   const points = shape?.[axis ?? -1];
-  const isOpen = Boolean(node.inputs[1]) && !wanted;
+  const isOpen = [wanted, given].some((known, index) => Boolean(node.inputs[index + 1]) && !known);
   if (!shape || typeof points !== 'number' || axis === undefined || isOpen)
-    return draft.refuse(node, 'its shape or length is not known');
+    return draft.refuse(node, 'its shape, length or axis is not known');
   const length = wanted?.values[0] ?? points;
   const [inverse, onesided] = [intAttribute(node, 'inverse') === 1, intAttribute(node, 'onesided') === 1];
   if (length > longest || (inverse && onesided))

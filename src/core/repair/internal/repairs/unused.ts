@@ -64,7 +64,6 @@ export const removeUnusedInputs: Repair = {
       if (!tensor || tensor.consumers.length > 0 || (type !== null && !refused.has(type))) continue;
       if (graph.graphOutputs.includes(graph.byName.get(name)!)) continue;
       draft.undeclare('inputs', name);
-      draft.droppedInputs.add(name);
       draft.placeOf(name, 'input', `${type ?? 'not a tensor'}`);
     }
   },

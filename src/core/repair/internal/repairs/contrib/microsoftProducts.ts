@@ -54,6 +54,12 @@ export const fusedConv: Repair = {
   versions,
   issues,
   apply: async (draft) => {
+    for (const node of draft.rest)
+      if (node.domain === 'com.microsoft.nchwc')
+        draft.refuse(
+          node,
+          'ONNX Runtime wrote the model for the processor that it ran on; save it with ORT_ENABLE_EXTENDED or below',
+        );
     for (const node of draft.nodes('com.microsoft:FusedConv', 'com.microsoft:FusedGemm')) {
       // oxlint-disable-next-line no-await-in-loop
       const { floats = [] } = (await draft.subject.lists(node, 'activation_params')) ?? {};

@@ -182,9 +182,9 @@ async function write(draft: RepairDraft, node: OnnxNode, at: NewPlace): Promise<
   const { aggregate, post } = isOld ? namedSettings(node) : numberedSettings(node);
   if (aggregate !== 'SUM' && aggregate !== 'AVERAGE') return 'it takes the minimum or maximum of its trees';
   if (isClassifier && labels.length === 0) return 'its labels are strings';
-  if (draft.subject.opset < 9) return 'the operators that it needs exist since opset 9';
   const forest = await (isOld ? readNodes(draft, node) : readEnsemble(draft, node));
   if (typeof forest === 'string') return forest;
+  if (!draft.raiseOpset()) return 'operator set 9 has what it needs, and other nodes of the model would change with it';
   const outputs = isClassifier ? labels.length : (intAttribute(node, 'n_targets') ?? 1);
   let scores = sums(draft, at, forest, outputs);
   if (scores === null) return 'its matrices would be too large';

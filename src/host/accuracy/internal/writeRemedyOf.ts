@@ -1,0 +1,26 @@
+import * as vscode from 'vscode';
+import { writeRemedy } from '../../../builder/accuracy/writeRemedy.ts';
+import { helpfulRemedy } from '../../../core/accuracy/accuracyReport.ts';
+import { modelToWrite } from '../../platform/modelToWrite.ts';
+import { nameOf } from '../../platform/nameOf.ts';
+import { showInformation } from '../../platform/messages.ts';
+import { withProgress } from '../../platform/withProgress.ts';
+import type { FoundAccuracy } from '../findSensitiveNodes.ts';
+
+/** Writes a copy of a model with the constants that help, where the user wants it. `to`: there, without asking. */
+export async function writeRemedyOf(
+  { model, report }: Pick<FoundAccuracy, 'model' | 'report'>,
+  log: vscode.LogOutputChannel,
+  to?: unknown,
+): Promise<vscode.Uri | undefined> {
+  const remedy = helpfulRemedy(report);
+  if (remedy === undefined) return undefined;
+  const title = 'Write a Copy with the Changed Constants';
+  const out = await modelToWrite(to, model, { title, ending: '.remedied.onnx', label: 'Write' });
+  if (out === undefined) return undefined;
+  return withProgress(`Writing ${nameOf(out)}`, log, async (signal) => {
+    await writeRemedy(model.fsPath, remedy, out.fsPath, signal);
+    void showInformation(`${nameOf(out)} has the changed constants. Find what breaks in it to see what is left.`);
+    return out;
+  });
+}

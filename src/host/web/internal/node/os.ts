@@ -1,0 +1,3 @@
+// What the viewing path uses of `node:os`.
+export const homedir = (): string => '/';
+export const tmpdir = (): string => `${process.env['TENSORRT_LENS_CACHE']}/tmp`;
