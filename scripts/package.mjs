@@ -24,7 +24,10 @@ const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
 try {
   stage(folder);
   const flags = process.argv.slice(2).filter((flag) => flag === '--pre-release');
-  const said = run([VSCE, 'package', '--out', resolve(VSIX), ...flags], folder);
+  const said = run(
+    ['--require', resolve('scripts/bestCompression.cjs'), VSCE, 'package', '--out', resolve(VSIX), ...flags],
+    folder,
+  );
   process.stdout.write(said);
   if (/\bWARNING\b/.test(said)) fail('vsce warns about the package.');
 } finally {
@@ -43,7 +46,10 @@ function stage(to) {
   for (const path of [...listed.split(/\r?\n/), '.vscodeignore']) cpSync(path, join(to, path));
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   const own = { ...manifest, scripts: undefined, devDependencies: undefined, optionalDependencies: undefined };
-  writeFileSync(join(to, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(own)}\n`);
+  // What only programs read is packed without blanks.
+  for (const path of listed.split(/\r?\n/).filter((one) => /^(?:schemas|syntaxes)\/.*\.json$/.test(one)))
+    writeFileSync(join(to, path), JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))));
   // vsce makes links relative to the root absolute, by the manifest's repository.
   const readme = readFileSync('packaging/vsix/README.md', 'utf8').replaceAll('](../../', '](');
   writeFileSync(join(to, 'README.md'), readme);

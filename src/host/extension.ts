@@ -101,7 +101,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
     registerQuantization(context, sessions, log),
-    registerGate(builds, files),
+    registerGate(builds, { context, files, log }),
     registerExports({ context, sessions, log }),
     registerLint(),
     registerAgentTools(),

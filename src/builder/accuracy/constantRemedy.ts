@@ -87,14 +87,18 @@ export interface RemedyTrial {
   replaced: Replacement[];
 }
 
-/** Clamps all constants, then each alone, to one end of the range after the other. */
+/** From this magnitude on, a constant that overflows rather stands for infinity than for a number. */
+const MEANS_INFINITY = 1e6;
+
+/** Clamps all constants, then those that only mean very much or very little, to one end of the range after the other. */
 export function clampTrials({ low }: ReducedPrecisionModel, faults: readonly FaultyConstant[]): RemedyTrial[] {
-  const groups = [faults, ...(faults.length > 1 && faults.length <= 4 ? faults.map((one) => [one]) : [])];
+  const ends = faults.filter(({ fault: { kind, value } }) => kind === 'underflow' || Math.abs(value) >= MEANS_INFINITY);
+  const groups = [faults, ...(ends.length > 0 && ends.length < faults.length ? [ends] : [])];
   return groups.flatMap((some) =>
     [0, 1].map((end) => {
       const tensors = some.map(({ fault }): RemedyTensor => {
-        const ends = clampEnds(fault);
-        const to = Math.sign(fault.value) * ends[Math.min(end, ends.length - 1)]!;
+        const all = clampEnds(fault);
+        const to = Math.sign(fault.value) * all[Math.min(end, all.length - 1)]!;
         const at = low.flatMap(({ node }) =>
           node.inputs.flatMap((name, index) =>
             name === fault.tensor && fault.nodes.includes(node.id) ? [{ node: node.id, index }] : [],

@@ -39,6 +39,8 @@ export interface SearchRequest {
   maxBuilds: number;
   /** When to stop with what was found so far. */
   maxMinutes?: number | undefined;
+  /** A search that is cancelled gives what it has tried, if anything. */
+  keepsTried?: boolean;
 }
 
 /** The changes that were tried. */
@@ -65,7 +67,7 @@ const atOnce = 2;
  * Everything is in a temporary folder that is removed at the end.
  * @param progress called before each build with how many are done and how many there are
  * @throws {UserError} if the goal makes no sense for this model, or the model as it is does not build
- * @throws {Cancelled} through `signal`
+ * @throws {Cancelled} through `signal`, unless what was tried until then is kept
  */
 export async function searchChange(
   request: SearchRequest,
@@ -83,7 +85,7 @@ export async function searchChange(
 }
 
 async function search(
-  { options, kind, nodes, base, maxBuilds, maxMinutes }: SearchRequest,
+  { options, kind, nodes, base, maxBuilds, maxMinutes, keepsTried }: SearchRequest,
   folder: string,
   progress: (done: number, of: number, reached: number) => void,
   signal: AbortSignal | undefined,
@@ -127,8 +129,8 @@ async function search(
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  if (signal?.aborted) throw new Cancelled();
   const done = tried.filter((one) => one !== undefined);
+  if (signal?.aborted && !(keepsTried && done.length > 0)) throw new Cancelled();
   const { product, version } = before.report.tensorrt;
   return {
     tensorrt: { product, version },

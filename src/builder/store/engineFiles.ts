@@ -79,6 +79,24 @@ export async function filesNearModel(onnx: string, files = new ParsedFiles()): P
   return [];
 }
 
+/**
+ * Layer info next to an engine that is named as the engine is, or that is alone with it in the folder, with what belongs
+ * to it; null: none.
+ */
+export async function filesNearEngine(engine: string, files = new ParsedFiles()): Promise<EngineFilesGiven | null> {
+  const found: string[] = [];
+  for (const path of await filesNear(engine, (name) => likely.test(name) && name.includes('.json'))) {
+    // oxlint-disable-next-line no-await-in-loop -- small files, one after the other
+    const { key } = await keyOf(path).catch(() => ({ key: undefined }));
+    if (key === 'layers') found.push(path);
+  }
+  const stem = basename(engine).replace(/\.[^.]*$/, '');
+  const named = found.filter((path) => basename(path).startsWith(stem));
+  const isAlone = (await filesNear(engine, (name) => /\.(?:engine|plan|trt)$/i.test(name))).length === 0;
+  const [only, ...more] = named.length > 0 || !isAlone ? named : found;
+  return only === undefined || more.length > 0 ? null : engineFilesOf(only, files);
+}
+
 async function newestFirst(paths: readonly string[]): Promise<string[]> {
   const timed = await Promise.all(
     paths.map(async (path) => ({

@@ -23,7 +23,9 @@ import {
 } from '../../core/accuracy/accuracyReport.ts';
 import { renderHtml, renderText } from '../../core/document/render.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
-import { counted } from '../../core/base/text.ts';
+import { shell } from '../../builder/tools/shell.ts';
+import { counted, quoteCommand } from '../../core/base/text.ts';
+import type { Action } from '../../core/document/document.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload } from '../confirmDownload.ts';
@@ -119,7 +121,7 @@ found. Writes only what -o, --html and --remedy ask for.
     const report = values.cost ? await withCosts(found, model, values, terminal) : found;
     const warning = randomWarning(report.inputs);
     if (warning !== null && values.json) terminal.note(`warning: ${warning}`);
-    const document = accuracyDocument(report, { title: basename(model) });
+    const document = accuracyDocument(report, { title: basename(model), actions: remedyActions(report, args) });
     if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
     if (values.html !== undefined) await writeText(values.html, renderHtml(document));
     if (values.remedy !== undefined) {
@@ -132,6 +134,13 @@ found. Writes only what -o, --html and --remedy ask for.
     return passesTolerance(nodeLevel(report)) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** How to get a copy of the model with what helps, unless it is written already. */
+function remedyActions(report: AccuracyReport, args: readonly string[]): Action[] {
+  if (args.some((arg) => arg.startsWith('--remedy')) || !helpfulRemedy(report)) return [];
+  const command = quoteCommand(['trtlens', 'accuracy', ...args, '--remedy', 'OUT.onnx'], shell);
+  return [{ label: 'Write a copy with the changed constants', command }];
+}
 
 /** The report with the kernels that each rule adds; where nothing builds the model here, a note says why. */
 async function withCosts(

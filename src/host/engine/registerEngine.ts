@@ -66,7 +66,11 @@ export function registerEngine(
     registerCommands({
       [commands.compareEngine]: () => editor.compare(),
       [commands.readEngine]: (argument) => withShown(engineViewType, argument, (uri) => editor.read(uri)),
-      [commands.openEngineLayers]: (argument) => withShown(engineViewType, argument, (uri) => readings.openLayers(uri)),
+      [commands.openEngineLayers]: (argument) =>
+        withShown(engineViewType, argument, async (uri) => {
+          const { openEngineGraph } = await import('./internal/engineLayers.ts');
+          if (!(await openEngineGraph(uri, parts.sessions, files))) await readings.openLayers(uri);
+        }),
       [commands.readTimingCache]: (argument) => withShown(cacheViewType, argument, (uri) => caches.read(uri)),
       [commands.openWith]: (argument) => withFile(parts, argument, (uri) => openWith(parts, uri, files)),
       [commands.chooseModel]: (argument) => withFile(parts, argument, (uri) => chooseModel(parts, uri, files)),

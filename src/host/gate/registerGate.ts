@@ -1,14 +1,15 @@
 import * as vscode from 'vscode';
-import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import type { Builds } from '../builds/builds.ts';
 import { commands, gateLanguage } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
+import type { GateParts } from './internal/gatePages.ts';
 
 /** Loaded with the first gate file. */
 const loadFeatures = () => import('./internal/gateFeatures.ts');
 
 /** Gate files: diagnostics, completion, hover, and a code lens with the verdict of the newest build. */
-export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposable {
+export function registerGate(builds: Builds, parts: GateParts): vscode.Disposable {
+  const { files } = parts;
   const problems = vscode.languages.createDiagnosticCollection('trtlens-gate');
   const failures = vscode.languages.createDiagnosticCollection('trtlens-gate-result');
   const changed = new vscode.EventEmitter<void>();
@@ -51,11 +52,13 @@ export function registerGate(builds: Builds, files: ParsedFiles): vscode.Disposa
       provideCodeLenses: async (document) => [await (await loadFeatures()).lens(document, files, failures)],
     }),
     registerCommands({
-      [commands.evaluateGate]: async (argument) => {
-        const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+      // A link on the page of a result carries the URI as text.
+      [commands.evaluateGate]: async (argument, runModel) => {
+        const named = typeof argument === 'string' ? vscode.Uri.parse(argument, true) : argument;
+        const uri = named instanceof vscode.Uri ? named : vscode.window.activeTextEditor?.document.uri;
         if (uri === undefined) return;
-        const { showVerdict } = await loadFeatures();
-        await showVerdict(await vscode.workspace.openTextDocument(uri), files);
+        const { showVerdict } = await import('./internal/gatePages.ts');
+        await showVerdict(await vscode.workspace.openTextDocument(uri), parts, runModel === true);
       },
     }),
   );

@@ -160,6 +160,7 @@ test('an engine opens with its header, and says whether it loads in a version an
   header.writeUInt32LE(0x0a, 32);
   writeFileSync(join(folder, 'vit.engine'), header);
   writeFileSync(join(folder, 'resnet18.trtprec'), '');
+  copyFileSync(join(captured, 'layers.json'), join(folder, 'vit.layers.json'));
   const w = await open();
   await w.untilExtensionKnown('resnet18.onnx');
   // Each of the extension's files has its icon in the explorer, also after a change of the theme.
@@ -194,6 +195,11 @@ test('an engine opens with its header, and says whether it loads in a version an
   await w.enter();
   await w.view.getByRole('cell', { name: 'Does not load', exact: true }).waitFor();
   await w.shot('engine-3-header');
+  // Its layers are there at once, by the layer info that is named as it is.
+  await w.view.getByText(/Listed by vit\.layers\.json in the same folder/).waitFor();
+  await w.view.getByText('Open Layers as a Graph').click();
+  await w.tab('vit.layers.json').waitFor();
+  await w.view.locator('canvas').first().waitFor();
 });
 
 test('an engine that ONNX Runtime cached is read with TensorRT, and its layers open as a graph', async () => {

@@ -57,6 +57,16 @@ test('a trace opens with the layer info next to it, and its findings lead to the
   await w.view.getByRole('button', { name: 'Clear', exact: true }).click();
   await w.view.getByText('5 copies to the device, 12.7 MiB').waitFor();
   await w.shot('profilers-2-page');
+
+  // Named as Nsight Systems names it, a trace opens by a double click.
+  unpack('plain.sqlite.gz', join(folder, 'report1.sqlite'));
+  await w.runCommand('View: Show Explorer');
+  await w.openFile('report1.sqlite');
+  await w.view
+    .getByTitle(/^88 engine layers: /)
+    .first()
+    .waitFor();
+  rmSync(join(folder, 'report1.sqlite'));
 });
 
 test('counters of Nsight Compute and a trace in Chrome format open from the menu of the explorer', async () => {

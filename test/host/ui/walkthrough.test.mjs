@@ -32,6 +32,21 @@ test('each step opens, builds and shows the sample model', async () => {
   await step('Read the fusion', 'Open Fusion Page');
   await w.tab('Fusion of fusion_zoo.onnx').waitFor();
   await w.shot('walkthrough-3');
+
+  // Each of the other questions has a step of its own with a way in.
+  for (const [title, text] of [
+    ['When a build fails', 'Diagnose Pasted Build Log'],
+    ['When FP16 gives NaN', 'Find What Breaks in FP16'],
+    ['See what changed', 'Compare Builds'],
+    ['Open an engine or a trace', 'Open a File'],
+  ]) {
+    // oxlint-disable no-await-in-loop -- one step after the other
+    await w.tab('Welcome').click();
+    await w.page.locator('.getting-started-step', { hasText: title }).click();
+    await button(text).waitFor();
+    // oxlint-enable no-await-in-loop
+  }
+  await w.shot('walkthrough-5-steps');
 });
 
 test('a group has the color of the graph in the side bar, and a search shows what it finds', async () => {

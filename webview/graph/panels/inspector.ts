@@ -37,7 +37,8 @@ export type Subject =
   | { kind: 'module'; module: number; open: boolean }
   | { kind: 'group'; group: number }
   | { kind: 'tensors'; origins: TensorOrigin[] }
-  | { kind: 'many'; points: number[]; title: string };
+  /** `layers`: those that compute the points, where they are selected. */
+  | { kind: 'many'; points: number[]; title: string; layers?: number[] };
 
 export interface InspectorActions extends DetailTargets {
   close(): void;
@@ -100,6 +101,7 @@ export class Inspector {
       case 'many':
         return [
           heading(subject.title),
+          ...this.#layers(model, subject.layers ?? []),
           ...this.#actionsOf(model, subject.points),
           this.#links.points(model, subject.points),
         ];

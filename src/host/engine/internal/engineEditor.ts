@@ -7,6 +7,7 @@ import { nameOf } from '../../platform/nameOf.ts';
 import { engineDocument } from './enginePage.ts';
 import { renderHtml } from '../../../core/document/render.ts';
 import { commandLinks } from '../../platform/commandLinks.ts';
+import { engineLayers } from './engineLayers.ts';
 import type { EngineReadings } from './engineReadings.ts';
 import { FilePages } from './filePages.ts';
 import { inspectUri } from './inspectUri.ts';
@@ -83,11 +84,12 @@ export class EngineEditor implements vscode.CustomReadonlyEditorProvider {
       buildOfEngine(uri.fsPath).catch(() => null),
       this.#readings.of(uri),
     ]);
+    const layers = await engineLayers(uri, build, this.#files);
     const stale = build === null ? null : await whyStale(build, this.#files);
     const model = build === null ? null : fileUri(build.manifest.model.file);
     const judged = judgeEngine(found, this.#target, { origin: build && engineOriginOf(build.manifest), reading });
     return renderHtml(
-      engineDocument({ name: nameOf(uri), found: judged, build: build?.manifest ?? null, stale, reading }),
+      engineDocument({ name: nameOf(uri), found: judged, build: build?.manifest ?? null, stale, reading, layers }),
       {
         hrefOf: commandLinks({
           compare: [commands.compareEngine],

@@ -19,7 +19,10 @@ import {
   type State,
   table,
 } from '../../../core/document/document.ts';
-import { productName, shapeText, sizeText, thousands } from '../../../core/base/text.ts';
+import type { FusionReport } from '../../../core/fusion/fusionReport.ts';
+import { figuresOf, figuresText } from '../../../core/picture/page/headline.ts';
+import { titleOfLayer, longestName, runningLayers } from '../../../core/report/words.ts';
+import { productName, shapeText, shorten, sizeText, thousands, timeText } from '../../../core/base/text.ts';
 
 /** What the page of an engine shows. */
 export interface EnginePage {
@@ -32,6 +35,8 @@ export interface EnginePage {
   stale: string | null;
   /** What TensorRT says of it; null: it was not asked. */
   reading: EngineReading | null;
+  /** Its layers, as its build or the files next to it list them; null or absent: nothing does. */
+  layers?: { from: string; report: FusionReport } | null;
 }
 
 const verdicts: Readonly<Record<PortabilityCheck['verdict'], [state: State, word: string]>> = {
@@ -61,7 +66,7 @@ const action = (label: string, name: 'compare' | 'model' | 'read' | 'layers'): B
 
 /** What an engine is, whether it loads, and what TensorRT says of it. */
 export function engineDocument(page: EnginePage): Document {
-  const { name, found, build, stale, reading } = page;
+  const { name, found, build, stale, reading, layers = null } = page;
   const rows = found.engine?.portability ?? [];
   const warnings = [...(stale === null ? [] : [stale]), ...found.problems.map(({ message }) => message)];
   return {
@@ -69,6 +74,7 @@ export function engineDocument(page: EnginePage): Document {
     blocks: [
       { kind: 'text', text: `${found.summary}.` },
       ...warnings.map((text): Block => ({ kind: 'warning', text })),
+      ...(layers === null ? [] : section('Layers', layerBlocks(layers))),
       ...(found.engine === undefined ? [] : section('Header', facts(headerFacts(page)))),
       ...(rows.length === 0
         ? []
@@ -87,6 +93,32 @@ export function engineDocument(page: EnginePage): Document {
       ),
     ],
   };
+}
+
+/** Layers that a page lists. */
+const mostLayers = 30;
+
+/** The figures, the slowest layers, and the way to the graph. */
+function layerBlocks({ from, report }: NonNullable<EnginePage['layers']>): Block[] {
+  const layers = runningLayers(report);
+  const timed = layers.some(({ averageMs }) => averageMs !== null);
+  const listed = timed ? layers.toSorted((a, b) => (b.averageMs ?? 0) - (a.averageMs ?? 0)) : layers;
+  return [
+    { kind: 'text', text: `${figuresText(figuresOf(report, null))}. Listed by ${from}.` },
+    action('Open Layers as a Graph', 'layers'),
+    ...table(
+      ['Layer', 'Type', 'Time', 'Nodes'],
+      listed.slice(0, mostLayers).map((layer) => ({
+        cells: [
+          shorten(titleOfLayer(report, layer.id), longestName),
+          layer.type,
+          layer.averageMs === null ? '' : timeText(layer.averageMs),
+          layer.nodes.length === 0 ? '' : thousands(layer.nodes.length),
+        ],
+      })),
+      'layer',
+    ),
+  ];
 }
 
 const portability = (rows: readonly PortabilityCheck[]): Block[] =>

@@ -2,14 +2,17 @@ import type * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { pathBeside } from '../../../builder/files/pathBeside.ts';
 import { listBuilds } from '../../../builder/store/buildHistory.ts';
-import { readBuildSide } from '../../../builder/store/buildSide.ts';
-import type { GateResult } from '../../../core/gate/gateFile.ts';
-import { evaluateGate } from '../../../core/gate/evaluateGate.ts';
+import { type BuildSide, readBuildSide } from '../../../builder/store/buildSide.ts';
+import type { GateFile, GateResult } from '../../../core/gate/gateFile.ts';
+import { evaluateGate, type GateSide } from '../../../core/gate/evaluateGate.ts';
 import { readGate } from '../../../core/gate/readGate.ts';
 import { errorText } from '../../../core/base/problem.ts';
 
 /** A code lens runs no models: that takes seconds to minutes. */
-const notRun = { missing: 'The editor does not run the model; a gate in CI does' };
+const notRun = { missing: 'The model was not run; run it from the page of the result' };
+
+/** Finds the error that a gate limits, on the build that it judges; absent: the model is not run. */
+export type JudgeAccuracy = (gate: GateFile, build: BuildSide) => Promise<GateSide['accuracy']>;
 
 /** A gate judged on the newest build of its model that passed, or why it is not. */
 export type JudgedGate = { result: GateResult; build: string } | { reason: string };
@@ -18,7 +21,11 @@ export type JudgedGate = { result: GateResult; build: string } | { reason: strin
 export const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** Judges a gate file on the newest build of its model that passed. Never rejects. */
-export async function evaluatedGate(document: vscode.TextDocument, files: ParsedFiles): Promise<JudgedGate> {
+export async function evaluatedGate(
+  document: vscode.TextDocument,
+  files: ParsedFiles,
+  judge?: JudgeAccuracy,
+): Promise<JudgedGate> {
   const { value: gate, problems } = readGate(document.getText(), today());
   if (!gate || problems.length > 0) return { reason: 'Not judged: fix the errors in this file first' };
   if (gate.model === null) return { reason: "Not judged: add 'model:' with the path of the ONNX model" };
@@ -29,8 +36,9 @@ export async function evaluatedGate(document: vscode.TextDocument, files: Parsed
   try {
     const side = await readBuildSide(build.folder, model, files);
     const baseline = gate.baseline === null ? null : await readBaseline(pathBeside(path, gate.baseline), model, files);
+    const accuracy = judge === undefined ? notRun : await judge(gate, side);
     return {
-      result: evaluateGate(path, gate, { ...side, accuracy: notRun }, baseline),
+      result: evaluateGate(path, gate, { ...side, accuracy }, baseline),
       build: build.manifest.id,
     };
   } catch (error) {

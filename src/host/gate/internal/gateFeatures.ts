@@ -1,10 +1,8 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { completeGate, hoverGate, readGate } from '../../../core/gate/readGate.ts';
-import { type CheckResult, gateDocument, gateSummary, type Place } from '../../../core/gate/gateFile.ts';
-import { renderText } from '../../../core/document/render.ts';
+import { type CheckResult, gateSummary, type Place } from '../../../core/gate/gateFile.ts';
 import { commands } from '../../ids.ts';
-import { showInformation } from '../../platform/messages.ts';
 import { evaluatedGate, today } from './evaluatedGate.ts';
 
 /** What is wrong in a gate file. */
@@ -59,15 +57,4 @@ function failureOf({ place, check, message }: CheckResult): vscode.Diagnostic {
   diagnostic.code = check;
   diagnostic.source = 'TensorRT Lens gate';
   return diagnostic;
-}
-
-/** Opens the verdict of every check as a text. */
-export async function showVerdict(document: vscode.TextDocument, files: ParsedFiles): Promise<void> {
-  const judged = await evaluatedGate(document, files);
-  if ('reason' in judged) {
-    await showInformation(judged.reason);
-    return;
-  }
-  const content = renderText(gateDocument(judged.result));
-  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }), { preview: true });
 }

@@ -25,6 +25,7 @@ import { pickItem } from '../../platform/askUser.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { askChange, type Trial } from './askChange.ts';
+import { keepChange } from './keepChange.ts';
 import type { ChosenNodes, SurgeryParts } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
@@ -70,8 +71,9 @@ async function tryAndShow(
   parts: SurgeryParts,
   model: vscode.Uri,
   shown: BuildManifest | null,
-  { words, change, changed, rules }: Trial,
+  trial: Trial,
 ): Promise<BuildDiff | undefined> {
+  const { words, change, changed, rules } = trial;
   const made = await withProgress(`What if: ${nameOf(model)}`, parts.log, async (signal, say) => {
     const { options, folder } = await baseOf(parts, model, shown);
     say(
@@ -94,7 +96,10 @@ async function tryAndShow(
     model,
     toComparison(a, b, { a: `${nameOf(model)} as it is`, b: words }),
   );
-  void showInformation(`${words}: ${effectOf(made.diff)} ${versionNote(made.diff.b)}`);
+  const keep = 'Keep This Change';
+  void showInformation(`${words}: ${effectOf(made.diff)} ${versionNote(made.diff.b)}`, keep).then((answer) =>
+    answer === keep ? keepChange(parts, model, trial) : undefined,
+  );
   return made.diff;
 }
 
@@ -136,7 +141,7 @@ async function searchAndShow(
   const found = await withProgress(`What if: ${nameOf(model)}`, parts.log, async (signal, say) => {
     const { options, folder } = await baseOf(parts, model, shown);
     return searchChange(
-      { options, kind, nodes: [nodes.join(',')], base: folder, maxBuilds: mostBuilds },
+      { options, kind, nodes: [nodes.join(',')], base: folder, maxBuilds: mostBuilds, keepsTried: true },
       (done, of, reached) => say(`${done} of ${of} changes tried, ${reached} work`),
       signal,
     );
@@ -148,18 +153,34 @@ async function searchAndShow(
     void showInformation(summary);
     return found;
   }
+  // Whoever searched has the result; the user may take their time.
+  void offerFound(parts, { model, shown, found, works, summary });
+  return found;
+}
+
+interface FoundChanges {
+  model: vscode.Uri;
+  shown: BuildManifest | null;
+  found: SearchResult;
+  works: SearchResult['tried'];
+  summary: string;
+}
+
+/** Lists the changes that work; a list that is closed can be shown again, since it took minutes to find. */
+async function offerFound(parts: SurgeryParts, changes: FoundChanges): Promise<unknown> {
+  const { model, shown, found, works, summary } = changes;
   const items = works.map((one) => ({ label: changeText(one), detail: costText(one), one }));
-  const show = pickItem(items, {
+  const picked = await pickItem(items, {
     title: summary,
     placeHolder: 'Select a change to see what it does',
     matchOnDetail: true,
   });
-  // Whoever searched has the result; the user may take their time.
-  void show.then((picked) => {
-    const candidate = picked && found.candidates.get(picked.one);
-    return candidate && tryAndShow(parts, model, shown, trialOf(candidate, picked.label));
-  });
-  return found;
+  if (picked === undefined) {
+    const again = 'Show Changes';
+    return (await showInformation(summary, again)) === again ? offerFound(parts, changes) : undefined;
+  }
+  const candidate = found.candidates.get(picked.one);
+  return candidate && tryAndShow(parts, model, shown, trialOf(candidate, picked.label));
 }
 
 const trialOf = ({ change, rules, profiles }: Candidate, words: string): Trial => ({

@@ -5,6 +5,9 @@ import type { Selection } from '../../../../src/protocol/views.ts';
 import type { GraphModel } from '../graphModel.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';
 import type { Subject } from '../../panels/inspector.ts';
+import { shorten } from '../../../../src/core/base/text.ts';
+import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { layerOf, longestName, titleOfLayer } from '../../../../src/core/report/words.ts';
 import { selectedGroup } from '../../../../src/core/picture/graph/fusionGroups.ts';
 
 /** What the panel shows for something that was selected in another view. */
@@ -20,9 +23,21 @@ export function subjectOf(model: GraphModel, selection: Selection, points: numbe
   }
   const wanted = selectedGroup(selection);
   const group = fusion.groups.findIndex(({ id }) => id === wanted);
-  return group >= 0
-    ? { kind: 'group', group }
-    : { kind: 'many', points, title: graphStrings.selectedNodes(points.length, noun) };
+  if (group >= 0) return { kind: 'group', group };
+  const layers = selection.kind === 'layers' ? selection.ids : [];
+  const [layer] = layers;
+  const { report } = model.data;
+  const title =
+    layer !== undefined && layers.length === 1 && report !== null
+      ? nameOfLayer(report, layer)
+      : graphStrings.selectedNodes(points.length, noun);
+  return { kind: 'many', points, title, layers };
+}
+
+/** What a layer is called; a kernel of a ForeignNode has the name that TensorRT gave it. */
+function nameOfLayer(report: FusionReport, id: number): string {
+  const layer = layerOf(report, id);
+  return layer?.foreignNode == null ? titleOfLayer(report, id) : shorten(layer.name, longestName);
 }
 
 /**
