@@ -56,6 +56,8 @@ const parts = {
   release: { vitest: 'release', needs: ['build'] },
   host: { command: [node, 'test/host/run.mjs', 'host'], needs: ['build', 'python', 'host'], waits: true },
   ui: { command: [node, 'test/host/run.mjs', 'ui'], needs: ['build', 'python', 'host'], waits: true },
+  // It installs Wine, which not everyone wants: only where it is asked for.
+  windows: { command: [node, 'test/windows/run.mjs'], waits: true, onRequest: true },
 };
 
 const asked = process.argv.slice(2);
@@ -66,7 +68,10 @@ if (unknown.length > 0) {
 }
 /** Those asked for, and the build where one of them tests it. */
 const names = Object.keys(parts).filter(
-  (name) => asked.length === 0 || asked.includes(name) || (name === 'build' && asked.some((one) => needs(one, name))),
+  (name) =>
+    (asked.length === 0 && !parts[name].onRequest) ||
+    asked.includes(name) ||
+    (name === 'build' && asked.some((one) => needs(one, name))),
 );
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });

@@ -32,7 +32,9 @@ also names the affected nodes.
     const model = values.onnx === undefined ? undefined : (await files.model(values.onnx)).value;
     const path = positionals[0]!;
     const { value: log, problems } =
-      path === '-' ? await streamedLog(process.stdin) : await files.log(path, { times: false });
+      path === '-'
+        ? await streamedLog(process.stdin)
+        : await files.log(path, { times: false, registered: model !== undefined });
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)

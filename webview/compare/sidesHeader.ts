@@ -7,7 +7,7 @@ import {
   verdictSentence,
 } from '../../src/core/diff/diffReports.ts';
 import { otherMethods } from '../../src/core/diff/matchNodes.ts';
-import type { PrecisionShare } from '../../src/core/report/words.ts';
+import { type PrecisionShare, profileWords } from '../../src/core/report/words.ts';
 import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
@@ -133,9 +133,15 @@ const mainFigures: ReadonlySet<string> = new Set<ComparedFigure['label']>([
 
 /** What tells a side from the other one; what both have in common is said with neither. */
 function sideText(side: DiffSide, other: DiffSide): string {
-  const { model, product, version, gpu, planned } = side;
+  const { model, product, version, gpu, planned, optimizationProfile: profile } = side;
   const release = version === null ? '' : releaseName({ product, version });
-  return [model === other.model ? '' : model, release, gpu ?? '', planned ? texts.plan : '']
+  return [
+    model === other.model ? '' : model,
+    release,
+    gpu ?? '',
+    profile ? profileWords(profile) : '',
+    planned ? texts.plan : '',
+  ]
     .filter((part) => part !== '')
     .join(' · ');
 }

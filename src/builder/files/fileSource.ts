@@ -112,12 +112,12 @@ export async function readWhole(path: string): Promise<Uint8Array> {
 const pieceBytes = 1 << 18;
 
 /**
- * The bytes of a file from its start to its end, in pieces; a gzip-compressed one is unpacked on the way. Where it was
- * opened without unpacking, never more than a few pieces are in memory.
+ * The bytes of a file from its start to its end, in pieces, each valid until the next is taken; a gzip-compressed one is
+ * unpacked on the way. Where it was opened without unpacking, never more than a few pieces are in memory.
  * @throws {UserError} if it cannot be unpacked
  */
 export async function* piecesOf(source: ByteSource, path: string): AsyncGenerator<Uint8Array> {
-  if (!isGzipHead(await source.read(0, 2))) return yield* readPieces(source);
+  if (!isGzipHead(await source.read(0, 2))) return yield* readPieces(source, new Uint8Array(pieceBytes));
   const unpacked = createGunzip({ chunkSize: pieceBytes });
   // An error of either side comes out of `unpacked`.
   pipeline(Readable.from(readPieces(source)), unpacked, () => undefined);
@@ -128,9 +128,10 @@ export async function* piecesOf(source: ByteSource, path: string): AsyncGenerato
   }
 }
 
-async function* readPieces(source: ByteSource): AsyncGenerator<Uint8Array> {
+/** @param into memory for every piece, where none is used after the next */
+async function* readPieces(source: ByteSource, into?: Uint8Array): AsyncGenerator<Uint8Array> {
   // oxlint-disable-next-line no-await-in-loop -- one piece after the other
-  for (let offset = 0; offset < source.size; offset += pieceBytes) yield await source.read(offset, pieceBytes);
+  for (let offset = 0; offset < source.size; offset += pieceBytes) yield await source.read(offset, pieceBytes, into);
 }
 
 async function inMemory(handle: FileHandle, bytes: Uint8Array): Promise<FileSource> {

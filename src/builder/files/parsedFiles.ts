@@ -104,12 +104,21 @@ export class ParsedFiles {
   /**
    * A build log of any size, gzip-compressed or not.
    * @param options.only one build of several in it
-   * @param options.times false: without what each tactic took, as for a diagnosis
+   * @param options.times false: without what each tactic took and the optimizer did, as for a diagnosis
+   * @param options.registered false: without the layers that the parser makes of each node, as without a model
    * @throws {UserError} if it cannot be opened
    */
-  log(path: string, { only, times = true }: { only?: LoggedBuild; times?: boolean } = {}): Promise<Parsed<BuildLog>> {
-    const what = `${times ? 'log' : 'log without times'}${only ? ` from line ${only.line}` : ''}`;
-    return this.#parse(what, path, (source, { parseLog }) => parseLog(source, path, only, times), { unpack: false });
+  log(
+    path: string,
+    {
+      only,
+      times = true,
+      registered = true,
+    }: { only?: LoggedBuild | undefined; times?: boolean; registered?: boolean } = {},
+  ): Promise<Parsed<BuildLog>> {
+    const kept = { times, registered };
+    const what = JSON.stringify(['log', kept, only?.line]);
+    return this.#parse(what, path, (source, { parseLog }) => parseLog(source, path, only, kept), { unpack: false });
   }
 
   /** @throws {UserError} if it cannot be opened */

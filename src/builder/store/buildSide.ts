@@ -37,7 +37,7 @@ export interface BuildSide extends GateSide {
  * Reads one side of a comparison.
  * @param path a build folder, or a report (`trtlens fusion --json`, also gzip-compressed)
  * @param onnx the model; by default where the build's manifest says it is. Without it, nodes are known by name only.
- * @param optimizationProfile of an engine with several, from 0; by default the first
+ * @param optimizationProfile of an engine with several, from 0; by default the first of a build folder, and that of a report
  * @throws {UserError} if it is neither, or the model is another one or has changed since
  */
 export async function readBuildSide(
@@ -51,9 +51,13 @@ export async function readBuildSide(
     () => false,
   );
   if (isFolder) return ofBuild(await requireBuild(path), { onnx, files, optimizationProfile });
-  if (optimizationProfile !== undefined)
-    throw new UserError(`${path} is not a build folder: a report is on one optimization profile`);
-  return ofReport(path, onnx, files);
+  const side = await ofReport(path, onnx, files);
+  const shown = side.report.optimizationProfile?.shown ?? 0;
+  if (optimizationProfile !== undefined && optimizationProfile !== shown)
+    throw new UserError(
+      `${path} is a report on optimization profile ${shown}. Pass the build folder, or write a report on profile ${optimizationProfile} with trtlens fusion --optimization-profile ${optimizationProfile} --json`,
+    );
+  return side;
 }
 
 async function ofBuild(
@@ -72,6 +76,10 @@ async function ofBuild(
       `${onnx} has changed since it was built in ${folder}. Build it again, or pass the file that was built with --onnx`,
     );
   const loaded = await loadBuild(build, { onnx, files, optimizationProfile });
+  const missing = loaded.report.problems.find(
+    ({ code, severity }) => code === 'several-profiles' && severity === 'error',
+  );
+  if (missing) throw new UserError(`${folder}: ${missing.message}`);
   const { index } = await files.indexed(onnx);
   const { log, engine } = manifest.files;
   return {

@@ -28,12 +28,17 @@ export interface AgentTool {
   load: () => Promise<Command>;
 }
 
+const optimizationProfile: Parameter = {
+  kind: 'integer',
+  about: 'Optimization profile of the engine, from 0; 0 if absent',
+};
 const build: Readonly<Record<string, Parameter>> = {
   build: { kind: 'side', about: 'Build folder of trtlens. Replaces onnx, layers, log and profile' },
   onnx: { kind: 'file', about: 'The ONNX model that was built' },
   layers: { kind: 'file', about: 'Layer info: trtexec --exportLayerInfo' },
   log: { kind: 'file', about: 'Verbose build log' },
   profile: { kind: 'file', about: 'Layer times: trtexec --exportProfile' },
+  optimization_profile: optimizationProfile,
 };
 const buildFiles = ['build', 'layers', 'log', 'profile'];
 /** An empty `--nsys`: no program is run to read a trace. */
@@ -89,6 +94,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       b: { kind: 'side', about: 'Second build', required: true, option: null },
       onnx: { kind: 'file', about: 'Model of both builds, if they do not name it' },
       onnx_b: { kind: 'file', about: 'Model of the second build, if it is another one' },
+      optimization_profile: optimizationProfile,
     },
     load: async () => (await import('../diff/diff.ts')).diff,
   },
@@ -113,6 +119,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       baseline: { kind: 'side', about: 'Build or report to compare with, instead of the one in the gate file' },
       onnx: { kind: 'file', about: 'The model, instead of the one in the gate file or build' },
       accuracy: { kind: 'file', about: 'Output of trtlens accuracy --json, for the rule accuracy' },
+      optimization_profile: optimizationProfile,
     },
     load: async () => (await import('../diff/gate.ts')).gate,
   },

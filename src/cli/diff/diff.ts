@@ -6,7 +6,7 @@ import { withWeights } from '../../builder/store/weightDigests.ts';
 import { toComparison } from '../../builder/store/toComparison.ts';
 import { diffDocument, diffReports } from '../../core/diff/diffReports.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
-import { readArguments } from '../arguments.ts';
+import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes } from '../command.ts';
 import { checkPage, writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
@@ -14,6 +14,7 @@ import { printJson } from '../terminal.ts';
 const options = {
   onnx: { type: 'string' },
   'onnx-b': { type: 'string' },
+  'optimization-profile': { type: 'string' },
   markdown: { type: 'string' },
   html: { type: 'string' },
   force: { type: 'boolean' },
@@ -25,13 +26,14 @@ const options = {
 export const diffLength = { most: 30, moreHint: '--json lists all' };
 
 export const diff: Command = {
-  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--json] [--markdown FILE] [--html FILE] [--full]
+  help: `trtlens diff A B [--onnx MODEL.onnx] [--onnx-b OTHER.onnx] [--optimization-profile N] [--json] [--markdown FILE] [--html FILE] [--full]
 
 Compares two builds. A and B are build folders, or reports by 'trtlens fusion --json', of any versions, GPUs and
 precisions, also of two exports of a model. What is unknown on one side is not comparable, never a change.
 
   --onnx FILE      model of A (default: the one in its build folder's manifest)
   --onnx-b FILE    model of B (default: the same from its folder; for a report, the model of A)
+  --optimization-profile N  the profile of both engines that is compared, from 0; default: 0
   --markdown FILE  also write the result as Markdown, for a pull request
   --html FILE      also write one self-contained page: the changes ranked by what they cost, both timelines, the graph of B
                    with the changes on it, and a table; only the page's data if the name ends in .json
@@ -51,7 +53,11 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     if (values.html !== undefined) await checkPage(values.html, values.force ?? false);
     // A model that both have in common is read once.
     const files = new ParsedFiles();
-    const sides = await withWeights(await readBuildSide(a, values.onnx, files), await readBuildSide(b, onnxB, files));
+    const profile = wholeNumber('--optimization-profile', values['optimization-profile']);
+    const sides = await withWeights(
+      await readBuildSide(a, values.onnx, files, profile),
+      await readBuildSide(b, onnxB, files, profile),
+    );
     const result = diffReports(...sides);
     if (values.markdown !== undefined)
       await writeWhole(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }));

@@ -27,7 +27,7 @@ import type { Document } from '../../core/document/document.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
 import { decodeUtf8 } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments } from '../arguments.ts';
+import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
@@ -39,6 +39,7 @@ const options = {
   build: { type: 'string', multiple: true },
   report: { type: 'string', multiple: true },
   onnx: { type: 'string' },
+  'optimization-profile': { type: 'string' },
   baseline: { type: 'string' },
   accuracy: { type: 'string' },
   matrix: { type: 'string' },
@@ -54,7 +55,7 @@ const options = {
 } as const;
 
 export const gate: Command = {
-  help: `trtlens gate FILE --build FOLDER | --report F [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
+  help: `trtlens gate FILE --build FOLDER | --report F [--optimization-profile N] [--baseline F] [--sarif F] [--junit F] [--markdown F] [--gitlab F] [--json]
 trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER
 trtlens gate FILE --update --build FOLDER | --report F
@@ -65,6 +66,7 @@ good build by 'trtlens fusion --json'.
   --build FOLDER   the build; repeat it for more profiles of the same build, whose median counts
   --report F       a report instead of a build folder, with --onnx for rules on attention and types
   --onnx FILE      the model (default: the one in the build folder's manifest)
+  --optimization-profile N  the profile of the engine that is checked, from 0; default: 0
   --baseline F     a report or build folder instead of the baseline in FILE
   --accuracy F     the output of 'trtlens accuracy --json', instead of running the model for the rule accuracy
   --matrix F       the output of 'trtlens matrix --json': checks every build that passed
@@ -82,16 +84,19 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     const path = positionals[0]!;
     const sources = [...(values.build ?? []), ...(values.report ?? [])];
     if (values.init && values.update) throw new Usage('--init cannot be combined with --update');
-    if (values.init) return init(path, onlySource(sources), values.onnx, terminal);
+    const given = { onnx: values.onnx, profile: wholeNumber('--optimization-profile', values['optimization-profile']) };
+    if (values.init) return init(path, onlySource(sources), given, terminal);
     const file = await readGateFile(path);
-    if (values.update) return update(path, file, onlySource(sources), values.onnx, terminal);
+    if (values.update) return update(path, file, onlySource(sources), given, terminal);
     checkSources(sources, values.matrix);
 
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : pathBeside(path, file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
     const baseline =
-      baselinePath === undefined ? null : await readBuildSide(baselinePath, await fitting(baselinePath, model));
-    const { builds, unbuilt } = await buildsOf(values.matrix, sources, model);
+      baselinePath === undefined
+        ? null
+        : await sideOf(baselinePath, { ...given, onnx: await fitting(baselinePath, model) });
+    const { builds, unbuilt } = await buildsOf(values.matrix, sources, { ...given, onnx: model });
     for (const build of builds) requireNetwork(path, file, build, baseline, model);
     const sides = await withAccuracy(
       builds,
@@ -189,8 +194,17 @@ function requireNetwork(
     );
 }
 
-async function readSides(sources: readonly string[], onnx: string | undefined): Promise<BuildSide> {
-  const [first, ...others] = await Promise.all(sources.map((source) => readBuildSide(source, onnx)));
+/** What is asked of every build: the model, and the number of the optimization profile. */
+interface Asked {
+  onnx: string | undefined;
+  profile: number | undefined;
+}
+
+const sideOf = (source: string, { onnx, profile }: Asked): Promise<BuildSide> =>
+  readBuildSide(source, onnx, undefined, profile);
+
+async function readSides(sources: readonly string[], asked: Asked): Promise<BuildSide> {
+  const [first, ...others] = await Promise.all(sources.map((source) => sideOf(source, asked)));
   for (const { source, report } of others)
     if (report.nodes.length !== first!.report.nodes.length)
       throw new UserError(`${source} is a build of another model than ${first!.source}`);
@@ -201,11 +215,11 @@ async function readSides(sources: readonly string[], onnx: string | undefined): 
 async function buildsOf(
   matrix: string | undefined,
   sources: readonly string[],
-  model: string | undefined,
+  asked: Asked,
 ): Promise<{ builds: BuildSide[]; unbuilt: Unbuilt[] }> {
-  if (matrix === undefined) return { builds: [await readSides(sources, model)], unbuilt: [] };
+  if (matrix === undefined) return { builds: [await readSides(sources, asked)], unbuilt: [] };
   const { folders, unbuilt } = await readMatrix(matrix);
-  return { builds: await Promise.all(folders.map((folder) => readBuildSide(folder))), unbuilt };
+  return { builds: await Promise.all(folders.map((folder) => sideOf(folder, { ...asked, onnx: undefined }))), unbuilt };
 }
 
 /** The builds of a matrix that passed, and the jobs that have none: what was not built cannot pass. */
@@ -314,8 +328,8 @@ async function writeOutputs(
   }
 }
 
-async function init(path: string, source: string, onnx: string | undefined, terminal: Terminal): Promise<number> {
-  const baseline = await newGate(path, source, onnx);
+async function init(path: string, source: string, { onnx, profile }: Asked, terminal: Terminal): Promise<number> {
+  const baseline = await newGate(path, source, onnx, profile);
   terminal.note(`Written: ${path} and ${baseline}`);
   return exitCodes.done;
 }
@@ -324,13 +338,13 @@ async function update(
   path: string,
   { baseline }: GateFile,
   source: string,
-  onnx: string | undefined,
+  asked: Asked,
   terminal: Terminal,
 ): Promise<number> {
   if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
   const target = pathBeside(path, baseline);
-  await checkOutput(target, [path, source, onnx]);
-  await writeWhole(target, reportText(await readBuildSide(source, onnx)));
+  await checkOutput(target, [path, source, asked.onnx]);
+  await writeWhole(target, reportText(await sideOf(source, asked)));
   terminal.note(`Written: ${target}`);
   return exitCodes.done;
 }

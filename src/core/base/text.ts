@@ -99,7 +99,7 @@ export class Utf8Decoder {
     if (!this.#whole) return this.#decoder.decode(bytes, { stream: true });
     const all = this.#rest.length === 0 ? bytes : joined(this.#rest, bytes);
     const end = all.length - openBytes(all);
-    this.#rest = all.slice(end);
+    if (end < all.length || this.#rest.length > 0) this.#rest = all.slice(end);
     const text = this.#decoder.decode(all.subarray(0, end));
     // Only the first piece begins with a byte order mark.
     if (end > 0) this.#decoder = inner;

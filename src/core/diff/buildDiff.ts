@@ -104,6 +104,8 @@ export interface DiffSide {
   planned: boolean;
   /** The times are those of kernels in a trace of Nsight Systems, without what a profiler of layers adds. */
   traced: boolean;
+  /** The optimization profile whose layers are compared, from 0, and how many the engine has; omitted: it has one. */
+  optimizationProfile?: { shown: number; of: number };
   /** Why there is no engine: the build failed or was cancelled. Absent: it passed, or nothing is known of it. */
   failed?: string;
 }

@@ -21,6 +21,7 @@ import {
   precisionShare,
   runningLayers,
   totalMs,
+  profileWords,
 } from '../report/words.ts';
 import {
   type Both,
@@ -284,6 +285,7 @@ const sideOf = ({ source, report, figures, failed }: DiffInput): DiffSide => ({
   gpu: figures?.gpu ?? null,
   planned: isPlanned(report),
   traced: report.profile !== undefined,
+  ...(report.optimizationProfile && { optimizationProfile: report.optimizationProfile }),
   ...(failed !== undefined && { failed }),
 });
 
@@ -626,7 +628,15 @@ const plain = (message: string): string =>
     .replaceAll(/\d+/g, '#');
 
 const sideText = (side: DiffSide): string =>
-  [side.source, side.model, exactRelease(side), side.gpu].filter(Boolean).join(', ');
+  [
+    side.source,
+    side.model,
+    exactRelease(side),
+    side.gpu,
+    side.optimizationProfile && profileWords(side.optimizationProfile),
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 /** A number of both sides, written for the user. */
 export interface ComparedFigure {
@@ -668,7 +678,11 @@ function caveats({ a, b, time, shapes, totals, marked }: BuildDiff): string[] {
     { name: 'A', side: a, share: totals.precision.a },
     { name: 'B', side: b, share: totals.precision.b },
   ];
+  const profiles = [a, b].map(({ optimizationProfile }) => optimizationProfile?.shown ?? 0);
   return [
+    ...(profiles[0] === profiles[1]
+      ? []
+      : [`Compared are optimization profile ${profiles[0]} of A and ${profiles[1]} of B.`]),
     // A profiler of layers adds to the time of each, a trace does not.
     ...(methods ? [`${otherMethods(a.traced)} The difference includes that.`] : []),
     ...(shapes.length > 0

@@ -129,6 +129,7 @@ export function evaluateGate(gate: string, file: GateFile, build: GateSide, base
     model: build.report.model.file,
     tensorrt: build.report.tensorrt,
     gpu: build.figures?.gpu ?? null,
+    ...(build.report.optimizationProfile && { optimizationProfile: build.report.optimizationProfile }),
     baseline: baseline?.source ?? null,
     passed: counts.failed === 0,
     counts,

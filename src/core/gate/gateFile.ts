@@ -3,6 +3,7 @@ import type { FusionReport } from '../fusion/fusionReport.ts';
 import type { PrecisionType } from '../precision/overrideFile.ts';
 import { type Document, section, type State, table } from '../document/document.ts';
 import { counted, exactRelease, oneLine } from '../base/text.ts';
+import { profileWords } from '../report/words.ts';
 import { readSource } from '../network/sourceLines.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface GateResult {
   tensorrt: FusionReport['tensorrt'];
   /** GPU that it was made on; null: not known. */
   gpu: string | null;
+  /** The optimization profile whose layers were judged, from 0, and how many the engine has; omitted: it has one. */
+  optimizationProfile?: { shown: number; of: number };
   /** The report or build folder of the baseline; null: none. */
   baseline: string | null;
   /** No check failed. */
@@ -496,9 +499,9 @@ export function gateSummary({ checks, counts }: GateResult): string {
   return rest.length > 0 ? `${head}, ${rest.join(', ')}` : head;
 }
 
-/** `TensorRT 10.6.0, NVIDIA H200` */
-export const builtWith = ({ tensorrt, gpu }: GateResult): string =>
-  `${exactRelease(tensorrt)}${gpu === null ? '' : `, ${gpu}`}`;
+/** `TensorRT 10.6.0, NVIDIA H200`; of an engine with several optimization profiles also the one that was judged. */
+export const builtWith = ({ tensorrt, gpu, optimizationProfile: profile }: GateResult): string =>
+  [exactRelease(tensorrt), ...(gpu === null ? [] : [gpu]), ...(profile ? [profileWords(profile)] : [])].join(', ');
 
 /** What a check found, and until when it may fail. */
 export const checkMessage = ({ message, permission }: CheckResult): string =>

@@ -594,9 +594,13 @@ export function layersSentence(report: FusionReport): string {
     ? `The inputs list no engine layers; TensorRT planned ${thousands(total)}`
     : counted(total, 'engine layer');
   const { optimizationProfile: profile } = report;
-  const part = profile ? ` of optimization profile ${profile.shown} (the engine has ${profile.of})` : '';
+  const part = profile ? ` of ${profileWords(profile)}` : '';
   return `${whole}${part}: ${parts.join(', ')}.`;
 }
+
+/** `optimization profile 1 (the engine has 2)` */
+export const profileWords = ({ shown, of }: NonNullable<FusionReport['optimizationProfile']>): string =>
+  `optimization profile ${shown} (the engine has ${of})`;
 
 function nodesSentence(report: FusionReport): string {
   const { accounting } = report;

@@ -8,6 +8,11 @@ import { rewriteModel } from '../../../src/builder/precision/rewriteModel.ts';
 import { requestedPrecisions, buildFactsOf } from '../../../src/builder/store/buildFactsOf.ts';
 import { type Build, writeManifest } from '../../../src/builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../../src/builder/store/loadBuild.ts';
+import { diffDocument, diffReports } from '../../../src/core/diff/diffReports.ts';
+import { renderText } from '../../../src/core/document/render.ts';
+import { evaluateGate } from '../../../src/core/gate/evaluateGate.ts';
+import { gateDocument } from '../../../src/core/gate/gateFile.ts';
+import { readGate } from '../../../src/core/gate/readGate.ts';
 import { figuresOf } from '../../../src/core/picture/page/headline.ts';
 import { checkOverrides } from '../../../src/core/precision/checkOverrides.ts';
 import { readOverrides } from '../../../src/core/precision/readOverrides.ts';
@@ -142,6 +147,15 @@ test('of an engine with two optimization profiles one is read, the first or the 
   ]);
   expect(other.layers.every(({ name }) => name.endsWith(' [profile 1]'))).toBe(true);
   expect(await read(0)).toMatchObject({ layers: one.layers });
+  expect((await read(2)).problems).toMatchObject([{ severity: 'error', code: 'several-profiles' }]);
+  const shown = { a: await read(), b: other };
+  const diff = diffReports({ source: 'a', report: shown.a }, { source: 'b', report: shown.b });
+  const text = renderText(diffDocument(diff)).replaceAll(/\s+/g, ' ');
+  expect(text).toContain('Compared are optimization profile 0 of A and 1 of B.');
+  expect(text).toContain('optimization profile 1 (the engine has 2)');
+  const gate = readGate('rules:\n  foreignNodes: 9\n', '2026-11-24').value!;
+  const judged = evaluateGate('g.yaml', gate, { source: 'b', report: other }, null);
+  expect(gateDocument(judged).title).toMatch(/, optimization profile 1 \(the engine has 2\)$/);
   expect(figuresOf(other, null)[0]).toMatchObject({
     text: expect.stringMatching(/ layers? of profile 1$/) as string,
     meaning: expect.stringContaining('of optimization profile 1 (the engine has 2): ') as string,

@@ -21,7 +21,7 @@ import { droppedOf, type LogState, newLogState, type PhraseHandler } from './int
 import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './internal/logTactics.ts';
 import { LogWrapper } from './internal/logWrapper.ts';
-import { readLogPrefix } from './internal/readLogPrefix.ts';
+import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './internal/logFrame.ts';
 import { isProgramEnd } from './internal/strayLine.ts';
 
@@ -109,40 +109,45 @@ export class BuildLogReader {
 
   /**
    * @param options.copies false saves time if all of the text stays in memory anyway
-   * @param options.times false skips what each tactic took, most of a verbose log; a diagnosis does not need it
+   * @param options.times false skips what each tactic took and what the optimizer did, most of a verbose log; a
+   *   diagnosis does not need it
+   * @param options.registered false skips the layers that the parser makes of each node; without a model, a diagnosis
+   *   does not need them
    * @param options.only one build of several: all other lines are only counted
    */
   constructor(
-    options: { onEvent?: (event: BuildEvent) => void; copies?: boolean; times?: boolean; only?: LoggedBuild } = {},
+    options: {
+      onEvent?: (event: BuildEvent) => void;
+      copies?: boolean;
+      times?: boolean;
+      registered?: boolean;
+      only?: LoggedBuild;
+    } = {},
   ) {
-    this.#state = newLogState(options.onEvent, options.copies ?? true, options.times ?? true);
+    const { onEvent, copies = true, times = true, registered = true } = options;
+    this.#state = newLogState(onEvent, { copies, times, registered });
     this.#only = options.only ?? { line: 1, end: Infinity };
   }
 
   push(chunk: string): void {
     this.#wrapper.see(chunk);
-    let text = chunk;
     let from = 0;
     let end = chunk.indexOf('\n');
     if (this.#pieces.length > 0) {
       if (end < 0) return this.#hold(chunk);
-      if (this.#length < MAX_LINE) {
-        this.#pieces.push(chunk);
-        end += this.#length;
-        text = this.#pieces.join('');
-      } else {
-        this.#line(this.#pieces.join(''), 0, this.#length);
-        from = end + 1;
-        end = chunk.indexOf('\n', from);
-      }
+      // What is cut of a line that is too long does not matter.
+      if (this.#length < MAX_LINE) this.#hold(chunk.slice(0, end));
+      this.#line(this.#pieces.join(''), 0, this.#length);
       this.#pieces = [];
       this.#length = 0;
+      from = end + 1;
+      end = chunk.indexOf('\n', from);
     }
-    for (; end >= 0; end = text.indexOf('\n', from)) {
-      this.#line(text, from, end);
+    for (; end >= 0; end = chunk.indexOf('\n', from)) {
+      this.#line(chunk, from, end);
       from = end + 1;
     }
-    if (from < text.length) this.#hold(text.slice(from));
+    if (from < chunk.length) this.#hold(chunk.slice(from));
   }
 
   /** Ends the log: a last line without line end is read, too. */
@@ -188,6 +193,8 @@ export class BuildLogReader {
     cursor.to = to;
     cursor.line = this.#lines;
     cursor.cut = cut;
+    // Nearly all lines of nearly all logs.
+    if (this.#wrapper.isOver && readCommonForm(cursor)) return readMessage(this.#state, cursor);
     const entry = this.#docker.unpack(cursor);
     if (entry === 'line') this.#wrapper.see(cursor.text);
     if (entry !== 'held') this.#read();
@@ -248,6 +255,11 @@ function readLine(state: LogState, cursor: LogCursor, severity?: LogSeverity): v
     cursor.prefixed = true;
     cursor.severity = severity;
   }
+  readMessage(state, cursor);
+}
+
+/** A line whose prefix is read. */
+function readMessage(state: LogState, cursor: LogCursor): void {
   if (state.held !== null && continuesHeld(state, cursor)) return;
   if (cursor.prefixed) {
     const held = heldLine(state.broken, cursor.text, cursor.from, cursor.to);

@@ -106,7 +106,16 @@ function severalBuilds({ log, build }: ReportInput): Problem[] {
 }
 
 function severalProfiles({ profiles, layers }: EngineView, { optimizationProfile = 0 }: ReportInput): Problem[] {
-  if (profiles === 1) return [];
+  if (profiles === 1)
+    return optimizationProfile === 0
+      ? []
+      : [
+          {
+            severity: 'error',
+            code: 'several-profiles',
+            message: `The engine layers are of one optimization profile, number 0: there is none with the number ${optimizationProfile}.`,
+          },
+        ];
   const has = `The engine has ${profiles} optimization profiles`;
   return layers.length === 0
     ? [

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
-import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
-import { fixturePath } from '../../../support/fixtures.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { captureText, fixturePath } from '../../../support/fixtures.ts';
 
 /** One log for each rule: real ones of TensorRT-RTX, others written after the texts that the rules name as their source. */
 const logs = new Map(
@@ -33,6 +33,33 @@ describe('every rule', () => {
     const rule = RULES.find((one) => one.id === id)!;
     expect(rule.cause).toMatch(/^(?:[{A-Z]|config|cu[A-Z])/);
     expect(rule.source).toMatch(/\S/);
+  });
+});
+
+describe('a log that is read for a diagnosis alone', () => {
+  const inBrief = (text: string) => {
+    const reader = new BuildLogReader({ times: false, registered: false });
+    reader.push(text);
+    return diagnoseLog(reader.end().value);
+  };
+
+  it('gives what a log that is read in full gives, for each rule', () => {
+    for (const [id, text] of logs) expect(inBrief(text), id).toEqual(diagnose(text));
+  });
+
+  it.each([
+    'tensorrt-10.6.0/fp16_overflow.poly_markall/log0.txt',
+    'tensorrt-10.6.0/unsupported_op.fp32/log.txt',
+    'tensorrt-10.6.0/resnet18.fp32/log.txt',
+    'tensorrt-10.6.0/resnet18.workspace_1k/log.txt',
+    'tensorrt-8.6.1/two_inputs_multi_out.fp32/log.txt',
+    'tensorrt-rtx-1.7.1/resnet18/log.txt',
+  ])('gives the same of %s, also where it is cut off', (capture) => {
+    const text = captureText(capture)!;
+    for (const part of [1, 0.9, 0.7, 0.4, 0.1]) {
+      const cut = text.slice(0, text.length * part);
+      expect(inBrief(cut)).toEqual(diagnose(cut));
+    }
   });
 });
 

@@ -280,9 +280,9 @@ export function finishLists(state: LogState): void {
       ? inspectorList
       : builderList;
   if (last === null) return;
-  log.engineLayers = readList(last);
+  log.engineLayers = state.times ? readList(last) : last.lines.map(({ text, line }) => bareLayer(text, line));
   log.bindings = last.bindings.length > 0 ? last.bindings : (inspectorList?.bindings ?? []);
-  if (inspectorList === null || inspectorList === last || inspectorList.run !== last.run) return;
+  if (!state.times || inspectorList === null || inspectorList === last || inspectorList.run !== last.run) return;
   const same = inspectorList.lines.length === last.lines.length && !last.lines[0]!.text.startsWith('Layer(');
   if (!same) log.inspectorLayers = readList(inspectorList);
 }
@@ -351,6 +351,13 @@ export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
     }
     return columns.length > 0;
   }
+  if (
+    !state.times &&
+    cursor.severity === 'info' &&
+    /^ *\d+\.?\d* +\d/.test(text.slice(0, 60)) &&
+    !text.endsWith('Total')
+  )
+    return true;
   const values = profileCells(columns, text);
   if (values === null) return false;
   const row: Record<string, string> = {};

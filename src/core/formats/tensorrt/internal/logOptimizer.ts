@@ -81,7 +81,7 @@ function onRunning(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function addEvent(state: LogState, cursor: LogCursor, kind: FusionEvent['kind'], pass: string, layers: string[]): void {
-  if (!keep(state.room.events, cursor.to - cursor.from)) return;
+  if (!state.times || !keep(state.room.events, cursor.to - cursor.from)) return;
   if (state.copies) for (let index = 0; index < layers.length; index++) layers[index] = own(state, layers[index]!);
   (state.phase ?? currentPhase(state, cursor.line)).events.push({ pass, kind, layers, line: cursor.line });
 }

@@ -102,7 +102,7 @@ const FOR_NODE = ' for ONNX node: ';
 const HELPER = ' required by ONNX-TRT';
 
 function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): void {
-  if (state.node === null || !keep(state.room.registeredLayers, cursor.to - at)) return;
+  if (state.node === null || !state.registered || !keep(state.room.registeredLayers, cursor.to - at)) return;
   const { text } = cursor;
   const name = state.node.name;
   const owned = cursor.to - name.length;

@@ -43,8 +43,10 @@ export interface LogState {
   room: Record<KeptKind, Room>;
   /** Copy what is kept: the text that it is in must not live on after it. */
   copies: boolean;
-  /** Keep what each tactic took; a diagnosis needs only which layers were timed. */
+  /** Keep what each tactic took and what the optimizer did; a diagnosis needs only which layers were timed. */
   times: boolean;
+  /** Keep the layers that the parser makes of each node. */
+  registered: boolean;
   evidence: LogEvidence;
   /** Parser */
   node: ParsedNode | null;
@@ -209,8 +211,7 @@ export function emptyBuildLog(): BuildLog {
 
 export function newLogState(
   onEvent: ((event: BuildEvent) => void) | undefined,
-  copies: boolean,
-  times: boolean,
+  { copies, times, registered }: Pick<LogState, 'copies' | 'times' | 'registered'>,
 ): LogState {
   return {
     log: emptyBuildLog(),
@@ -221,6 +222,7 @@ export function newLogState(
     room: newRooms(),
     copies,
     times,
+    registered,
     evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
     node: null,
     nodesByName: null,

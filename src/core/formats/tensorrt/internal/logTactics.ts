@@ -88,6 +88,7 @@ function onReformatCombination(state: LogState, cursor: LogCursor, at: number): 
 }
 
 function formatsOf(state: LogState, cursor: LogCursor, at: number): string {
+  if (!state.times) return '';
   return own(
     state,
     cursor.text
@@ -111,6 +112,8 @@ function openCombination(state: LogState, layer: TimedLayer, formats: string, li
 /** `X (CaskConvolution[0x80000009])`, `X (CaskConvolution)`, `X(14)` */
 function onRunner(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
+  // Its layer is known from the line where its costs begin.
+  if (!state.times && state.costed && state.combination !== null && state.layer?.name) return;
   const match = /^(.*?) ?\(([^()[\]]*)(?:\[(0x[0-9a-f]+)\])?\)$/.exec(cursor.text.slice(at, cursor.to));
   const name = match ? match[1]! : cursor.text.slice(at, cursor.to);
   state.runner = { name: own(state, match?.[2] ?? ''), id: match?.[3] ? own(state, match[3]) : null };
@@ -196,6 +199,7 @@ function milliseconds(text: string): number | null {
 }
 
 function onChosen(state: LogState, cursor: LogCursor, at: number): void {
+  if (!state.times) return;
   const match = /^(.*?) Tactic: (0x[0-9a-f]+|-?\d+)/.exec(cursor.text.slice(at, cursor.to));
   if (match === null || state.combination === null) return;
   const runner = own(state, match[1]!);
@@ -292,24 +296,37 @@ export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
 /** `X [Float(…) -> Half(…)] got cached result: CaskPooling, tactic 0x…, 0.0029 ms` */
 function onCached(state: LogState, cursor: LogCursor, text: string, close: number): void {
   const open = text.lastIndexOf(' [', close);
+  if (!state.times && open > 0) return onCachedName(state, cursor, text.slice(0, open));
   const result = /^(.*?), tactic (0x[0-9a-f]+|-?\d+), (\S+) ms/.exec(text.slice(close + 21));
   if (open < 0 || result === null) return;
   const name = own(state, text.slice(0, open));
   const formats = own(state, text.slice(open + 2, close));
   const [runner, tactic, time] = result.slice(1).map((part) => own(state, part)) as [string, string, string];
+  const layer = cachedLayer(state, name, cursor.line);
+  const combination = openCombination(state, layer, formats, cursor.line);
+  combination.cached = true;
+  combination.chosen = { runner, tactic, ms: milliseconds(time) };
+  state.onEvent?.({ kind: 'cache-hit', name, hits: state.log.timingCacheHits, line: cursor.line });
+}
+
+/** Where times do not count, only the layer is of use. */
+function onCachedName(state: LogState, cursor: LogCursor, name: string): void {
+  if (state.layer?.name === name) state.log.timingCacheHits++;
+  else cachedLayer(state, own(state, name), cursor.line);
+}
+
+/** The layer that a result of the timing cache is of. */
+function cachedLayer(state: LogState, name: string, line: number): TimedLayer {
   const reformat = name.startsWith('Optimizer Reformat(');
   state.log.timingCacheHits++;
   if (state.layer === null || (state.layer.name !== name && state.layer.name !== ''))
-    openLayer(state, name, cursor.line, reformat);
+    openLayer(state, name, line, reformat);
   const layer = state.layer!;
   if (layer.name === '') {
     layer.name = name;
     if (!reformat) announce(state, layer);
   }
-  const combination = openCombination(state, layer, formats, cursor.line);
-  combination.cached = true;
-  combination.chosen = { runner, tactic, ms: milliseconds(time) };
-  state.onEvent?.({ kind: 'cache-hit', name, hits: state.log.timingCacheHits, line: cursor.line });
+  return layer;
 }
 
 /** ` (foreignNode) …`: the compiler's own lines; newer versions put their tables there. */

@@ -11,6 +11,11 @@ export class LogWrapper {
   #looks = 4000;
   #colored = false;
 
+  /** No line with TensorRT's own prefix at its start holds anything else. */
+  get isOver(): boolean {
+    return this.#looks <= 0 && !this.#colored;
+  }
+
   /** Notes what a piece of the text may hold, so that lines need not be searched for it. */
   see(text: string): void {
     if (!this.#colored && text.includes('\u001b[')) this.#colored = true;

@@ -90,9 +90,10 @@ export function readLogPrefix(cursor: LogCursor): void {
     readOtherForm(cursor);
 }
 
-/** `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] text` and `[L] [TRT] text`: nearly all lines of nearly all logs. */
-function readCommonForm(cursor: LogCursor): boolean {
+/** `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] text` and `[L] [TRT] text`: nearly all lines of nearly all logs. Leaves others as they are. */
+export function readCommonForm(cursor: LogCursor): boolean {
   const { text, from } = cursor;
+  if (text.charCodeAt(from) !== OPEN) return false;
   const at = text.charCodeAt(from + 20) === CLOSE && isTime(text, from) ? from + 22 : from;
   if (text.charCodeAt(at + 2) !== CLOSE || text.charCodeAt(at + 4) !== OPEN || text.charCodeAt(at + 8) !== CLOSE)
     return false;
@@ -103,7 +104,8 @@ function readCommonForm(cursor: LogCursor): boolean {
   cursor.severity = severity;
   cursor.prefixed = true;
   cursor.library = true;
-  if (at === from) cursor.writer = 'untimed';
+  cursor.writer = at === from ? 'untimed' : null;
+  cursor.host = null;
   return true;
 }
 
