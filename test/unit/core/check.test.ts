@@ -259,3 +259,11 @@ it('refuses an If of unequal branches unless shapes may decide it', async () => 
   ]);
   expect(await found([made('Size', ['x'], 's'), made('Cast', ['s'], 'c', [number('to', 9)])])).toEqual([]);
 });
+
+it('refuses arithmetic of UINT8, and names the repair', () => {
+  const add = model([node('Add', ['a', 'b'], ['y'])], [value('a', [4], 'uint8'), value('b', [4], 'uint8')], ['y']);
+  for (const target of [tensorrt('10.6'), tensorrt('11.2'), rtx])
+    expect(checkModel(add, target)).toContainEqual(
+      expect.objectContaining({ severity: 'error', code: 'unsupported-type', repair: 'narrow-integers' }),
+    );
+});

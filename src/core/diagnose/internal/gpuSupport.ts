@@ -98,6 +98,12 @@ export function versionNumber(version: string): number {
 export const OPERATOR_REPAIRS: Readonly<Record<string, string>> = {
   Det: 'expand-determinant',
   BitShift: 'shift-bits',
+  BitwiseAnd: 'bit-planes',
+  BitwiseOr: 'bit-planes',
+  BitwiseXor: 'bit-planes',
+  BitwiseNot: 'bit-planes',
+  SoftmaxCrossEntropyLoss: 'cross-entropy',
+  NegativeLogLikelihoodLoss: 'cross-entropy',
   AffineGrid: 'affine-grid',
   CenterCropPad: 'center-crop-pad',
   Col2Im: 'columns-to-image',

@@ -64,6 +64,7 @@ const pooling: FormCheck = (one) => {
       'unsupported-form',
       `${one.node.op} with dilations is refused.`,
       'Export without dilation, or write it with slices.',
+      'pool-taps',
     );
   return optionalOutputs(one);
 };
@@ -167,6 +168,14 @@ const conditional: FormCheck = (one) => {
   }
   return undefined;
 };
+
+/** Operators that no version computes in UINT8: measured with 10.6, 10.15, 11.2 and TensorRT-RTX 1.7. */
+const NO_BYTES = /^(?:Add|Sub|Mul|Div|Min|Max)$/;
+
+const bytes: FormCheck = (one) =>
+  one.node.inputs.some((_, at) => given(one, at) && typeOf(one, at) === 'uint8')
+    ? problem('unsupported-type', `${one.node.op} of UINT8 is refused.`, 'Cast to INT32 before it.', 'narrow-integers')
+    : undefined;
 
 /** Operators whose inputs must have one type where types come from the model. */
 const EQUAL_TYPES = /^(?:Add|Sub|Mul|Div|Pow|Min|Max|MatMul|Gemm|Concat|Equal|Greater\w*|Less\w*|PRelu|Sum|Mean)$/;
@@ -415,6 +424,8 @@ const readByNodes = ({ graph, index }: NodeToCheck): boolean =>
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (
-    (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ?? (EQUAL_TYPES.test(op) ? equalTypes(one) : undefined)
+    (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ??
+    (NO_BYTES.test(op) ? bytes(one) : undefined) ??
+    (EQUAL_TYPES.test(op) ? equalTypes(one) : undefined)
   );
 }
