@@ -34,6 +34,7 @@ test('each step opens, builds and shows the sample model', async () => {
   await w.shot('walkthrough-3');
 
   // Each of the other questions has a step of its own with a way in.
+  await w.tab('Welcome').click();
   for (const [title, text] of [
     ['When a build fails', 'Diagnose Pasted Build Log'],
     ['When FP16 gives NaN', 'Find What Breaks in FP16'],
@@ -41,7 +42,6 @@ test('each step opens, builds and shows the sample model', async () => {
     ['Open an engine or a trace', 'Open a File'],
   ]) {
     // oxlint-disable no-await-in-loop -- one step after the other
-    await w.tab('Welcome').click();
     await w.page.locator('.getting-started-step', { hasText: title }).click();
     await button(text).waitFor();
     // oxlint-enable no-await-in-loop
