@@ -40,7 +40,7 @@ interface Manifest {
     customEditors: { viewType: string }[];
     taskDefinitions: { type: string; properties: Record<string, { enum?: string[] }> }[];
     configuration: { properties: Record<string, { scope?: string; default: unknown; enum?: string[] }> };
-    walkthroughs: { steps: { media: { svg: string } }[] }[];
+    walkthroughs: { steps: { description: string; when?: string; media: { svg: string } }[] }[];
   };
 }
 
@@ -232,7 +232,9 @@ it('hides in a browser, from the palette and every menu, what would run a progra
   for (const entries of Object.values(contributes.menus))
     for (const { command = '', when = '' } of entries)
       if (onComputers.has(command) && when !== 'false') expect(when, command).toContain(everywhere);
-  for (const { contents, when } of contributes.viewsWelcome)
+  const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+  const texts = steps.map(({ description, when = '' }) => ({ contents: description, when }));
+  for (const { contents, when } of [...contributes.viewsWelcome, ...texts])
     if ([...contents.matchAll(/\(command:([\w.]+)\)/g)].some(([, command]) => onComputers.has(command!)))
       expect(when).toContain(everywhere);
 
