@@ -84,7 +84,7 @@ export function fromProviderOptions(given: Given): ProviderBuild {
       notes.push(
         besideEngine.test(name)
           ? `${name} has no effect on the engine.`
-          : `${name} has no counterpart in trtlens build.`,
+          : `${name} has no counterpart among the build options.`,
       );
   return { options, notes };
 }

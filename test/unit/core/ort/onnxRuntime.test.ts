@@ -154,7 +154,7 @@ test("options of ONNX Runtime's providers become those of a build, and come back
   expect(notes).toEqual([
     'device_id has no effect on the engine.',
     'trt_engine_cache_enable has no effect on the engine.',
-    'trt_layer_norm_fp32_fallback has no counterpart in trtlens build.',
+    'trt_layer_norm_fp32_fallback has no counterpart among the build options.',
   ]);
   const back = toProviderOptions(options);
   expect(back.notes).toEqual([]);
