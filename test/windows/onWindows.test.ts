@@ -10,11 +10,10 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeFolder, realFolder, removeTree, renamePersistently } from '../../src/builder/files/persist.ts';
+import { makeFolder, realFolder, removeTree } from '../../src/builder/files/persist.ts';
 import { isSamePath } from '../../src/builder/files/pathKey.ts';
 import { buildsFolder } from '../../src/builder/store/buildFolder.ts';
 import { findProgram } from '../../src/builder/tools/findProgram.ts';
@@ -22,8 +21,8 @@ import { runProcess } from '../../src/builder/tools/runProcess.ts';
 
 const out = process.env['TRTLENS_WINDOWS']!;
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
-// With patience: what was ended a moment ago may still hold a file.
-afterAll(() => removeTree(folder));
+// What was ended a moment ago may still hold a file.
+afterAll(() => removeTree(folder).catch(() => {}));
 const system = (name: string): string => join(process.env['SystemRoot']!, 'System32', name);
 
 describe('the command line prints what it prints on Linux', () => {
@@ -64,18 +63,6 @@ describe('paths', () => {
     expect(existsSync(made!)).toBe(false);
     const deep = join(folder, ...Array.from({ length: 30 }, () => 'x'.repeat(12)));
     await expect(realFolder(deep)).resolves.toBe(deep);
-  });
-
-  test('a file that another one holds open for a moment is renamed all the same', async () => {
-    const [from, to] = [join(folder, 'from'), join(folder, 'to')];
-    mkdirSync(from);
-    writeFileSync(join(from, 'held'), '');
-    const held = openSync(join(from, 'held'), 'r');
-    await expect(rename(from, to)).rejects.toThrow(/EPERM|EACCES|EBUSY/);
-    const renaming = renamePersistently(from, to);
-    closeSync(held);
-    await renaming;
-    expect(existsSync(join(to, 'held'))).toBe(true);
   });
 });
 
