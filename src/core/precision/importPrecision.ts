@@ -542,7 +542,7 @@ export function importSwitches(command: readonly string[]): ImportedOverrides | 
     problems.push({
       severity: 'warning',
       code: 'types-not-taken',
-      message: `${lost.map((type) => `--${type}`).join(', ')} without a calibration cache says no scales: quantize the model (trtlens quantization calibrate).`,
+      message: `${lost.map((type) => `--${type}`).join(', ')} without a calibration cache says no scales: write Q/DQ nodes from samples.`,
     });
   return lines.length === 0 ? undefined : { text: `${lines.join('\n')}\n`, problems };
 }
