@@ -1,6 +1,7 @@
 // Makes the report: for each node its fate, for each layer its nodes.
 import { addTo } from '../base/addTo.ts';
 import type { Problem } from '../base/problem.ts';
+import { counted } from '../base/text.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
@@ -79,7 +80,8 @@ export function reportTensors({ graph, view, contradicted }: Resolution): Report
  * evidence: what TensorRT says first, then what follows from the graph; never more than the inputs give.
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
-export function createReport(input: ReportInput): FusionReport {
+export function createReport(given: ReportInput): FusionReport {
+  const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
   const nodes = withCandidates(resolution, nodeFates(resolution, staticShapes, noEngine));
@@ -124,6 +126,20 @@ export function createReport(input: ReportInput): FusionReport {
   };
   report.remarks = findRemarks(resolution, report, found, log);
   return { ...report, ...costs(report, resolution) };
+}
+
+/** Layer info that breaks off is left out where a log says more: it lists as many layers or more, or what TensorRT planned. */
+function withoutDamagedLayers(input: ReportInput): ReportInput {
+  const { layerInfo, log, ...rest } = input;
+  if (!layerInfo?.damaged || log === undefined) return input;
+  const [had, listed] = [layerInfo.layers.length, log.engineLayers.length];
+  if (listed > 0 ? listed < had : log.phases.length === 0) return input;
+  const problem: Problem = {
+    severity: 'warning',
+    code: 'layer-info-damaged',
+    message: `The layer info is damaged after ${counted(had, 'layer')}, so the report uses ${listed > 0 ? 'the layers that the log lists' : 'what the log says of the plan'}. Export it again.`,
+  };
+  return { ...rest, log, problems: [...(input.problems ?? []), problem] };
 }
 
 /** The inputs joined: which nodes each layer computes, and what stands in the way of saying so. */

@@ -347,6 +347,8 @@ export interface LayerInfo {
   ioTensors: { name: string; mode: 'input' | 'output' | null; type: string | null; dims: number[] | null }[];
   /** How many JSON documents the file held. */
   documents: number;
+  /** The JSON breaks off or is damaged: layers may be missing. */
+  damaged?: true;
   /** Keys that this reader does not know, with the number of layers that carry them. */
   unknownKeys: Record<string, number>;
   /** Number of layers by LayerType. */

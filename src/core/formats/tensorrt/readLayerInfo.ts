@@ -63,6 +63,7 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
       ],
     };
   const { documents, problems } = readJsonDocuments(text, { rawMembers: rawLayerMembers });
+  if (problems.some(({ severity }) => severity === 'error')) info.damaged = true;
   let names = 0;
   for (const document of documents) names += addDocument(info, document, problems);
   if (info.documents === 0) {

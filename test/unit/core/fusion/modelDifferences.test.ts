@@ -161,3 +161,18 @@ it('layers of one build with the log of another: the log is not used', async () 
   const right = await both('tensorrt-10.6.0/vit_tiny.fp16', 'tensorrt-10.6.0/vit_tiny.fp16');
   expect(problemsOf(right, 'other-build')).toEqual([]);
 });
+
+describe('layer info that breaks off', () => {
+  it('is left out where the log says more', async () => {
+    const { value: model } = await readModel(bytesOf(hard('model', built).bytes));
+    const log = readBuildLog(recordedLog('transpose_pair')).value;
+    const { value: cut } = readLayerInfo('{"Layers": [ {"Name": "a');
+    const whole = createReport({ model: model!, modelFile: 'm', log });
+    const report = createReport({ model: model!, modelFile: 'm', log, layerInfo: cut });
+    expect(problemsOf(report, 'layer-info-damaged')).toEqual([
+      'The layer info is damaged after 1 layer, so the report uses the layers that the log lists. Export it again.',
+    ]);
+    expect(report.nodes).toEqual(whole.nodes);
+    expect(report.tensorrt.version).toBe('1.7.1');
+  });
+});
