@@ -21,8 +21,7 @@ import { runProcess } from '../../src/builder/tools/runProcess.ts';
 
 const out = process.env['TRTLENS_WINDOWS']!;
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
-// What was ended a moment ago may still hold a file.
-afterAll(() => removeTree(folder).catch(() => {}));
+afterAll(() => removeTree(folder));
 const system = (name: string): string => join(process.env['SystemRoot']!, 'System32', name);
 
 describe('the command line prints what it prints on Linux', () => {

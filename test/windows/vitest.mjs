@@ -1,8 +1,20 @@
 // What the unit tests use of vitest, which does not start under Wine, over Node's own runner.
-import { after, afterEach, before, beforeEach, describe as suite, test as one } from 'node:test';
+import { after, afterEach as afterOne, before, beforeEach, describe as suite, test as one } from 'node:test';
 import { expect, vi } from 'vitest';
 
-export { after as afterAll, afterEach, before as beforeAll, beforeEach, expect, vi };
+export { before as beforeAll, beforeEach, expect, vi };
+
+/** What a test leaves behind is Wine's to remove, which it may do a moment later than it says. */
+const cleaning = (hook) => (body) =>
+  hook(async () => {
+    try {
+      await body();
+    } catch (error) {
+      if (!/^(?:ENOTEMPTY|EBUSY|EPERM)$/.test(error.code)) throw error;
+    }
+  });
+export const afterAll = cleaning(after);
+export const afterEach = cleaning(afterOne);
 
 /** Fills in the `%s` of a title, and `$name`. */
 const titled = (title, row, index) => {

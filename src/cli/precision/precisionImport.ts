@@ -1,4 +1,5 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { removeTree } from '../../builder/files/persist.ts';
 import { dirname, resolve } from 'node:path';
 import { shell } from '../../builder/tools/shell.ts';
 import { quoteCommand } from '../../core/base/text.ts';
@@ -74,7 +75,7 @@ async function applyImported(
     code = await apply([rules, '--onnx', model.path, '-o', out, ...(force ? ['--force'] : [])], terminal);
   } finally {
     // Without a model, they would stand in the way of the next try.
-    if (code !== exitCodes.done) await rm(rules, { force: true });
+    if (code !== exitCodes.done) await removeTree(rules);
   }
   if (code !== exitCodes.done) return code;
   const words = command.map((word, at) =>

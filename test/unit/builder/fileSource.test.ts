@@ -39,7 +39,7 @@ test.each([
   const path = file(`pieces ${name}`, pack(content));
   const source = await openFile(path, { unpack: false });
   const pieces: Uint8Array[] = [];
-  for await (const piece of piecesOf(source, path)) pieces.push(piece);
+  for await (const piece of piecesOf(source, path)) pieces.push(Uint8Array.from(piece));
   await source.close();
   expect(pieces.length).toBeGreaterThan(2);
   expect(Buffer.concat(pieces).equals(content)).toBe(true);
