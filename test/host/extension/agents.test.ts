@@ -34,7 +34,7 @@ describe('tools for agents', () => {
       log: 'recorded/build.log.gz',
       node: '/blocks/blocks.0/attn/Softmax',
     });
-    assert.match(text, /Kernel __myl_MaxrSubExpSumDivMul_myl0_9 computes/);
+    assert.match(text, /Kernel\s+__myl_MaxrSubExpSumDivMul_myl0_9\s+computes/);
     assert.match(text, /Log: line 13837/);
   });
 
