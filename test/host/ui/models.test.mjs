@@ -216,9 +216,9 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await nodes(/^Graph input/).press('ArrowDown');
   await card.waitFor();
 
-  // The edge below the input.
-  await w.pickInGraph(nodes(/^Graph input/), 'Copy Name', { y: 1, below: 3 });
-  await w.copied(/^x$/);
+  // The edge to the only reader of a node, straight below it.
+  await w.pickInGraph(matmul, 'Copy Name', { y: 1, below: 3 });
+  await w.copied(/^stem_mm$/);
   await w.view.locator('.graph-inspector', { hasText: /Tensor.*float.*8×64/s }).waitFor();
 
   await w.pickInGraph(matmul, 'Copy as Markdown');
