@@ -1,6 +1,11 @@
 // What the unit tests use of vitest, which does not start under Wine, over Node's own runner.
+import fs from 'node:fs';
 import { after, afterEach as afterOne, before, beforeEach, describe as suite, test as one } from 'node:test';
 import { expect, vi } from 'vitest';
+
+// What is removed may be there a moment longer.
+const { rmSync } = fs;
+fs.rmSync = (path, options) => rmSync(path, { maxRetries: 20, retryDelay: 50, ...options });
 
 export { before as beforeAll, beforeEach, expect, vi };
 
