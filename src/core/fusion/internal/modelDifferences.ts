@@ -88,11 +88,15 @@ function differencesOf(from: Resolution, log: BuildLog | undefined, added: Reado
 /** Inputs and outputs of the engine that a model can have named, with their shapes where an input gives them. */
 function borderTensors({ view }: Resolution, log: BuildLog | undefined): { name: string; dims: number[] | null }[] {
   const dims = new Map<string, number[]>();
-  const parsed = new Set<string>();
+  view.layers.forEach(({ inputs, outputs }, layer) => {
+    // A kernel of a loop has one step of a tensor under the name of the whole.
+    if (view.names[layer]!.kind === 'kernel') return;
+    for (const tensor of [...inputs, ...outputs]) if (tensor.dims) dims.set(tensor.name, tensor.dims);
+  });
+  // The parser had the whole of an input, a layer may read a part.
   for (const { name, dims: text } of log?.model?.inputs ?? []) {
     const shape = /^\(([-\d, ]*)\)$/.exec(text)?.[1];
-    if (shape !== undefined) {
-      parsed.add(name);
+    if (shape !== undefined)
       dims.set(
         name,
         shape
@@ -100,14 +104,7 @@ function borderTensors({ view }: Resolution, log: BuildLog | undefined): { name:
           .filter((dim) => dim.trim() !== '')
           .map(Number),
       );
-    }
   }
-  view.layers.forEach(({ inputs, outputs }, layer) => {
-    // A kernel of a loop has one step of a tensor under the name of the whole.
-    if (view.names[layer]!.kind === 'kernel') return;
-    for (const tensor of [...inputs, ...outputs])
-      if (tensor.dims && !parsed.has(tensor.name)) dims.set(tensor.name, tensor.dims);
-  });
   const names = new Set([...view.bindings, ...(log?.model?.inputs ?? []).map(({ name }) => name)]);
   // Every tensor can be marked as an output, also those that TensorRT made.
   const isMade = /^(?:\(Unnamed |ONNXTRT_)/;
@@ -215,20 +212,21 @@ export function overloadProblem({ graph, names, unbuilt }: Resolution): Problem[
 
 /** A function that is called inside of another may be given an outer tensor of the same name as its input. */
 export function scopeProblem(log: BuildLog | undefined): Problem[] {
-  const warning = log?.messages.find(({ text }) => outerInput.test(text));
-  if (warning === undefined) return [];
-  const input = quote(outerInput.exec(warning.text)![1]!);
-  return [
-    {
-      severity: 'warning',
-      code: 'function-scope',
-      message: `TensorRT's parser took input ${input} of a function that another function calls from outside (log line ${warning.line}), so the engine may compute something else than the model. Inline the functions (onnx.inliner.inline_local_functions).`,
-      line: warning.line,
-    },
-  ];
+  for (const { text, line } of log?.messages ?? []) {
+    const input = outerInput.exec(text)?.[1];
+    if (input !== undefined) return [scopeWarning(quote(input), line)];
+  }
+  return [];
 }
 
 const outerInput = /Found input: (\S+) that does not correspond to an outside scope name/;
+
+const scopeWarning = (input: string, line: number): Problem => ({
+  severity: 'warning',
+  code: 'function-scope',
+  message: `TensorRT's parser took input ${input} of a function that another function calls from outside (log line ${line}), so the engine may compute something else than the model. Inline the functions (onnx.inliner.inline_local_functions).`,
+  line,
+});
 
 /** TensorRT's parser knows operators by their names: it does not look for a function of one's name. */
 export function operatorProblem({ graph, names }: Resolution): Problem[] {
