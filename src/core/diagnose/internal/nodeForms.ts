@@ -1,4 +1,4 @@
-import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../formats/onnx/onnxModel.ts';
+import { intAttribute, intsAttribute, textAttribute } from '../../formats/onnx/onnxModel.ts';
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
 import {
@@ -53,6 +53,10 @@ const quantization: FormCheck = (one) => {
       `${one.node.op} has ${scales[0]} scales for ${channels} channels.`,
       'Set the attribute axis to the axis of the scales.',
     );
+  return quantizedType(one);
+};
+
+function quantizedType(one: NodeToCheck): NodeProblem | undefined {
   const type = typeOf(one, 0);
   if (
     one.node.op === 'QuantizeLinear' &&
@@ -71,7 +75,7 @@ const quantization: FormCheck = (one) => {
       'dequantize-constants',
     );
   return undefined;
-};
+}
 
 /** UINT8 with zero point 0 between QuantizeLinear and DequantizeLinear is read as INT8, also where it is moved. */
 function quantizedBefore({ graph, index }: NodeToCheck): boolean {
@@ -456,43 +460,43 @@ const SIZES: Readonly<Record<string, readonly number[]>> = {
   TopK: [1],
   Resize: [2, 3],
 };
+const NO_SIZE = /^(?:b?float(?:16)?|double|bool)$/;
 /** Operators that TensorRT computes for shapes, too. */
 const OF_SHAPES =
   /^(?:Cast|Identity|Add|Sub|Mul|Div|Min|Max|Neg|Floor|Ceil|Squeeze|Unsqueeze|Reshape|Gather|Slice|Concat|Reduce(?:Max|Min|Sum|Prod))$/;
 
-/** Shapes that are computed from an input of numbers that are not integers. */
+/** Inputs of the graph that integers, or what TensorRT computes of shapes, lead to a tensor from. */
+function sourcesOf(graph: ModelGraph, tensor: number): number[] {
+  const seen = new Set([tensor]);
+  for (const at of seen) {
+    const producer = graph.tensors[at]?.producer ?? -1;
+    if (producer < 0 || !OF_SHAPES.test(graph.nodes[producer]!.op)) continue;
+    for (const input of graph.inputs[producer]!) if (input >= 0) seen.add(input);
+  }
+  return [...seen].filter((at) => graph.tensors[at]?.kind === 'input');
+}
+
+/** Shapes that are computed from an input of numbers that are not integers, or from one of unknown length. */
 function sizeOfValues(one: NodeToCheck): NodeProblem | undefined {
   const { graph, index, inferred } = one;
-  for (const place of (Object.hasOwn(SIZES, one.node.op) ? SIZES[one.node.op] : undefined) ?? []) {
-    const open = [graph.inputs[index]![place] ?? -1];
-    const seen = new Set(open);
-    if (one.node.op === 'Range' && /^b?float/.test(typeOf(one, 0) ?? '')) break;
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      const { kind, producer = -1, name } = graph.tensors[at] ?? {};
-      if (kind === 'input' && /^(?:b?float(?:16)?|double|bool)$/.test(inferred.types[at] ?? ''))
-        return problem(
-          'unsupported-form',
-          `${one.node.op} gets a shape that values of input ${name} decide; a shape tensor is INT32 or INT64.`,
-          'Make the input INT64, or compute the shape outside the engine.',
-        );
-      if (
-        kind === 'input' &&
-        inferred.shapes[at]?.length === 1 &&
-        typeof inferred.shapes[at]![0] !== 'number' &&
-        at === graph.inputs[index]![place]
-      )
-        return problem(
-          'unsupported-form',
-          `${one.node.op} reads input ${name} as a shape, and its length, the rank, is not fixed.`,
-          'Fix the length of the input.',
-        );
-      if (producer < 0 || !OF_SHAPES.test(graph.nodes[producer]!.op)) continue;
-      for (const input of graph.inputs[producer]!)
-        if (input >= 0 && !seen.has(input)) {
-          seen.add(input);
-          open.push(input);
-        }
-    }
+  const { op } = one.node;
+  if (!Object.hasOwn(SIZES, op) || (op === 'Range' && /^b?float/.test(typeOf(one, 0) ?? ''))) return undefined;
+  for (const tensor of SIZES[op]!.map((place) => graph.inputs[index]![place] ?? -1)) {
+    const source = sourcesOf(graph, tensor).find((at) => NO_SIZE.test(inferred.types[at] ?? ''));
+    if (source !== undefined)
+      return problem(
+        'unsupported-form',
+        `${op} gets a shape that values of input ${graph.tensors[source]!.name} decide; a shape tensor is INT32 or INT64.`,
+        'Make the input INT64, or compute the shape outside the engine.',
+      );
+    const { kind, name } = graph.tensors[tensor] ?? {};
+    const shape = inferred.shapes[tensor];
+    if (kind === 'input' && shape?.length === 1 && typeof shape[0] !== 'number')
+      return problem(
+        'unsupported-form',
+        `${op} reads input ${name} as a shape, and its length, the rank, is not fixed.`,
+        'Fix the length of the input.',
+      );
   }
   return undefined;
 }

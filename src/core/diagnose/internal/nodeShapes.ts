@@ -172,44 +172,47 @@ const ranks =
         );
   };
 
-/** Kernel, bias and image of a convolution; the channels are those of `convolution`. */
+/** Kernel, bias, channels and image of a convolution. */
 const window: FormCheck = (one) => {
   const weights = constantAt(one, 1)?.shape ?? shapeOf(one, 1);
   const shape = shapeOf(one, 0);
-  const isTransposed = one.node.op === 'ConvTranspose';
-  const group = intAttribute(one.node, 'group') ?? 1;
+  if (!weights) return undefined;
+  const { op } = one.node;
   const kernel = intsAttribute(one.node, 'kernel_shape');
-  if (weights && kernel?.some((size, axis) => differ(weights[axis + 2], size)))
-    return mismatch(`${one.node.op} has kernel_shape ${shapeText(kernel)} and weights of ${shapeText(weights)}.`);
-  if (shape && weights && shape.length !== weights.length)
-    return mismatch(`${one.node.op} has weights of ${shapeText(weights)} and an input of ${shapeText(shape)}.`);
-  const [channels, perGroup] = [shape?.[1], weights?.[1]];
-  if (!isTransposed && typeof perGroup === 'number' && differ(channels, perGroup * group))
-    return mismatch(`Conv has weights for ${perGroup * group} channels and an input of ${channels}.`);
-  const filters = weights?.[isTransposed ? 1 : 0];
-  const out = typeof filters === 'number' ? filters * (isTransposed ? group : 1) : undefined;
-  const bias = lengthOf(one, 2);
-  if (differ(bias, out)) return mismatch(`${one.node.op} has a bias of ${bias} for ${out} channels.`);
-  if (isTransposed)
-    return differ(shape?.[1], weights?.[0])
-      ? mismatch(`ConvTranspose has weights of ${shapeText(weights!)} and an input of ${shapeText(shape!)}.`)
-      : outputPads(one);
-  if (out !== undefined && out % group !== 0) return mismatch(`Conv has ${out} channels in ${group} groups.`);
-  const attributes = ['pads', 'auto_pad', 'dilations'].some((name) =>
-    one.node.attributes.some((each) => each.name === name),
-  );
-  const small =
-    !attributes &&
-    shape?.slice(2).some((size, axis) => {
-      const needs = weights?.[axis + 2];
-      return typeof size === 'number' && typeof needs === 'number' && size < needs;
-    });
-  return small
-    ? mismatch(
-        `Conv with a kernel of ${shapeText(weights!.slice(2))} is larger than its input of ${shapeText(shape!)}.`,
-      )
-    : undefined;
+  if (kernel?.some((size, axis) => differ(weights[axis + 2], size)))
+    return mismatch(`${op} has kernel_shape ${shapeText(kernel)} and weights of ${shapeText(weights)}.`);
+  if (shape && shape.length !== weights.length)
+    return mismatch(`${op} has weights of ${shapeText(weights)} and an input of ${shapeText(shape)}.`);
+  return windowChannels(one, weights) ?? (op === 'Conv' ? smallImage(one, weights) : outputPads(one));
 };
+
+function windowChannels(one: NodeToCheck, weights: Dims): NodeProblem | undefined {
+  const { op } = one.node;
+  const group = intAttribute(one.node, 'group') ?? 1;
+  const channels = shapeOf(one, 0)?.[1];
+  const [first, second] = weights;
+  const times = (size: Dim | undefined): Dim | undefined => (typeof size === 'number' ? size * group : size);
+  const [takes, gives] = op === 'Conv' ? [times(second), first] : [first, times(second)];
+  if (differ(channels, takes)) return mismatch(`${op} has weights for ${takes} channels and an input of ${channels}.`);
+  const bias = lengthOf(one, 2);
+  if (differ(bias, gives)) return mismatch(`${op} has a bias of ${bias} for ${gives} channels.`);
+  return typeof gives === 'number' && gives % group !== 0
+    ? mismatch(`${op} has ${gives} channels in ${group} groups.`)
+    : undefined;
+}
+
+/** An image smaller than the kernel, where nothing pads it. */
+function smallImage(one: NodeToCheck, weights: Dims): NodeProblem | undefined {
+  const shape = shapeOf(one, 0);
+  if (!shape || one.node.attributes.some(({ name }) => /^(?:pads|auto_pad|dilations)$/.test(name))) return undefined;
+  const isSmall = shape.slice(2).some((size, axis) => {
+    const needs = weights[axis + 2];
+    return typeof size === 'number' && typeof needs === 'number' && size < needs;
+  });
+  return isSmall
+    ? mismatch(`Conv with a kernel of ${shapeText(weights.slice(2))} is larger than its input of ${shapeText(shape)}.`)
+    : undefined;
+}
 
 /** `output_shape` beyond what the strides reach would need negative padding. */
 const outputPads: FormCheck = (one) => {
@@ -298,7 +301,7 @@ const einsum: FormCheck = (one) => {
     const shape = shapeOf(one, at);
     if (!shape) continue;
     if (shape.length !== term.length) return mismatch(`Einsum reads ${shapeText(shape)} as ${term}.`);
-    for (const [axis, letter] of [...term].entries()) {
+    for (const [axis, letter] of term.split('').entries()) {
       const size = shape[axis]!;
       if (clash(sizes.get(letter), size))
         return mismatch(`Einsum has two sizes for ${letter}: ${sizes.get(letter)} and ${size}.`);

@@ -55,7 +55,6 @@ export function typesProblem(one: NodeToCheck): NodeProblem | undefined {
 function firstType(one: NodeToCheck, op: string): NodeProblem | undefined {
   const type = typeOf(one, 0);
   if (type === null) return undefined;
-  const isFloat = FLOAT.test(type);
   const isInteger = /^int(?:32|64)$/.test(type);
   const refused = LOGIC.test(op)
     ? type !== 'bool'
@@ -106,24 +105,29 @@ function ofInput(graph: ModelGraph, tensor: number): boolean {
     if (kind === 'input') return true;
     if (producer < 0 || seen.has(producer)) continue;
     seen.add(producer);
-    if (/QuantizeLinear$/.test(graph.nodes[producer]!.op)) continue;
+    if (graph.nodes[producer]!.op.endsWith('QuantizeLinear')) continue;
     open.push(...graph.inputs[producer]!, ...graph.captured[producer]!);
   }
   return false;
 }
 
+/** The places of inputs that must have one type. */
+function equalPlaces({ node }: NodeToCheck, op: string, isStrong: boolean): number[] {
+  const places = [...node.inputs.keys()];
+  if (op === 'Where') return places.slice(1);
+  if (op === 'Pow') return [];
+  if (EQUAL_TYPES.test(op)) return places;
+  return isStrong ? places.slice(0, EQUAL_FLOATS[op] ?? 0) : [];
+}
+
 function mixedTypes(one: NodeToCheck, op: string): NodeProblem | undefined {
   const isStrong = isRtx(one) || since(one, '11.0');
-  const first = op === 'Where' ? 1 : 0;
-  const isEqual = EQUAL_TYPES.test(op) || op === 'Where';
-  const count = op === 'Pow' ? 1 : isEqual ? one.node.inputs.length : isStrong ? (EQUAL_FLOATS[op] ?? 0) : 0;
-  const types: string[] = [];
-  for (let at = first; at < Math.min(count, one.node.inputs.length); at++) {
-    const type = given(one, at) ? typeOf(one, at) : null;
+  const types = equalPlaces(one, op, isStrong).flatMap((at) => {
+    const type = given(one, at) ? (typeOf(one, at) ?? '') : '';
     // TensorRT converts DOUBLE where it reads it.
-    if (type !== null && (FLOAT.test(type) || (isEqual && /^int(?:32|64)$/.test(type))))
-      types.push(type === 'double' ? 'float' : type);
-  }
+    if (FLOAT.test(type)) return type === 'double' ? 'float' : type;
+    return /^int(?:32|64)$/.test(type) && !Object.hasOwn(EQUAL_FLOATS, op) ? type : [];
+  });
   const other = types.find((type) => type !== types[0]);
   if (other === undefined) return undefined;
   const bothFloat = FLOAT.test(other) && FLOAT.test(types[0]!);
