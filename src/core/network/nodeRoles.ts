@@ -170,7 +170,7 @@ function constness(graph: ModelGraph, open: OpenShapes): Constness {
 function hasFixedShape(
   graph: ModelGraph,
   index: number,
-  reads: number[],
+  reads: readonly number[],
   isConstant: (tensor: number) => boolean,
   isFixed: (tensor: number) => boolean,
   open: OpenShapes,
