@@ -22,7 +22,6 @@ import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './internal/logTactics.ts';
 import { LogWrapper } from './internal/logWrapper.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
-import { skimLine } from './internal/skimLine.ts';
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './internal/logFrame.ts';
 import { isProgramEnd } from './internal/strayLine.ts';
 
@@ -107,8 +106,6 @@ export class BuildLogReader {
   #lines = 0;
   #cut: number[] = [];
   readonly #only: LoggedBuild;
-  /** Most verbose lines change nothing of what is asked for. */
-  readonly #skims: boolean;
 
   /**
    * @param options.copies false saves time if all of the text stays in memory anyway
@@ -130,7 +127,6 @@ export class BuildLogReader {
     const { onEvent, copies = true, times = true, registered = true } = options;
     this.#state = newLogState(onEvent, { copies, times, registered });
     this.#only = options.only ?? { line: 1, end: Infinity };
-    this.#skims = !times && !registered && onEvent === undefined;
   }
 
   push(chunk: string): void {
@@ -192,11 +188,10 @@ export class BuildLogReader {
       if (this.#cut.length < 10) this.#cut.push(this.#lines);
     }
     const cursor = this.#cursor;
-    cursor.line = this.#lines;
-    if (this.#skims && this.#wrapper.isOver && skimLine(this.#state, cursor, text, from, to)) return;
     cursor.text = text;
     cursor.from = from;
     cursor.to = to;
+    cursor.line = this.#lines;
     cursor.cut = cut;
     // Nearly all lines of nearly all logs.
     if (this.#wrapper.isOver && readCommonForm(cursor)) return readMessage(this.#state, cursor);
