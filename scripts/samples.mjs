@@ -51,7 +51,7 @@ async function withEqualWeights(readModel, bytes) {
   const { value, problems } = await readModel(source, { spans: true });
   if (value === undefined) throw new Error(problems[0].message);
   const scales = new Set(
-    value.graph.nodes.flatMap(({ op, inputs }) => (/QuantizeLinear$/.test(op) ? inputs.slice(1) : [])),
+    value.graph.nodes.flatMap(({ op, inputs }) => (op.endsWith('QuantizeLinear') ? inputs.slice(1) : [])),
   );
   for (const { name, type, data } of value.graph.initializers)
     if (

@@ -1,7 +1,7 @@
 import type { ImportOptions } from '../../../builder/run/importBuild.ts';
 
 /** A model that ships with the extension. */
-export interface Sample {
+interface Sample {
   label: string;
   detail: string;
   /** Its recorded build: its files, and what these do not say; absent: there is none. */
