@@ -42,7 +42,6 @@ export default defineConfig({
       project('long', {
         testTimeout: 120_000,
         setupFiles,
-        isolate: false,
         globalSetup: 'test/support/buildCli.ts',
         include: ['test/unit/**/*.long.test.ts'],
       }),
