@@ -24,7 +24,11 @@ test('each step opens, builds and shows the sample model', async () => {
     await w.page.locator('.getting-started-step a', { hasText: text }).click();
     await w.tab(`${model}.onnx`).waitFor();
     if (group === null) await w.view.getByText('no importer for the operator MyCustomOp').first().waitFor();
-    else await w.page.locator('.sidebar .pane-header', { hasText: `${model}.onnx` }).first().waitFor();
+    else
+      await w.page
+        .locator('.sidebar .pane-header', { hasText: `${model}.onnx` })
+        .first()
+        .waitFor();
     if (group !== null) await w.group(group).first().waitFor();
     await w.shot(`walkthrough-sample-${model}`);
     await w.page.keyboard.press('ControlOrMeta+F4');
