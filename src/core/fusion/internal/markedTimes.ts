@@ -1,5 +1,5 @@
 import { nodesInTogether, savedBy } from './fusionSavings.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../fusionReport.ts';
+import { type FusionReport, nodeTimes, type ReportLayer, type ReportNode } from '../fusionReport.ts';
 
 /**
  * A report with what the fusion in each layer saved: launches and bytes as `findSavings` counts them, and time, against a
@@ -7,8 +7,7 @@ import type { FusionReport, ReportLayer, ReportNode } from '../fusionReport.ts';
  * there is divided equally among its nodes; a layer that shares a node with another has no time.
  */
 export function withMarkedTimes(report: FusionReport, marked: FusionReport): FusionReport {
-  const share = timeOfNodes(marked);
-  const nameOf = namesIn(marked);
+  const apart = timedNodes(marked);
   const nodes = new Map(report.nodes.map((node) => [node.id, node]));
   const saved = savedBy(report);
   return {
@@ -17,43 +16,25 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
       const own = nodesInTogether(layer, nodes);
       if (own.length < 2) return layer;
       const { launches, bytes } = saved(layer, own.length);
-      return { ...layer, saved: { launches, bytes, ms: timeSaved(layer, own, share, nameOf) } };
+      return { ...layer, saved: { launches, bytes, ms: timeSaved(layer, own, apart) } };
     }),
   };
 }
 
-/** Of a node in the other build: its time, and the layers that compute it. */
-interface Apart {
-  ms: number;
-  layers: Set<number>;
-}
-
-/** By id; NaN: a layer that computes it was not timed. */
-function timeOfNodes({ layers }: FusionReport): ReadonlyMap<string, Apart> {
-  const times = new Map<string, Apart>();
-  const untimed = new Set<string>();
-  for (const { id: layer, nodes, averageMs } of layers)
-    for (const id of nodes) {
-      const apart = times.get(id) ?? { ms: 0, layers: new Set() };
-      apart.layers.add(layer);
-      times.set(id, apart);
-      if (averageMs === null) untimed.add(id);
-      else apart.ms += averageMs / nodes.length;
-    }
-  for (const id of untimed) times.set(id, { ms: Number.NaN, layers: times.get(id)!.layers });
-  return times;
-}
-
-/** Ids by the name of a node, of names that only one has. */
-function namesIn({ nodes }: FusionReport): ReadonlyMap<string, string> {
-  const ids = new Map<string, string>();
-  const twice = new Set<string>();
-  for (const { id, name } of nodes) {
-    if (ids.has(name)) twice.add(name);
-    ids.set(name, id);
+/** Nodes with their times, by name, of names that only one has; null: a layer that computes the node was not timed. */
+function timedNodes(report: FusionReport): ReadonlyMap<string, { ms: number | null; layers: readonly number[] }> {
+  const timed = new Set(report.layers.flatMap(({ id, averageMs }) => (averageMs === null ? [] : [id])));
+  const times = nodeTimes(report);
+  const found = new Map<string, { ms: number | null; layers: readonly number[] }>();
+  const twice = new Set(['']);
+  for (const [position, { name, layers }] of report.nodes.entries()) {
+    if (found.has(name)) twice.add(name);
+    // What no kernel computes costs nothing.
+    const ms = layers.length === 0 ? 0 : layers.every((layer) => timed.has(layer)) ? times[position]! : null;
+    found.set(name, { ms, layers });
   }
-  for (const name of [...twice, '']) ids.delete(name);
-  return ids;
+  for (const name of twice) found.delete(name);
+  return found;
 }
 
 /**
@@ -63,19 +44,12 @@ function namesIn({ nodes }: FusionReport): ReadonlyMap<string, string> {
 function timeSaved(
   { averageMs }: ReportLayer,
   own: readonly ReportNode[],
-  share: ReadonlyMap<string, Apart>,
-  nameOf: ReadonlyMap<string, string>,
+  apart: ReturnType<typeof timedNodes>,
 ): number | null {
   if (averageMs === null || own.some(({ layers }) => layers.length !== 1)) return null;
-  let sum = 0;
-  const apart = new Set<number>();
-  for (const { name } of own) {
-    const id = nameOf.get(name);
-    if (id === undefined) return null;
-    // What no kernel computes there costs nothing.
-    const found = share.get(id);
-    sum += found?.ms ?? 0;
-    for (const layer of found?.layers ?? []) apart.add(layer);
-  }
-  return apart.size < 2 || Number.isNaN(sum) ? null : sum - averageMs;
+  const found = own.map(({ name }) => apart.get(name));
+  const kernels = new Set(found.flatMap((node) => node?.layers ?? []));
+  const times = found.map((node) => node?.ms ?? null);
+  if (kernels.size < 2 || times.includes(null)) return null;
+  return times.reduce<number>((sum, ms) => sum + ms!, 0) - averageMs;
 }
