@@ -12,7 +12,7 @@ import {
   type OnnxTensor,
 } from './onnxModel.ts';
 import { ATTRIBUTE, SPARSE_TENSOR, TENSOR } from './internal/onnxFields.ts';
-import { integerAt } from './internal/readTensor.ts';
+import { integerIn } from './internal/readTensor.ts';
 
 /** Larger tensors are not read into memory as numbers. */
 export const MOST_ELEMENTS = 1 << 26;
@@ -60,7 +60,7 @@ function fromRaw(bytes: Uint8Array, type: DataType, count: number): Float64Array
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const signed = isSignedType(type);
   for (let index = 0; index < count; index++) {
-    const value = integerAt(view, index, bits, signed);
+    const value = integerIn(view, index, bits, signed);
     if (!Number.isSafeInteger(value)) return null;
     result[index] = value;
   }

@@ -150,11 +150,11 @@ function unpack(bytes: Uint8Array, type: string, count: number): number[] {
   const bits = bitsPerElement(type);
   const signed = isSignedType(type);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: count }, (_, index) => integerAt(view, index, bits, signed));
+  return Array.from({ length: count }, (_, index) => integerIn(view, index, bits, signed));
 }
 
 /** A little-endian integer of 2 to 64 bits; of those of less than a byte, the first is in its lowest bits. */
-export function integerAt(view: DataView, index: number, bits: number, signed: boolean): number {
+export function integerIn(view: DataView, index: number, bits: number, signed: boolean): number {
   if (bits < 8) {
     const at = index * bits;
     const value = (view.getUint8(at >> 3) >> (at & 7)) & ((1 << bits) - 1);
