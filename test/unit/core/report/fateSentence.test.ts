@@ -68,7 +68,7 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
     JSON.stringify({ Layers: [name, '/avgpool/GlobalAveragePool'], Bindings: [] }),
   );
   const { value: model } = await readModel(bytesOf(readFileSync(modelPath('resnet18'))));
-  const report = createReport({ model, modelFile: 'resnet18.onnx', log, layerInfo });
+  const report = createReport({ model: model!, modelFile: 'resnet18.onnx', log, layerInfo });
   expect(report.foreignNodes).toMatchObject([{ device: 'dla', title: expect.stringMatching(/ \(DLA\)$/) }]);
   expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \(/);
   expect(formatReport(report)).toMatch(/DLA loadable 0, derived/);
