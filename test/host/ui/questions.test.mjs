@@ -1,0 +1,145 @@
+// Ten questions that people ask about an engine, each answered from recorded builds, in one window on the installed package.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { windows } from './windows.mjs';
+import { STEP } from './workbench.mjs';
+
+const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+const { open, install, folder, cache } = windows({ files: ['vit_tiny.onnx', 'fp16_overflow_fp16.onnx'] });
+
+const model = (name, from) => copyFileSync(fixtures + from, join(folder, name));
+const recorded = (name, files) =>
+  importBuild({ model: join(folder, name), pieces: files.map((file) => ({ file: fixtures + file })), cache });
+
+model('tiny_vit.onnx', 'torch/vision/tiny_vit.onnx');
+mkdirSync(join(folder, 'code'));
+for (const file of ['blocks.py', 'tiny_vit.py']) model(`code/${file}`, `torch/vision/${file}`);
+await recorded('tiny_vit.onnx', ['torch/vision/build.log.gz']);
+const captured = (build, ...files) => files.map((file) => `captures/tensorrt-10.6.0/${build}/${file}`);
+await recorded('vit_tiny.onnx', captured('vit_tiny.fp16', 'log.txt.gz', 'layers.json', 'profile.json'));
+await recorded(
+  'fp16_overflow_fp16.onnx',
+  captured('fp16_overflow_fp16.typed', 'log.txt.gz', 'layers.json', 'profile.json'),
+);
+model('decoder.onnx', 'builds/gpt_kv/model.onnx');
+const { folder: decoder } = await recorded('decoder.onnx', ['builds/gpt_kv/build.log.gz']);
+copyFileSync(`${fixtures}builds/gpt_kv/dynamic-shapes.json`, join(decoder, 'dynamic-shapes.json'));
+model('attention.onnx', 'builds/new_layers/attention.onnx');
+await recorded('attention.onnx', ['builds/new_layers/attention.log.gz']);
+model('model_ctx.onnx', 'ort/model_ctx.onnx');
+model('small.onnx', 'faults/softmax_no_max/model.onnx');
+const cacheText = 'TRT-100600-EntropyCalibration2\ninput: 3d000000\n';
+copyFileSync('examples/for-tensorrt-8/build.sh', join(folder, 'build.sh'));
+
+/** Continues behind a question that failed; the test fails at the end. */
+const failures = [];
+const question = async (w, name, ask) => {
+  try {
+    await ask();
+  } catch (error) {
+    failures.push(`${name}: ${error.message}`);
+    await w.shot(`questions-failed-${name}`);
+    await w.page.keyboard.press('Escape');
+  }
+};
+
+test('ten questions are answered', async () => {
+  install();
+  const w = await open();
+  const { view } = w;
+  const inspector = view.locator('.graph-inspector');
+  const show = async (name) => {
+    await w.runCommand('View: Show Explorer');
+    await w.openFile(name);
+    await view.getByRole('treeitem').first().waitFor();
+    await w.graphAtRest();
+  };
+
+  await question(w, 'line', async () => {
+    await w.openGraph('tiny_vit.onnx', 'Build TensorRT Engine');
+    await w.searchGraph('node_softmax');
+    await w.shot('questions-1-node');
+    await inspector.getByRole('button', { name: 'blocks.py:30' }).click();
+    const lens = w.lens(/\(ForeignNode 0\) · 2 nodes/).first();
+    await lens.waitFor();
+    await w.shot('questions-1-python');
+    await lens.click();
+    await inspector.getByRole('heading', { name: '2 nodes selected' }).waitFor();
+    await w.shot('questions-1-back');
+  });
+  await question(w, 'migrate', async () => {
+    await w.runCommand('View: Show Explorer');
+    await w.openFile('build.sh');
+    await w.page.locator('.squiggly-warning').first().waitFor();
+    await w.shot('questions-2-script');
+  });
+  await question(w, 'memory', async () => {
+    await show('vit_tiny.onnx');
+    await w.runCommand('TensorRT: Find in Graph');
+    await w.searchGraph('/patch_embed/proj/Conv');
+    const node = view.getByRole('treeitem', { selected: true }).first();
+    await w.pickInGraph(node, 'Show Memory');
+    const page = await w.viewWith('h1');
+    await page.getByText('What TensorRT recorded').waitFor();
+    await w.shot('questions-3-memory');
+    await w.runCommand('View: Close Editor');
+  });
+  await question(w, 'tactic', async () => {
+    await w.tab('vit_tiny.onnx').click();
+    await w.searchGraph('/patch_embed/proj/Conv');
+    const node = view.getByRole('treeitem', { selected: true }).first();
+    await w.pickInGraph(node, 'Show Tactics');
+    const page = await w.viewWith('h1');
+    await page.getByText('What another choice would take').waitFor();
+    await w.shot('questions-10-tactics');
+    await w.runCommand('View: Close Editor');
+  });
+  await question(w, 'saved', async () => {
+    await show('fp16_overflow_fp16.onnx');
+    await w.searchGraph('/layers.1/attn/softmax/Softmax');
+    await w.shot('questions-8-saved');
+    await inspector.getByText('Saved by fusion').waitFor();
+  });
+  await question(w, 'dynamic', async () => {
+    await show('decoder.onnx');
+    await w.shot('questions-5-dynamic');
+    await w.runCommand('TensorRT: Open Fusion Page');
+    await w.shot('questions-5-page');
+  });
+  await question(w, 'layers', async () => {
+    await show('attention.onnx');
+    await w.shot('questions-7-layers');
+  });
+  await question(w, 'context', async () => {
+    await show('model_ctx.onnx');
+    await w.shot('questions-6-context');
+  });
+  await question(w, 'int8', async () => {
+    writeFileSync(join(folder, 'vit.cache'), cacheText);
+    await show('vit_tiny.onnx');
+    await w.runCommand('TensorRT: Write Scales of the Cache as Q/DQ Nodes');
+    await w.shot('questions-4-ask');
+    await w.quickPick('vit.cache').click({ timeout: STEP / 4 });
+    await w.shot('questions-4-out');
+    await w.box('Write Scales as Q/DQ Nodes').getByRole('button', { name: 'OK' }).click({ timeout: STEP / 4 });
+    await w.tab('vit_tiny.int8.onnx').waitFor();
+    await w.shot('questions-4-made');
+  });
+  await question(w, 'against', async () => {
+    await show('small.onnx');
+    await w.runCommand('TensorRT: Precision Sweep');
+    await w.shot('questions-9-ask');
+    await w.quickPick(/Compare Without INT8/).click({ timeout: STEP / 4 });
+    await w.shot('questions-9-inputs');
+    await w.quickPick('Random Values').click({ timeout: STEP / 4 });
+    const page = await w.viewWith('p.verdict');
+    await page.getByText('per second').first().waitFor();
+    await w.shot('questions-9-table');
+  });
+  assert.deepEqual(failures, []);
+  assert.deepEqual(w.violations, []);
+});
