@@ -1,7 +1,7 @@
 // One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build, context } from 'esbuild';
@@ -53,6 +53,9 @@ const packs = {
   clientLibrary: ['src/host/language/internal/clientLibrary.ts'],
 };
 
+/** What runs in a browser: the extension, in the editor's worker, and the language server, in a worker of its own. */
+const inBrowserToo = { extension: 'src/host/web/extension.ts', server: 'src/server/worker.ts' };
+
 /** Node's modules of which the browser's extension has a form of its own, by its file in src/host/web/internal/node. */
 const nodeInBrowser = {
   path: 'path',
@@ -99,25 +102,35 @@ const usedFeatures = {
 const notInBrowser =
   /^src\/host\/(?:lint\/registerLint|agents\/registerAgentTools|accuracy\/registerAccuracy|surgery\/registerSurgery)\.ts$/;
 
+/** What is only for the browser as it stands. */
+const webOnly = /[\\/]src[\\/](?:host[\\/]web[\\/]|server[\\/]worker\.ts)/;
+
 /**
- * For the browser: the web's form of each module of Node's and of two of the host's, and, of what only computers have,
- * functions that say so. A path is that of a URI there: `fsPath` has backslashes in a browser on Windows.
+ * For the browser: of the host and the builder, forms of their own ("web:" and the file), which use the web's form of
+ * each module of Node's and of two of the host's, and, of what only computers have, functions that say so. A path is that
+ * of a URI there: `fsPath` has backslashes in a browser on Windows. Everything else is the same code as on a computer.
  */
 const inBrowser = {
   name: 'inBrowser',
   setup({ onResolve, onLoad }) {
     const root = fileURLToPath(new URL('.', import.meta.url));
     const web = (name) => ({ path: join(root, 'src/host/web/internal', `${name}.ts`) });
-    onResolve({ filter: /^node:/ }, ({ path }) => {
+    const ofBrowser = ({ namespace, importer }) =>
+      ['web', 'computer', 'nothing'].includes(namespace) || (namespace === 'file' && webOnly.test(importer));
+    onResolve({ filter: /^node:/ }, ({ path, ...from }) => {
+      if (!ofBrowser(from)) return undefined;
       const name = nodeInBrowser[path.slice('node:'.length)];
       return name === undefined ? { path, namespace: 'computer' } : web(`node/${name}`);
     });
-    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, importer }) => {
-      const file = relative(root, join(resolveDir, path)).replaceAll('\\', '/');
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, ...from }) => {
+      if (!ofBrowser(from)) return undefined;
+      const whole = join(resolveDir, path);
+      const file = relative(root, whole).replaceAll('\\', '/');
       if (notInBrowser.test(file)) return { path: file, namespace: 'nothing' };
       if (onComputersOnly.test(file)) return { path: file, namespace: 'computer' };
       const replaced = /^src\/host\/(?:platform\/(fileUri)|language\/internal\/(clientLibrary))\.ts$/.exec(file);
-      return replaced && !importer.includes('host/web/') ? web(replaced[1] ?? replaced[2]) : undefined;
+      if (replaced && !webOnly.test(from.importer)) return web(replaced[1] ?? replaced[2]);
+      return /^src\/(?:host(?!\/web\/)|builder)\//.test(file) ? { path: whole, namespace: 'web' } : undefined;
     });
     onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({
       contents: `const get = (_, name) => name === '__esModule' ? undefined : () => ({ dispose() {} });
@@ -130,23 +143,17 @@ const inBrowser = {
         const get = (_, name) => name === '__esModule' ? undefined : function () { return only(); };
         module.exports = Object.create(new Proxy({}, { get }));`,
     }));
-    onLoad({ filter: /[\\/]src[\\/]host[\\/].*\.ts$/ }, async ({ path }) => {
+    const load = async ({ path }) => {
       const text = await readFile(path, 'utf8');
-      const contents = text.replaceAll(/\.fsPath\b/g, '.path').replaceAll(/\{ fsPath \}/g, '{ path: fsPath }');
-      return { contents, loader: 'ts' };
-    });
+      const globals = /\b(?:process|Buffer|setImmediate)\b/.test(text) && !path.endsWith('globals.ts');
+      const imported = `import { process, Buffer, setImmediate } from ${JSON.stringify(web('node/globals').path)};`;
+      const adapted = text.replaceAll(/\.fsPath\b/g, '.path').replaceAll(/\{ fsPath \}/g, '{ path: fsPath }');
+      return { contents: `${globals ? imported : ''}${adapted}`, loader: 'ts', resolveDir: dirname(path) };
+    };
+    onLoad({ filter: /.*/, namespace: 'web' }, load);
+    onLoad({ filter: webOnly }, load);
   },
 };
-
-/**
- * One file for both: the extension in the editor's worker, which gives it `module`, and the language server in a worker
- * of its own. Apart they would have half a megabyte twice.
- */
-const webEntry = `
-  export const serve = () => import('./src/server/worker.ts');
-  export const activate = async (context) => (await import('./src/host/web/extension.ts')).activate(context);
-  export const deactivate = async () => (await import('./src/host/web/extension.ts')).deactivate();
-`;
 
 /** Options of every bundle that ships. */
 export function bundles({ minify = false, sourcemap = false } = {}) {
@@ -166,28 +173,22 @@ export function bundles({ minify = false, sourcemap = false } = {}) {
       format: 'esm',
       target: 'node20',
       splitting: true,
-      entryPoints: { extension: 'src/host/extension.ts', server: 'src/server/main.ts' },
+      entryPoints: {
+        extension: 'src/host/extension.ts',
+        server: 'src/server/main.ts',
+        webExtension: inBrowserToo.extension,
+        webServer: inBrowserToo.server,
+      },
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       chunkNames: 'parts/[name]-[hash]',
       define: { 'import.meta.dirname': '__dirname' },
-      plugins: [editorApi, usedFeatures, inPacks(packs)],
+      // The browser's form of libraries that have one: it does for Node, too.
+      conditions: ['browser'],
+      alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/index.js', import.meta.url)) },
+      plugins: [editorApi, usedFeatures, inBrowser, inPacks(packs, inBrowserToo)],
     },
     cliBundle('dist', shared),
-    {
-      ...shared,
-      platform: 'browser',
-      format: 'iife',
-      globalName: 'extension',
-      footer: { js: "if (typeof module === 'undefined') extension.serve(); else module.exports = extension;" },
-      target: 'es2022',
-      stdin: { contents: webEntry, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
-      outfile: 'dist/web.js',
-      inject: ['src/host/web/internal/node/globals.ts'],
-      define: { 'import.meta.dirname': '""' },
-      loader: { '.svg': 'text' },
-      plugins: [editorApi, usedFeatures, inBrowser],
-    },
     ...['editor', 'playground'].map((view) => ({
       ...browser,
       entryPoints: [`webview/${view}/main.ts`],

@@ -7,7 +7,8 @@ import { build } from 'esbuild';
 /**
  * An esbuild plugin for a build into modules with splitting: translates its outputs, the parts, and gives them to `write`.
  * A part runs when it is first required: by a number, since hashes compress badly.
- * @param write gets the options and outputs of the build, the code of each part, and the numbers of the parts by file
+ * @param write gets the folder and outputs of the build, the code of each part, the numbers of the parts by file and the
+ *   entries' first lines `#!`; resolves to the text of each file that an entry becomes
  */
 export const commonJs = (write) => ({
   name: 'commonJs',
@@ -45,18 +46,19 @@ export const commonJs = (write) => ({
       const numbers = new Map(outputFiles.map(({ path }, index) => [basename(path), index]));
       const numbered = (text) => text.replaceAll(/(?<=require\("\.[^"]*\/)[^"/]+(?="\))/g, (name) => numbers.get(name));
       const hashbang = /^#!.*\n/;
-      const loader = await write({
+      const entries = await write({
         outdir,
         outputs: metafile.outputs,
         parts: outputFiles.map(({ text }) => numbered(text).replace(hashbang, '')),
         numbers,
+        entries: Object.keys(options.entryPoints).map((name) => {
+          const file = `${name}${extension}`;
+          const [line = ''] = hashbang.exec(outputFiles[numbers.get(file)].text) ?? [];
+          return { file, line, number: numbers.get(file) };
+        }),
       });
-      for (const entry of Object.keys(options.entryPoints).map((name) => `${name}${extension}`)) {
-        const number = numbers.get(entry);
-        const [line = ''] = hashbang.exec(outputFiles[number].text) ?? [];
-        // oxlint-disable-next-line no-await-in-loop -- one or two files
-        await replaceFile(join(outdir, entry), `${line}${loader}module.exports=load(${number});\n`);
-      }
+      // oxlint-disable-next-line no-await-in-loop -- a few files
+      for (const [file, text] of Object.entries(entries)) await replaceFile(join(outdir, file), text);
     });
   },
 });
@@ -82,13 +84,17 @@ const load=(number)=>{
 /**
  * For the editor, which keeps code that it has compiled: the parts in a file for each of `packs`, which is read with its
  * first part. A part belongs to the first pack with an entry that needs it at once; what no entry needs at once comes into
- * the pack `rest`. Hundreds of small files would take longer to read and compress worse.
+ * the pack `both`, `web` or `rest`: needed in browsers and elsewhere, only there, only elsewhere. Hundreds of small files
+ * would take longer to read and compress worse.
  * @param packs pack → its entries, as paths of their sources
+ * @param web the entries of the browser's extension and of its language server's worker, as paths of their sources; they
+ *   become one file `web.js`
  */
-export const inPacks = (packs) =>
-  commonJs(async ({ outdir, outputs, parts, numbers }) => {
+export const inPacks = (packs, web) =>
+  commonJs(async ({ outdir, outputs, parts, numbers, entries }) => {
     await mkdir(join(outdir, 'parts'), { recursive: true });
-    const packOf = packed(outputs, packs);
+    const inWeb = reached(outputs, Object.values(web), true);
+    const packOf = packed(outputs, packs, inWeb);
     const packNames = [...numbers.keys()].map((name) => packOf.get(name));
     for (const pack of new Set(packNames)) {
       const inside = parts.flatMap((code, number) =>
@@ -97,22 +103,75 @@ export const inPacks = (packs) =>
       // oxlint-disable-next-line no-await-in-loop -- a handful of files
       await writeFile(join(outdir, 'parts', `${pack}.cjs`), `module.exports={${inside.join(',\n')}};\n`);
     }
+    const numberOf = (source) =>
+      numbers.get(basename(Object.keys(outputs).find((path) => outputs[path].entryPoint === source)));
+    const webNumbers = Object.entries(web).map(([name, source]) => [name, numberOf(source)]);
+    const packList = JSON.stringify(packNames);
     const run = 'require("./parts/"+packOf[number]+".cjs")[number](module,module.exports,partOrOther,__dirname);';
-    return `const packOf=${JSON.stringify(packNames)};\n${loaderOf(run)}`;
+    const loader = `const packOf=${packList};\n${loaderOf(run)}`;
+    const own = entries.filter(({ number }) => !webNumbers.some(([, other]) => other === number));
+    return {
+      ...Object.fromEntries(own.map(({ file, number }) => [file, `${loader}module.exports=load(${number});\n`])),
+      'web.js': webEntry({
+        packs: [...new Set([...inWeb].map((path) => packOf.get(basename(path))))],
+        packOf: packNames,
+        ...Object.fromEntries(webNumbers),
+      }),
+    };
   });
 
+/**
+ * The extension in a browser: the editor evaluates it as a function of `module` and `require`, which gives only the
+ * editor's API, so the packs are read through that and evaluated the same way. The language server's worker starts from
+ * the same text, which `activate` of the extension gets.
+ */
+const webEntry = ({ packs, packOf, extension, server }) => `const packNames=${JSON.stringify(packs)};
+const loaderOf=(packs,require)=>{
+  const packOf=${JSON.stringify(packOf)};
+  ${loaderOf('packs[packOf[number]][number](module,module.exports,partOrOther,"");')}
+  return load;
+};
+let running;
+module.exports={
+  async activate(context){
+    const {Uri,workspace}=require("vscode");
+    const texts=await Promise.all(packNames.map(async(name)=>{
+      const file=Uri.joinPath(context.extensionUri,"dist","parts",name+".cjs");
+      return new TextDecoder().decode(await workspace.fs.readFile(file));
+    }));
+    const packs={};
+    texts.forEach((text,index)=>{
+      const module={};
+      new Function("module",text)(module);
+      packs[packNames[index]]=module.exports;
+    });
+    const own=packNames.map((name,index)=>"((module)=>{"+texts[index]+"packs."+name+"=module.exports;})({});");
+    running=loaderOf(packs,require)(${extension});
+    return running.activate(context,"const packs={};"+own.join("")+"("+loaderOf+")(packs)(${server});");
+  },
+  deactivate:()=>running?.deactivate(),
+};
+`;
+
+/** The outputs that entries need at once, or also later. */
+function reached(outputs, sources, later) {
+  const needed = new Set(Object.keys(outputs).filter((path) => sources.includes(outputs[path].entryPoint)));
+  for (const path of needed)
+    for (const { path: other, kind, external } of outputs[path].imports)
+      if (!external && (later || kind !== 'dynamic-import')) needed.add(other);
+  return needed;
+}
+
 /** Part → the pack that contains it, both by name. */
-function packed(outputs, packs) {
+function packed(outputs, packs, inWeb) {
   const packOf = new Map();
-  for (const [pack, entries] of Object.entries(packs)) {
-    const needed = new Set(Object.keys(outputs).filter((path) => entries.includes(outputs[path].entryPoint)));
-    for (const path of needed) {
-      if (!packOf.has(basename(path))) packOf.set(basename(path), pack);
-      for (const { path: other, kind, external } of outputs[path].imports)
-        if (!external && kind !== 'dynamic-import') needed.add(other);
-    }
-  }
-  for (const path of Object.keys(outputs)) if (!packOf.has(basename(path))) packOf.set(basename(path), 'rest');
+  const put = (pack, paths) => {
+    for (const name of [...paths].map((path) => basename(path))) if (!packOf.has(name)) packOf.set(name, pack);
+  };
+  for (const [pack, entries] of Object.entries(packs)) put(pack, reached(outputs, entries, false));
+  const elsewhere = reached(outputs, Object.values(packs).flat(), true);
+  for (const path of Object.keys(outputs))
+    put(!inWeb.has(path) ? 'rest' : elsewhere.has(path) ? 'both' : 'web', [path]);
   return packOf;
 }
 
@@ -121,11 +180,11 @@ function packed(outputs, packs) {
  * runs.
  */
 export const inOneFile = (name) =>
-  commonJs(async ({ outdir, parts }) => {
+  commonJs(async ({ outdir, parts, entries }) => {
     await replaceFile(join(outdir, name), parts.join(''));
     let end = 0;
     const ends = parts.map((code) => (end += Buffer.byteLength(code)));
-    return `const {openSync,readSync}=require("node:fs");
+    const loader = `const {openSync,readSync}=require("node:fs");
 const {compileFunction}=require("node:vm");
 const ends=${JSON.stringify(ends)};
 const filename=__dirname+"/${name}";
@@ -134,4 +193,7 @@ ${loaderOf(`const start=ends[number-1]??0;
   const code=Buffer.allocUnsafe(ends[number]-start);
   readSync(file,code,0,code.length,start);
   compileFunction(code.toString(),["module","exports","require","__dirname"],{filename})(module,module.exports,partOrOther,__dirname);`)}`;
+    return Object.fromEntries(
+      entries.map(({ file, line, number }) => [file, `${line}${loader}module.exports=load(${number});\n`]),
+    );
   });

@@ -59,14 +59,14 @@ export function serve(connection: Connection): void {
   const diagnose = (uri: string): void => {
     if (waiting.has(uri)) return;
     waiting.add(uri);
-    setImmediate(() => {
+    setTimeout(() => {
       waiting.delete(uri);
       const document = texts.get(uri);
       if (!document) return;
       const diagnostics = by(uri, [], overrideDiagnostics, replayDiagnostics);
       void connection.sendDiagnostics({ uri, version: document.version, diagnostics });
       tellPath(uri);
-    });
+    }, 0);
   };
 
   const tellPath = (uri: string): void => {

@@ -1,5 +1,4 @@
-// Names on one line, lines and columns, UTF-8, HTML escapes, closest words, quoted commands; numbers, times and
-// counts as text.
+// Names on one line, lines and columns, UTF-8, closest words, quoted commands; numbers, times and counts as text.
 
 /** Names are other people's text: control characters, line ends and marks of writing direction become one space. */
 export const oneLine = (text: string): string =>

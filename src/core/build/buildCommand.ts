@@ -4,7 +4,7 @@ import type { OnnxModel, OnnxValue } from '../formats/onnx/onnxModel.ts';
 import { networkOf } from '../network/network.ts';
 import { type ModelGraph } from '../network/modelGraph.ts';
 import type { Dim, Shape } from '../network/outputTypes.ts';
-import type { BuiltShape } from './buildManifest.ts';
+import { buildsOnlyTyped, type BuiltShape } from './buildManifest.ts';
 import { memoryPools } from './buildOptions.ts';
 import type { BuildFiles, CommandLine, CommandNote, EngineOptions } from './buildOptions.ts';
 import { precisionRequest } from './internal/precisionRequest.ts';
@@ -304,7 +304,7 @@ export function readPolygraphyHelp(text: string): Set<string> | null {
  */
 export function polygraphyCommand(options: EngineOptions, files: BuildFiles, tool: Polygraphy): CommandLine {
   const args = ['convert', options.model, '--convert-to', 'trt', '-o', options.engine ?? files.engine, '-vvv'];
-  const typedOnly = tool.product === 'tensorrt-rtx' || (tool.tensorrt?.[0] ?? 0) >= 11;
+  const typedOnly = buildsOnlyTyped(tool.product, tool.tensorrt?.[0]);
   const { types, constraints, notes } = precisionRequest(
     options,
     typedOnly ? `${productName(tool.product)} builds only strongly typed networks` : null,

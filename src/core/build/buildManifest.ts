@@ -538,12 +538,16 @@ export const programFailure = (code: ProgramFailure, message: string): BuildFail
   lines: [],
 });
 
+/** Whether all networks of a product, and of a major version where it is known, are strongly typed. */
+export const buildsOnlyTyped = (product: BuildManifest['tensorrt']['product'], major: number | undefined): boolean =>
+  product === 'tensorrt-rtx' || (major ?? 0) >= 11;
+
 /** The precision that a build was requested, as text: `FP16`; '' where only its log may say it. */
 function precisionOf({ options, origin, tensorrt: { product, version } }: BuildManifest): string {
   const { precision, stronglyTyped, overrides } = options;
   if (typeof precision === 'string') return precision === 'best' ? precision : precision.toUpperCase();
   if (overrides !== undefined || origin !== 'built') return '';
-  const isTyped = stronglyTyped === true || product === 'tensorrt-rtx' || Number.parseInt(version ?? '', 10) >= 11;
+  const isTyped = stronglyTyped === true || buildsOnlyTyped(product, Number.parseInt(version ?? '', 10));
   return isTyped ? 'strongly typed' : 'FP32';
 }
 

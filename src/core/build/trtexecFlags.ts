@@ -102,6 +102,9 @@ const lives: Record<string, FlagLife> = {
   tuneBuildRoutes: { since: v(11, 1) },
 };
 
+/** First version of trtexec that has a flag; null: not known, or all of them. */
+export const flagSince = (flag: string): Version | null => lives[flag]?.since ?? null;
+
 /** Flags that articles recommend and no trtexec has ever had. */
 const inventions: Record<string, string> = {
   disableMHA:

@@ -1,8 +1,8 @@
 import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
-import { type InferredTensors, networkOf } from '../network/network.ts';
+import { builtNetworkOf, inferTensors, type InferredTensors, type Network, networkOf } from '../network/network.ts';
 import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
 import { addTo } from '../base/addTo.ts';
-import type { OnnxModel, OnnxNode, OnnxValue } from '../formats/onnx/onnxModel.ts';
+import { byteLength, type OnnxModel, type OnnxNode, type OnnxValue } from '../formats/onnx/onnxModel.ts';
 import {
   type AddError,
   errorsOf,
@@ -13,6 +13,9 @@ import {
   type NodeProblem,
 } from './internal/checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
+import { constantAt } from './internal/nodeToCheck.ts';
+import { shapeProblem } from './internal/nodeShapes.ts';
+import { typesProblem } from './internal/nodeTypes.ts';
 import { OPERATOR_ROWS } from './internal/operatorTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
@@ -38,7 +41,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkOrder(graph),
     ...checkNames(graph),
     ...checkShapes(graph, inferred, given),
-    ...checkNodes(graph, inferred, target),
+    ...checkNodes(model.functions.length === 0 ? graph : builtNetworkOf(model), target),
   ];
   const rank = { error: 0, warning: 1, unknown: 2 };
   return found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);
@@ -82,14 +85,26 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
   const initializers = new Set(model.graph.initializers.map(({ name }) => name));
   const add = errorsOf(found);
   for (const input of model.graph.inputs) if (!initializers.has(input.name)) checkInput(input, add);
-  for (const { name, type } of model.graph.initializers)
-    if (NO_TYPES.test(type) && (graph.tensors[graph.byName.get(name) ?? -1]?.consumers.length ?? 0) > 0)
+  if (model.graph.outputs.length === 0)
+    add('model-invalid', 'The model has no outputs.', 'Name the tensors that the engine gives.', [], 'name-outputs');
+  for (const { name, type, shape, data } of model.graph.initializers) {
+    const stored = data && 'inline' in data && data.inline.field === undefined ? data.inline.length : 0;
+    const needed = byteLength(type, shape);
+    if (stored > 0 && needed !== undefined && stored !== needed)
+      add(
+        'model-invalid',
+        `Initializer ${name} has ${stored} bytes, and its type and shape need ${needed}.`,
+        'Export the model again.',
+        [name],
+      );
+    if (NO_TYPES.test(type))
       add(
         'unsupported-type',
         `Initializer ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
         'Store it as INT32, INT64 or FP32.',
         [name],
       );
+  }
   for (const { name } of model.graph.outputs) {
     const tensor = graph.tensors[graph.byName.get(name) ?? -1];
     if (name === '' || tensor === undefined || tensor.kind === 'undefined')
@@ -230,22 +245,27 @@ interface Checked {
   graph: ModelGraph;
   inferred: InferredTensors;
   target: CheckTarget;
-  functions: ReadonlySet<string>;
+  /** Number of inputs of each function, by domain and name. */
+  functions: ReadonlyMap<string, number>;
   sparse: ReadonlySet<string>;
   /** What the tables say of an operator, by domain and name. */
   operators: Map<string, NodeProblem | null>;
+  /** The shapes of tensors without what the file declares of those that nodes make. */
+  undeclared: () => InferredTensors;
 }
 
 /** Every node, also those that nothing reads: the parser imports them, too. */
-function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckTarget): CheckFinding[] {
+function checkNodes(graph: Network, target: CheckTarget): CheckFinding[] {
   const groups = new Map<string, CheckFinding>();
+  let undeclared: InferredTensors | undefined;
   const checked: Checked = {
     graph,
-    inferred,
+    inferred: graph.inferred,
     target,
-    functions: new Set(graph.model.functions.map(({ domain, name }) => `${domain}:${name}`)),
+    functions: new Map(graph.model.functions.map(({ domain, name, inputs }) => [`${domain}:${name}`, inputs.length])),
     sparse: new Set(graph.model.graph.initializers.flatMap(({ name, sparse }) => (sparse ? [name] : []))),
     operators: new Map(),
+    undeclared: () => (undeclared ??= inferTensors(graph, true)),
   };
   const add = (one: NodeProblem, node: OnnxNode): void => {
     const key = `${one.code}\n${one.message}`;
@@ -253,7 +273,9 @@ function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckT
     if (earlier) earlier.nodes.push(node.id);
     else groups.set(key, { ...one, nodes: [node.id], tensors: [] });
   };
-  for (let index = 0; index < graph.nodes.length; index++) checkNode(graph.nodes[index]!, index, checked, add);
+  const skipped = untaken(graph);
+  for (let index = 0; index < graph.nodes.length; index++)
+    if (!skipped.has(index)) checkNode(graph.nodes[index]!, index, checked, add);
   const found = [...groups.values()];
   if (!found.some(({ severity }) => severity === 'error')) return found;
   const dead = deadNodes(graph);
@@ -268,6 +290,22 @@ function checkNodes(graph: ModelGraph, inferred: InferredTensors, target: CheckT
   );
 }
 
+/** Nodes of branches that a stored condition rules out: the parser does not read them. */
+function untaken(graph: ModelGraph): Set<number> {
+  const found = new Set<number>();
+  const bodies = new Map<number, string>();
+  for (const [index, node] of graph.nodes.entries()) {
+    const owner = graph.owner[index]!;
+    const path = bodies.get(owner);
+    if (found.has(owner) || (path !== undefined && node.id.startsWith(path))) found.add(index);
+    if (node.op !== 'If') continue;
+    const condition = constantAt({ graph, index }, 0)?.ints?.[0];
+    const dead = condition === undefined ? undefined : condition === 0 ? 'then_branch' : 'else_branch';
+    if (dead !== undefined) bodies.set(index, `${node.id}/${dead}/`);
+  }
+  return found;
+}
+
 function checkNode(
   node: OnnxNode,
   index: number,
@@ -276,15 +314,33 @@ function checkNode(
 ): void {
   const { graph, inferred, target, functions } = checked;
   const key = `${node.domain}:${node.op}`;
-  if (functions.size > 0 && functions.has(key)) return;
+  const called = functions.get(key);
+  if (called !== undefined) {
+    if (called !== node.inputs.length)
+      add(
+        {
+          severity: 'error',
+          code: 'model-invalid',
+          message: `The function ${node.op} takes ${called} inputs, and a call gives ${node.inputs.length}.`,
+          advice: 'Export the model again.',
+        },
+        node,
+      );
+    return;
+  }
   const missing = missingInput(node, index, checked);
   if (missing) add(missing, node);
   let support = checked.operators.get(key);
   if (support === undefined) checked.operators.set(key, (support = operatorProblem(node, target) ?? null));
   if (support) add(support, node);
   if (support?.severity === 'error') return;
+  const one = { node, index, graph, inferred, target };
   const form =
-    formProblem({ node, index, graph, inferred, target }) ?? typeProblem(node, index, graph, inferred, target);
+    formProblem(one) ??
+    typesProblem(one) ??
+    typeProblem(node, index, graph, inferred, target) ??
+    // What a file declares of a shape may be stale: only what follows from the inputs counts.
+    (shapeProblem(one) && shapeProblem({ ...one, inferred: checked.undeclared() }));
   if (form) add(form, node);
   if (node.domain !== '' && support === null && !isStandardDomain(node.domain) && !STANDARD_ONLY.has(node.domain))
     add(

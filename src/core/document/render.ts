@@ -11,9 +11,9 @@ import {
   type Target,
   type Text,
 } from './document.ts';
-import { chartSvg, curveSvg } from './chartSvg.ts';
-import { escapeHtml } from './escapeHtml.ts';
-import { pagePolicy, pageStyle } from './pageStyle.ts';
+import { chartSvg, curveSvg } from './internal/chartSvg.ts';
+import { escapeHtml } from './internal/escapeHtml.ts';
+import { pagePolicy, pageStyle } from './internal/pageStyle.ts';
 
 export interface TextOptions {
   /** Rows of a table and items of a list that are shown at most. */

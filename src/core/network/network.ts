@@ -129,7 +129,7 @@ export function contradictedShapes(graph: ModelGraph): Contradiction[] {
   const declares = ({ kind, value, consumers }: ModelGraph['tensors'][number]): boolean =>
     kind === 'node' && consumers.length > 0 && (value?.shape?.length ?? 0) > 0;
   if (!graph.tensors.some(declares)) return [];
-  const { shapes } = new Inference(graph, standardOpset(graph.model), new Calls(graph.model.functions, 0), true).run();
+  const { shapes } = inferTensors(graph, true);
   return graph.tensors.flatMap(({ value, kind, producer }, tensor) => {
     const declared = value?.shape ?? null;
     const inferred = shapes[tensor] ?? null;
@@ -148,9 +148,10 @@ const isOtherSize = (declared: number, inferred: number | string | null): boolea
  * Infers types and shapes forward: what the file declares, and else what the operators make of their inputs. Symbolic
  * dimensions are kept where they pass through, small integers are computed for shape arithmetic. What an unknown
  * operator makes is not known unless the file declares it.
+ * @param doubted what the file declares of the shapes that nodes make does not count
  */
-export function inferTensors(graph: ModelGraph): InferredTensors {
-  return new Inference(graph, standardOpset(graph.model), new Calls(graph.model.functions, 0)).run();
+export function inferTensors(graph: ModelGraph, doubted = false): InferredTensors {
+  return new Inference(graph, standardOpset(graph.model), new Calls(graph.model.functions, 0), doubted).run();
 }
 
 class Inference {

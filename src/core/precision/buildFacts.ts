@@ -1,6 +1,6 @@
 // What is known of the model, the build and the TensorRT version.
 import { addTo } from '../base/addTo.ts';
-import { before, parseVersion, type Version } from '../build/trtexecFlags.ts';
+import { before, flagSince, parseVersion, type Version } from '../build/trtexecFlags.ts';
 import { productName } from '../base/text.ts';
 import { type DataType, isFloatType, type OnnxModel, type OnnxNode } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineTensor, LayerInfo, PrecisionLine } from '../formats/tensorrt/buildOutput.ts';
@@ -462,16 +462,10 @@ export function noLayerFlags(target: TensorrtTarget): string {
   return `${targetName(target)} builds only strongly typed networks and does not support --layerPrecisions, so the types must be in the model. Build a typed copy of the model.`;
 }
 
-const firstVersions: Partial<Record<PrecisionType, Version>> = {
-  bf16: [9, 3, 0],
-  fp8: [8, 6, 0],
-  int4: [10, 1, 0],
-  int64: [10, 0, 0],
-};
-
 /** First TensorRT version whose flags know a type, where the target is older; null: it knows the type, or its version is not known. */
 export function typeSince(type: PrecisionType, target: TensorrtTarget): string | null {
-  const since = firstVersions[type];
+  // INT64 has no flag; it is a type of tensors since 10.0.
+  const since = type === 'int64' ? ([10, 0, 0] as const) : flagSince(type);
   if (!since || !target.version || target.product === 'tensorrt-rtx' || !before(target.version, since)) return null;
   return `${since[0]}.${since[1]}`;
 }

@@ -19,7 +19,7 @@ import { counted } from '../../core/base/text.ts';
 import { nameOf } from '../platform/nameOf.ts';
 import { showInformation, showWarning } from '../platform/messages.ts';
 import { withProgress } from '../platform/withProgress.ts';
-import { runtimeOf } from '../platform/runtimeConsent.ts';
+import { runtimeOf } from '../platform/downloadConsent.ts';
 
 /** What a search is about: a model, and the rules that it is built with. */
 export interface AccuracySubject {

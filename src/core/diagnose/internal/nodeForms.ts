@@ -1,62 +1,17 @@
-import {
-  intAttribute,
-  intsAttribute,
-  type OnnxNode,
-  type OnnxTensor,
-  textAttribute,
-} from '../../formats/onnx/onnxModel.ts';
-import type { InferredTensors } from '../../network/network.ts';
+import { intAttribute, intsAttribute, textAttribute } from '../../formats/onnx/onnxModel.ts';
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
-import { versionNumber } from './gpuSupport.ts';
-import type { CheckTarget, NodeProblem } from './checkShapes.ts';
-import { shapeText } from '../../base/text.ts';
-
-/** One node with what is known around it. */
-export interface NodeToCheck {
-  node: OnnxNode;
-  index: number;
-  graph: ModelGraph;
-  inferred: InferredTensors;
-  target: CheckTarget;
-}
-
-type FormCheck = (one: NodeToCheck) => NodeProblem | undefined;
-
-const problem = (code: string, message: string, advice: string, repair?: string): NodeProblem => ({
-  severity: 'error',
-  code,
-  message,
-  advice,
-  ...(repair !== undefined && { repair }),
-});
-
-const isRtx = ({ target }: NodeToCheck): boolean => target.product === 'tensorrt-rtx';
-/** Whether the version is at least this one; TensorRT-RTX has the parser of the newest. */
-const since = (one: NodeToCheck, version: string): boolean =>
-  isRtx(one) || versionNumber(one.target.version ?? '11.2') >= versionNumber(version);
-const typeOf = ({ graph, index, inferred }: NodeToCheck, at: number) =>
-  inferred.types[graph.inputs[index]![at] ?? -1] ?? null;
-const shapeOf = ({ graph, index, inferred }: NodeToCheck, at: number) =>
-  inferred.shapes[graph.inputs[index]![at] ?? -1] ?? null;
-const given = ({ node }: NodeToCheck, at: number): boolean => (node.inputs[at] ?? '') !== '';
-
-/** The constant that a node reads, from an initializer or a Constant; undefined: none, or not kept. */
-function constantAt({ graph, index }: NodeToCheck, at: number): OnnxTensor | undefined {
-  const tensor = graph.tensors[graph.inputs[index]![at] ?? -1];
-  if (tensor === undefined) return undefined;
-  if (tensor.kind === 'initializer') return initializersOf(graph).get(tensor.name);
-  const producer = graph.nodes[tensor.producer];
-  const value = producer?.op === 'Constant' ? producer.attributes.find(({ name }) => name === 'value')?.value : null;
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-}
-
-const cache = new WeakMap<ModelGraph, Map<string, OnnxTensor>>();
-function initializersOf(graph: ModelGraph): Map<string, OnnxTensor> {
-  let map = cache.get(graph);
-  if (map === undefined)
-    cache.set(graph, (map = new Map(graph.model.graph.initializers.map((one) => [one.name, one]))));
-  return map;
-}
+import type { NodeProblem } from './checkShapes.ts';
+import {
+  constantAt,
+  type FormCheck,
+  given,
+  isRtx,
+  type NodeToCheck,
+  problem,
+  shapeOf,
+  since,
+  typeOf,
+} from './nodeToCheck.ts';
 
 const pooling: FormCheck = (one) => {
   if ((intsAttribute(one.node, 'dilations') ?? []).some((size) => size !== 1))
@@ -98,7 +53,20 @@ const quantization: FormCheck = (one) => {
       `${one.node.op} has ${scales[0]} scales for ${channels} channels.`,
       'Set the attribute axis to the axis of the scales.',
     );
+  return quantizedType(one);
+};
+
+function quantizedType(one: NodeToCheck): NodeProblem | undefined {
   const type = typeOf(one, 0);
+  if (
+    one.node.op === 'QuantizeLinear' &&
+    (/^int(?:32|64)$/.test(type ?? '') || intAttribute(one.node, 'output_dtype') === 2)
+  )
+    return problem(
+      'quantization',
+      'QuantizeLinear of integers, or with UINT8 as output_dtype, is refused.',
+      'Quantize FP32 to INT8.',
+    );
   if (one.node.op === 'DequantizeLinear' && (type === 'uint8' || type === 'int32') && !quantizedBefore(one))
     return problem(
       'quantization',
@@ -107,12 +75,18 @@ const quantization: FormCheck = (one) => {
       'dequantize-constants',
     );
   return undefined;
-};
+}
 
-/** A pair of QuantizeLinear and DequantizeLinear with UINT8 and zero point 0 is read as INT8. */
+/** UINT8 with zero point 0 between QuantizeLinear and DequantizeLinear is read as INT8, also where it is moved. */
 function quantizedBefore({ graph, index }: NodeToCheck): boolean {
-  const tensor = graph.tensors[graph.inputs[index]![0] ?? -1];
-  return graph.nodes[tensor?.producer ?? -1]?.op === 'QuantizeLinear';
+  let at = graph.inputs[index]![0] ?? -1;
+  for (let steps = 0; steps < 64; steps++) {
+    const producer = graph.tensors[at]?.producer ?? -1;
+    if (producer < 0) return false;
+    if (graph.nodes[producer]!.op === 'QuantizeLinear') return true;
+    at = graph.inputs[producer]![0] ?? -1;
+  }
+  return false;
 }
 
 /** Whether a tensor is made of the values of inputs, not of their shapes alone. */
@@ -145,6 +119,18 @@ const conditional: FormCheck = (one) => {
       'Keep only the branch that the model takes.',
       'known-branch',
     );
+  for (const [place, output] of a.outputs.entries()) {
+    const [left, right] = [a, b].map((body) => {
+      const at = graph.tensorAt(body.path, (body === a ? output : b.outputs[place]!).name);
+      return at < 0 ? null : (inferred.types[at] ?? null);
+    });
+    if (left && right && left !== right && constantAt(one, 0) === undefined)
+      return problem(
+        'control-flow',
+        `The branches of If give ${left.toUpperCase()} and ${right.toUpperCase()}.`,
+        'Insert a Cast in one branch.',
+      );
+  }
   // A condition that shapes decide may fold to a constant.
   if (!dependsOnValues(graph, graph.inputs[index]![0] ?? -1)) return undefined;
   for (const [place, output] of a.outputs.entries()) {
@@ -169,64 +155,6 @@ const conditional: FormCheck = (one) => {
   return undefined;
 };
 
-/** Operators that no version computes in UINT8: measured with 10.6, 10.15, 11.2 and TensorRT-RTX 1.7. */
-const NO_BYTES = /^(?:Add|Sub|Mul|Div|Min|Max)$/;
-
-const bytes: FormCheck = (one) =>
-  one.node.inputs.some((_, at) => given(one, at) && typeOf(one, at) === 'uint8')
-    ? problem('unsupported-type', `${one.node.op} of UINT8 is refused.`, 'Cast to INT32 before it.', 'narrow-integers')
-    : undefined;
-
-/** Operators whose inputs must have one type where types come from the model. */
-const EQUAL_TYPES = /^(?:Add|Sub|Mul|Div|Pow|Min|Max|MatMul|Gemm|Concat|Equal|Greater\w*|Less\w*|PRelu|Sum|Mean)$/;
-
-const equalTypes: FormCheck = (one) => {
-  if (!(isRtx(one) || since(one, '11.0'))) return undefined;
-  const { node } = one;
-  const count = node.op === 'Pow' ? 1 : node.inputs.length;
-  const types = Array.from({ length: count }, (_, at) => (given(one, at) ? typeOf(one, at) : null)).filter(
-    (type) => type === 'float' || type === 'float16' || type === 'bfloat16',
-  );
-  const [first, other] = [types[0], types.find((type) => type !== types[0])];
-  return other === undefined
-    ? undefined
-    : problem(
-        'type-mismatch',
-        `${node.op} mixes ${first!.toUpperCase()} and ${other.toUpperCase()}: the model is strongly typed.`,
-        'Insert a Cast.',
-        'cast-mixed-types',
-      );
-};
-
-/** Weights for another number of channels. */
-const convolution: FormCheck = (one) => {
-  const weights = constantAt(one, 1)?.shape ?? shapeOf(one, 1);
-  const channels = shapeOf(one, 0)?.[1];
-  const group = intAttribute(one.node, 'group') ?? 1;
-  if (typeof channels !== 'number' || typeof weights?.[1] !== 'number' || weights[1] * group === channels)
-    return undefined;
-  return problem(
-    'shape-mismatch',
-    `Conv has weights for ${weights[1] * group} channels and an input of ${channels}.`,
-    'Check the export: NHWC and NCHW, or a wrong cut.',
-  );
-};
-
-/** A constant shape of another volume than a static input. */
-const reshape: FormCheck = (one) => {
-  const from = shapeOf(one, 0);
-  const to = constantAt(one, 1)?.ints;
-  if (!from || !to || !from.every((size) => typeof size === 'number') || to.some((size) => size <= 0)) return undefined;
-  const [a, b] = [from, to].map((sizes) => (sizes as number[]).reduce((product, size) => product * size, 1));
-  return a === b
-    ? undefined
-    : problem(
-        'shape-mismatch',
-        `Reshape of ${shapeText(from)} to ${shapeText(to)} changes the number of elements.`,
-        'Check the shapes that the exporter wrote.',
-      );
-};
-
 /** Operators that read INT8 tables, which TensorRT takes for quantized. */
 const table: FormCheck = (one) =>
   constantAt(one, 0)?.type === 'int8' && since(one, '10.0')
@@ -238,13 +166,48 @@ const table: FormCheck = (one) =>
       )
     : undefined;
 
+const ACTIVATIONS =
+  /^(?:relu|tanh|sigmoid|leakyrelu|elu|selu|softsign|softplus|scaledtanh|hardsigmoid|thresholdedrelu|clip)$/i;
+
+/** Activations of LSTM, GRU and RNN. */
+const recurrent: FormCheck = ({ node }) => {
+  const list = node.attributes.find(({ name }) => name === 'activations')?.value;
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  const names = list.map(String);
+  const unknown = names.find((name) => !ACTIVATIONS.test(name));
+  if (unknown !== undefined)
+    return problem('unsupported-form', `${node.op} with the activation ${unknown} is refused.`, 'Write it as a Loop.');
+  const half = names.length / 2;
+  return textAttribute(node, 'direction') === 'bidirectional' &&
+    names.some((name, at) => at < half && name !== names[at + half])
+    ? problem(
+        'unsupported-form',
+        `${node.op} with other activations backward is refused.`,
+        'Split it into two directions.',
+      )
+    : undefined;
+};
+
+/** What a Loop carries: as many outputs of the body as inputs, and its condition. */
+const carried: FormCheck = ({ node }) => {
+  const body = node.subgraphs[0]?.graph;
+  return body && body.outputs.length < node.inputs.length - 1
+    ? problem(
+        'control-flow',
+        'The body of Loop gives fewer values than it carries; the parser may crash.',
+        'Export the model again.',
+      )
+    : undefined;
+};
+
 const CHECKS: Readonly<Record<string, FormCheck>> = {
-  Conv: convolution,
-  Reshape: reshape,
   Gather: table,
   MaxPool: pooling,
   AveragePool: pooling,
-  LpPool: pooling,
+  LpPool: (one) =>
+    (intAttribute(one.node, 'p') ?? 2) > 2
+      ? problem('unsupported-form', 'LpPool takes p of 1 and 2 only.', 'Use p=2.')
+      : pooling(one),
   LayerNormalization: optionalOutputs,
   BatchNormalization: (one) =>
     intAttribute(one.node, 'training_mode') === 1
@@ -256,7 +219,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         )
       : undefined,
   Dropout: (one) =>
-    since(one, '10.0') && constantAt(one, 2)?.ints?.[0] === 1
+    since(one, '10.0') && (constantAt(one, 2)?.ints?.[0] === 1 || (given(one, 2) && constantAt(one, 2) === undefined))
       ? problem(
           'unsupported-form',
           'Dropout in training mode is refused.',
@@ -267,8 +230,10 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   Squeeze: (one) => {
     const hasAxes = standardOpset(one.graph.model) >= 13 ? given(one, 1) : intsAttribute(one.node, 'axes') !== null;
     const shape = shapeOf(one, 0);
-    if (hasAxes || (shape !== null && shape.every((size) => typeof size === 'number'))) return undefined;
-    if (one.target.product === 'tensorrt' && since(one, '11.5')) return undefined;
+    if (hasAxes) return inputAxes(one);
+    // TensorRT-RTX 1.7 builds it.
+    if (isRtx(one) || since(one, '11.5') || (shape !== null && shape.every((size) => typeof size === 'number')))
+      return undefined;
     return problem(
       'unsupported-form',
       'Squeeze without axes on a tensor of dynamic shape is refused.',
@@ -278,7 +243,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   },
   Loop: (one) =>
     given(one, 1)
-      ? undefined
+      ? carried(one)
       : problem(
           'control-flow',
           'Loop without a condition is refused.',
@@ -290,6 +255,9 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     const mode = textAttribute(one.node, 'coordinate_transformation_mode') ?? '';
     if (/^(?:tf_crop_and_resize|half_pixel_symmetric)$/.test(mode))
       return problem('unsupported-form', `Resize with ${mode} is refused.`, 'Export with half_pixel or align_corners.');
+    const kind = textAttribute(one.node, 'mode') ?? 'nearest';
+    if (!/^(?:nearest|linear|cubic)$/.test(kind))
+      return problem('unsupported-form', `Resize in mode ${kind} is refused.`, 'Use nearest, linear or cubic.');
     if (intAttribute(one.node, 'antialias') === 1)
       return problem(
         'unsupported-form',
@@ -331,7 +299,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   LSTM: (one) =>
     intAttribute(one.node, 'input_forget') === 1
       ? problem('unsupported-form', 'LSTM with input_forget is refused.', 'Export an ordinary LSTM.')
-      : undefined,
+      : recurrent(one),
   Slice: (one) => {
     const [starts, axes] = [1, 3].map((at) => constantAt(one, at)?.shape[0] ?? shapeOf(one, at)?.[0]);
     return typeof starts !== 'number' || typeof axes !== 'number' || starts === axes
@@ -351,8 +319,25 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         "Export without ONNX Runtime's graph optimizations.",
         'contrib-attention',
       );
-    if (one.node.outputs.filter(Boolean).length > 1)
-      return problem('unsupported-form', 'Attention with more than one output is refused.', 'Keep the cache outside.');
+    if (one.node.outputs.filter(Boolean).length > 1 || given(one, 4))
+      return problem(
+        'unsupported-form',
+        'Attention with a cache or more than one output is refused.',
+        'Keep the cache outside.',
+      );
+    for (const name of ['softcap', 'softmax_precision'])
+      if (one.node.attributes.some((each) => each.name === name && each.value !== 0))
+        return problem(
+          'unsupported-form',
+          `Attention with ${name} is refused.`,
+          'Export it as MatMul, Softmax and MatMul.',
+        );
+    if (given(one, 3) && intAttribute(one.node, 'is_causal') === 1)
+      return problem(
+        'unsupported-form',
+        'Attention with a mask and is_causal is refused.',
+        'Put the causal mask into the mask.',
+      );
     if (
       shapeOf(one, 0)?.length === 4 &&
       typeOf(one, 0) === 'float' &&
@@ -384,48 +369,177 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   DequantizeLinear: quantization,
   Cast: (one) => {
     const type = intAttribute(one.node, 'to') ?? 0;
-    if ([4, 5, 8, 12, 13, 14, 15].includes(type))
+    if ([4, 5, 8, 12, 13, 14, 15, 18, 19, 20].includes(type))
       return problem(
         'unsupported-type',
         'Cast to a type that TensorRT does not have.',
         'Cast to INT32, INT64 or FP32.',
       );
-    return type === 2 && readByNodes(one)
+    return undefined;
+  },
+  Unsqueeze: (one) => inputAxes(one),
+  Constant: ({ node }) =>
+    node.attributes.some(({ name }) => /^(?:sparse_value|value_strings?)$/.test(name))
       ? problem(
-          'unsupported-type',
-          'UINT8 inside the model: TensorRT has it only at inputs and outputs.',
-          'Cast to INT32.',
-          'inner-uint8',
+          'unsupported-form',
+          'Constant of strings or sparse values is refused.',
+          'Store a dense tensor of numbers.',
         )
+      : undefined,
+  ConstantOfShape: (one) => {
+    const value = one.node.attributes.find(({ name }) => name === 'value')?.value;
+    return typeof value === 'object' && value !== null && 'type' in value && value.type === 'uint8'
+      ? problem('unsupported-type', 'ConstantOfShape of UINT8 is refused.', 'Make INT32 of it.')
       : undefined;
   },
-  ReduceSum: (one) => axesConstant(one),
-  ReduceMean: (one) => axesConstant(one),
-  ReduceMax: (one) => axesConstant(one),
-  ReduceMin: (one) => axesConstant(one),
+  RandomNormal: (one) => randomType(one),
+  RandomUniform: (one) => randomType(one),
+  GRU: recurrent,
+  RNN: recurrent,
+  GroupQueryAttention: ({ node }) =>
+    node.attributes.some(({ name }) => name === 'scale')
+      ? undefined
+      : problem('unsupported-form', 'GroupQueryAttention without a scale is refused.', 'Set the attribute scale.'),
+  RotaryEmbedding: (one) =>
+    shapeOf(one, 0)?.length === 3 && !intAttribute(one.node, 'num_heads')
+      ? problem('unsupported-form', 'RotaryEmbedding of 3 dimensions needs num_heads.', 'Set the attribute num_heads.')
+      : undefined,
+  TensorScatter: (one) =>
+    (textAttribute(one.node, 'mode') ?? 'linear') === 'linear'
+      ? undefined
+      : problem('unsupported-form', 'TensorScatter takes mode linear only.', 'Export with mode linear.'),
+  LRN: (one) =>
+    (intAttribute(one.node, 'size') ?? 1) % 2 === 0
+      ? problem('unsupported-form', 'LRN of an even size is refused.', 'Use an odd size.')
+      : undefined,
+  STFT: (one) =>
+    [1, 2, 3].some((at) => given(one, at) && dependsOnValues(one.graph, one.graph.inputs[one.index]![at]!))
+      ? problem(
+          'unsupported-form',
+          'STFT takes its step, window and length from initializers only.',
+          'Store them in the model.',
+        )
+      : undefined,
 };
 
-/** Axes that are an input of the graph never fold to a constant. */
-function axesConstant(one: NodeToCheck): NodeProblem | undefined {
+/** Axes that are not stored in the model: a reduction takes no others, not even folded ones. */
+function storedAxes(one: NodeToCheck): NodeProblem | undefined {
   const tensor = one.graph.tensors[one.graph.inputs[one.index]![1] ?? -1];
-  return tensor?.kind === 'input'
+  const isStored =
+    tensor === undefined || tensor.kind === 'initializer' || one.graph.nodes[tensor.producer]?.op === 'Constant';
+  return isStored || tensor.kind === 'undefined'
+    ? undefined
+    : problem('unsupported-form', `${one.node.op} with computed axes is refused.`, 'Make the axes an initializer.');
+}
+
+/** Axes that values of inputs decide. */
+function inputAxes(one: NodeToCheck): NodeProblem | undefined {
+  return dependsOnValues(one.graph, one.graph.inputs[one.index]![1] ?? -1)
     ? problem(
         'unsupported-form',
-        `${one.node.op} with axes that are an input is refused.`,
+        `${one.node.op} with axes that are not constant is refused.`,
         'Make the axes an initializer.',
+        'squeeze-axes',
       )
     : undefined;
 }
 
-const readByNodes = ({ graph, index }: NodeToCheck): boolean =>
-  (graph.tensors[graph.outputs[index]![0] ?? -1]?.consumers.length ?? 0) > 0;
+const DOUBLE = 11;
+const randomType = ({ node }: NodeToCheck): NodeProblem | undefined =>
+  intAttribute(node, 'dtype') === DOUBLE
+    ? problem('unsupported-type', `${node.op} of DOUBLE is refused.`, 'Make FP32 of it.')
+    : undefined;
+
+/** Inputs whose values are shapes, which no floating-point number may decide. */
+const SIZES: Readonly<Record<string, readonly number[]>> = {
+  Reshape: [1],
+  Expand: [1],
+  Tile: [1],
+  ConstantOfShape: [0],
+  Range: [0, 1, 2],
+  TopK: [1],
+  Resize: [2, 3],
+};
+const NO_SIZE = /^(?:b?float(?:16)?|double|bool)$/;
+/** Operators that TensorRT computes for shapes, too. */
+const OF_SHAPES =
+  /^(?:Cast|Identity|Add|Sub|Mul|Div|Min|Max|Neg|Floor|Ceil|Squeeze|Unsqueeze|Reshape|Gather|Slice|Concat|Reduce(?:Max|Min|Sum|Prod))$/;
+
+/** Inputs of the graph that integers, or what TensorRT computes of shapes, lead to a tensor from. */
+function sourcesOf(graph: ModelGraph, tensor: number): number[] {
+  const seen = new Set([tensor]);
+  for (const at of seen) {
+    const producer = graph.tensors[at]?.producer ?? -1;
+    if (producer < 0 || !OF_SHAPES.test(graph.nodes[producer]!.op)) continue;
+    for (const input of graph.inputs[producer]!) if (input >= 0) seen.add(input);
+  }
+  return [...seen].filter((at) => graph.tensors[at]?.kind === 'input');
+}
+
+/** Shapes that are computed from an input of numbers that are not integers, or from one of unknown length. */
+function sizeOfValues(one: NodeToCheck): NodeProblem | undefined {
+  const { graph, index, inferred } = one;
+  const { op } = one.node;
+  if (!Object.hasOwn(SIZES, op) || (op === 'Range' && /^b?float/.test(typeOf(one, 0) ?? ''))) return undefined;
+  for (const tensor of SIZES[op]!.map((place) => graph.inputs[index]![place] ?? -1)) {
+    const source = sourcesOf(graph, tensor).find((at) => NO_SIZE.test(inferred.types[at] ?? ''));
+    if (source !== undefined)
+      return problem(
+        'unsupported-form',
+        `${op} gets a shape that values of input ${graph.tensors[source]!.name} decide; a shape tensor is INT32 or INT64.`,
+        'Make the input INT64, or compute the shape outside the engine.',
+      );
+    const { kind, name } = graph.tensors[tensor] ?? {};
+    const shape = inferred.shapes[tensor];
+    if (kind === 'input' && shape?.length === 1 && typeof shape[0] !== 'number')
+      return problem(
+        'unsupported-form',
+        `${op} reads input ${name} as a shape, and its length, the rank, is not fixed.`,
+        'Fix the length of the input.',
+      );
+  }
+  return undefined;
+}
+
+/** Whether two inputs have other shapes. */
+function broadcasts(one: NodeToCheck): boolean {
+  const [a, b] = [shapeOf(one, 0), shapeOf(one, 1)];
+  return a !== null && b !== null && (a.length !== b.length || a.some((size, axis) => size !== b[axis]));
+}
+
+/** Required inputs that have no name, and attributes of opsets that the parser no longer reads. */
+const TWO_INPUTS = /^(?:Add|Sub|Mul|Div|Pow|MatMul|Gemm|Conv|Equal|Greater|Less|Gather|And|Or|Where|PRelu)$/;
+function oldForm(one: NodeToCheck): NodeProblem | undefined {
+  const { op, inputs, attributes, domain } = one.node;
+  if (!isStandardDomain(domain)) return undefined;
+  if (TWO_INPUTS.test(op) && inputs.slice(0, 2).includes(''))
+    return problem('model-invalid', `${op} lacks a required input.`, 'The model was cut or edited badly: connect it.');
+  const opset = standardOpset(one.graph.model);
+  const bare = op === 'MatMul' ? one.graph.inputs[one.index]!.map((at) => one.graph.tensors[at]) : [];
+  const scalar = bare.find((tensor) => tensor?.kind === 'input' && tensor.value?.shape === null);
+  if (scalar)
+    return problem(
+      'model-invalid',
+      `Input ${scalar.name} has no shape: TensorRT takes it for a scalar, and MatMul refuses that.`,
+      'Declare its shape, with dynamic dimensions where they vary.',
+    );
+  const isOld =
+    (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
+    (opset < 5 && op === 'Reshape') ||
+    (op === 'Reshape' && inputs.length < 2 && attributes.some(({ name }) => name === 'shape')) ||
+    (opset < 2 && op === 'Pad');
+  return isOld
+    ? problem('unsupported-form', `${op} of opset ${opset} is refused.`, 'Convert the model to opset 13 or later.')
+    : undefined;
+}
 
 /** What is wrong with the form of one node; undefined: nothing that the tables know. */
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (
     (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ??
-    (NO_BYTES.test(op) ? bytes(one) : undefined) ??
-    (EQUAL_TYPES.test(op) ? equalTypes(one) : undefined)
+    (op.startsWith('Reduce') ? storedAxes(one) : undefined) ??
+    sizeOfValues(one) ??
+    oldForm(one)
   );
 }

@@ -6,7 +6,7 @@ import type { AccuracyReport } from '../../../core/accuracy/accuracyReport.ts';
 import { sweepPrecisions } from '../../../core/accuracy/precisionSweep.ts';
 import { pickWord } from '../../platform/askUser.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { calibratorOf, runtimeOf } from '../../platform/runtimeConsent.ts';
+import { calibratorOf, runtimeOf } from '../../platform/downloadConsent.ts';
 import { readSettings } from '../../platform/settings.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { askForInputs } from '../askForInputs.ts';

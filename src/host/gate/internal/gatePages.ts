@@ -8,7 +8,7 @@ import { commands } from '../../ids.ts';
 import { commandLinks } from '../../platform/commandLinks.ts';
 import { showInformation } from '../../platform/messages.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { runtimeOf } from '../../platform/downloadConsent.ts';
 import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { evaluatedGate, type JudgeAccuracy } from './evaluatedGate.ts';

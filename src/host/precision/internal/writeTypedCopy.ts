@@ -6,7 +6,7 @@ import { readOverrides } from '../../../core/precision/readOverrides.ts';
 import { planPrecision, scalesOf } from '../../../core/precision/precisionPlan.ts';
 import { targetOfBuild } from '../../../core/precision/buildFacts.ts';
 import { knownScales } from '../../../builder/quantization/namedScales.ts';
-import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { runtimeOf } from '../../platform/downloadConsent.ts';
 import { openGraph } from '../../graph/graphEditorProvider.ts';
 import { commands } from '../../ids.ts';
 import { commandTarget } from '../../language/commandTarget.ts';

@@ -8,7 +8,7 @@ import { isPaths } from '../../platform/isPaths.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { showInformation } from '../../platform/messages.ts';
-import { calibratorOf } from '../../platform/runtimeConsent.ts';
+import { calibratorOf } from '../../platform/downloadConsent.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 
 /**

@@ -6,7 +6,7 @@ import { counted } from '../../../core/base/text.ts';
 import { askForInputs } from '../../accuracy/askForInputs.ts';
 import { isPaths } from '../../platform/isPaths.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { runtimeOf } from '../../platform/downloadConsent.ts';
 import { keepClipping } from './keptClipping.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import type { Sessions } from '../../workspace/sessions.ts';

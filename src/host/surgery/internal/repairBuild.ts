@@ -13,7 +13,7 @@ import { besideModel } from '../../platform/modelFile.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { showInformation, showWarning } from '../../platform/messages.ts';
-import { runtimeOf } from '../../platform/runtimeConsent.ts';
+import { runtimeOf } from '../../platform/downloadConsent.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { optionsOf } from './reduceBuild.ts';
 import type { SurgeryParts } from './chosenNodes.ts';

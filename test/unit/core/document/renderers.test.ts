@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Document, facts, list, note, section, table } from '../../../../src/core/document/document.ts';
-import { pagePolicy, pageStyle } from '../../../../src/core/document/pageStyle.ts';
+import { pagePolicy, pageStyle } from '../../../../src/core/document/internal/pageStyle.ts';
 import { renderHtml, renderMarkdown, renderText } from '../../../../src/core/document/render.ts';
 
 const node = { text: 'conv<1>|x', to: { kind: 'nodes', ids: ['7'] } } as const;

@@ -1,4 +1,4 @@
-import type { Chart, ChartPoint, Curve } from './document.ts';
+import type { Chart, ChartPoint, Curve } from '../document.ts';
 import { escapeHtml } from './escapeHtml.ts';
 
 const WIDTH = 1000;

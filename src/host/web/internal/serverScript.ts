@@ -1,0 +1,2 @@
+/** What the language server's worker starts from: `activate` sets its text. */
+export const serverScript = { text: '' };
