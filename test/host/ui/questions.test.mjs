@@ -1,9 +1,10 @@
 // Ten questions that people ask about an engine, each answered from recorded builds, in one window on the installed package.
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { windows } from './windows.mjs';
 import { STEP } from './workbench.mjs';
@@ -30,9 +31,13 @@ const { folder: decoder } = await recorded('decoder.onnx', ['builds/gpt_kv/build
 copyFileSync(`${fixtures}builds/gpt_kv/dynamic-shapes.json`, join(decoder, 'dynamic-shapes.json'));
 model('attention.onnx', 'builds/new_layers/attention.onnx');
 await recorded('attention.onnx', ['builds/new_layers/attention.log.gz']);
-model('model_ctx.onnx', 'ort/model_ctx.onnx');
+model('split.onnx', 'ort/split/model.onnx');
+await recorded('split.onnx', ['ort/split/log.txt.gz']);
+writeFileSync(join(folder, 'cnn.onnx'), gunzipSync(readFileSync(`${fixtures}int8/model.onnx.gz`)));
+model('cnn.cache', 'int8/calibration.cache');
+await recorded('cnn.onnx', ['int8/layers.json']);
 model('small.onnx', 'faults/softmax_no_max/model.onnx');
-const cacheText = 'TRT-100600-EntropyCalibration2\ninput: 3d000000\n';
+model('model.onnx', 'models/fp16_overflow.onnx');
 copyFileSync('examples/for-tensorrt-8/build.sh', join(folder, 'build.sh'));
 
 /** Continues behind a question that failed; the test fails at the end. */
@@ -59,6 +64,12 @@ test('ten questions are answered', async () => {
     await w.graphAtRest();
   };
 
+  const close = async (title) => {
+    await w.tab(title).hover();
+    await w.tab(title).locator('.codicon-close').click();
+    await w.tab(title).waitFor({ state: 'hidden' });
+  };
+
   await question(w, 'line', async () => {
     await w.openGraph('tiny_vit.onnx', 'Build TensorRT Engine');
     await w.searchGraph('node_softmax');
@@ -75,69 +86,82 @@ test('ten questions are answered', async () => {
     await w.runCommand('View: Show Explorer');
     await w.openFile('build.sh');
     await w.page.locator('.squiggly-warning').first().waitFor();
-    await w.shot('questions-2-script');
+    await w.line(/^trtexec /).click({ position: { x: 460, y: 8 } });
+    await w.quickFix('Write the Typed Model and Its Command', { shot: 'questions-2-fix' });
+    await w
+      .box('Write Typed Model')
+      .getByRole('button', { name: 'OK' })
+      .click({ timeout: STEP / 4 });
+    await w.toast('Build model.typed.onnx with: trtexec').waitFor();
+    await w.shot('questions-2-typed');
+    // The rules are beside the script.
+    await w.runCommand('View: Single Column Editor Layout');
   });
   await question(w, 'memory', async () => {
     await show('vit_tiny.onnx');
-    await w.runCommand('TensorRT: Find in Graph');
-    await w.searchGraph('/patch_embed/proj/Conv');
-    const node = view.getByRole('treeitem', { selected: true }).first();
-    await w.pickInGraph(node, 'Show Memory');
-    const page = await w.viewWith('h1');
-    await page.getByText('What TensorRT recorded').waitFor();
-    await w.shot('questions-3-memory');
-    await w.runCommand('View: Close Editor');
+    await w.pickInGraph(view.locator('.graph-stage'), 'Show Memory', { x: 0.03, y: 0.9 });
+    const page = await w.viewWith('h1:has-text("memory")');
+    await page.getByText('just what TensorRT recorded').waitFor();
+    await w.shot('questions-3-memory', { toasts: false });
+    await close('Memory of');
   });
   await question(w, 'tactic', async () => {
     await w.tab('vit_tiny.onnx').click();
     await w.searchGraph('/patch_embed/proj/Conv');
     const node = view.getByRole('treeitem', { selected: true }).first();
     await w.pickInGraph(node, 'Show Tactics');
-    const page = await w.viewWith('h1');
-    await page.getByText('What another choice would take').waitFor();
-    await w.shot('questions-10-tactics');
-    await w.runCommand('View: Close Editor');
+    const page = await w.viewWith('h1:has-text("why this tactic")');
+    await page.getByText('It is the fastest of 168 candidates').waitFor();
+    await w.shot('questions-10-tactics', { toasts: false });
+    await close('Tactics');
   });
   await question(w, 'saved', async () => {
     await show('fp16_overflow_fp16.onnx');
     await w.searchGraph('/layers.1/attn/softmax/Softmax');
-    await w.shot('questions-8-saved');
     await inspector.getByText('Saved by fusion').waitFor();
+    await w.shot('questions-8-saved');
   });
   await question(w, 'dynamic', async () => {
     await show('decoder.onnx');
-    await w.shot('questions-5-dynamic');
     await w.runCommand('TensorRT: Open Fusion Page');
-    await w.shot('questions-5-page');
+    const page = await w.viewWith('text=the engine has 17 kernels fewer');
+    await page.getByText('the engine has 17 kernels fewer (19 instead of 36)').first().waitFor();
+    await w.shot('questions-5-dynamic');
   });
   await question(w, 'layers', async () => {
     await show('attention.onnx');
+    await w.runCommand('TensorRT: Open Fusion Page');
+    const page = await w.viewWith('text=IRotaryEmbeddingLayer');
+    await page.getByText('IRotaryEmbeddingLayer').first().waitFor();
     await w.shot('questions-7-layers');
   });
-  await question(w, 'context', async () => {
-    await show('model_ctx.onnx');
-    await w.shot('questions-6-context');
+  await question(w, 'provider', async () => {
+    await show('split.onnx');
+    await view.locator('.graph-legend select').selectOption('placement');
+    await view.locator('.legend-list', { hasText: 'CPUExecutionProvider' }).waitFor();
+    await w.shot('questions-6-provider');
   });
   await question(w, 'int8', async () => {
-    writeFileSync(join(folder, 'vit.cache'), cacheText);
-    await show('vit_tiny.onnx');
+    await show('cnn.onnx');
+    await w.runCommand('TensorRT: Use a Calibration Cache');
+    await w.quickPick('cnn.cache').click({ timeout: STEP / 4 });
+    await w.toast('of cnn.cache').waitFor();
     await w.runCommand('TensorRT: Write Scales of the Cache as Q/DQ Nodes');
-    await w.shot('questions-4-ask');
-    await w.quickPick('vit.cache').click({ timeout: STEP / 4 });
-    await w.shot('questions-4-out');
-    await w.box('Write Scales as Q/DQ Nodes').getByRole('button', { name: 'OK' }).click({ timeout: STEP / 4 });
-    await w.tab('vit_tiny.int8.onnx').waitFor();
-    await w.shot('questions-4-made');
+    await w
+      .box('Write Scales as Q/DQ Nodes')
+      .getByRole('button', { name: 'OK' })
+      .click({ timeout: STEP / 4 });
+    await w.tab('cnn.int8.onnx').waitFor();
+    await w.toast('6 activations, 6 weight tensors').waitFor();
+    await w.shot('questions-4-int8');
   });
   await question(w, 'against', async () => {
     await show('small.onnx');
     await w.runCommand('TensorRT: Precision Sweep');
-    await w.shot('questions-9-ask');
     await w.quickPick(/Compare Without INT8/).click({ timeout: STEP / 4 });
-    await w.shot('questions-9-inputs');
     await w.quickPick('Random Values').click({ timeout: STEP / 4 });
-    const page = await w.viewWith('p.verdict');
-    await page.getByText('per second').first().waitFor();
+    const page = await w.viewWith('th:has-text("per second")');
+    await page.getByRole('cell', { name: 'ONNX Runtime FP32' }).waitFor();
     await w.shot('questions-9-table');
   });
   assert.deepEqual(failures, []);

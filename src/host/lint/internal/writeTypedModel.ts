@@ -26,13 +26,15 @@ export async function writeTypedModel(source: vscode.Uri, command: readonly stri
   const file = fileUri(to.fsPath.replace(/(?:\.onnx)?$/i, '.trtprec'));
   const scales = rules.scales === null ? null : resolve(dirname(source.fsPath), rules.scales);
   const text = scales === null ? rules.text : rules.text.replace(`scales ${rules.scales}`, () => `scales ${scales}`);
+  const isBeside = dirname(file.fsPath) === dirname(model.fsPath);
+  const path = isBeside ? `./${nameOf(model)}` : model.fsPath;
   const edit = new vscode.WorkspaceEdit();
-  edit.createFile(file, { contents: Buffer.from(`model ${model.fsPath}\n${text}`) });
+  edit.createFile(file, { contents: Buffer.from(`model ${path}\n${text}`) });
   if (existsSync(file.fsPath) || !(await vscode.workspace.applyEdit(edit))) {
     await showError(`${nameOf(file)} already exists. Choose another name for the model.`);
     return;
   }
-  await vscode.window.showTextDocument(file, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+  await vscode.window.showTextDocument(file, { preserveFocus: true });
   await vscode.commands.executeCommand(commands.applyOverrides, file, to);
   if (!existsSync(to.fsPath)) return;
   const { words } = typedCommand(command, vscode.workspace.asRelativePath(to));
