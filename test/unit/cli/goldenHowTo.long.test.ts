@@ -21,6 +21,7 @@ beforeAll(async () => {
   symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16'), join(folder, 'vit_build'));
   symlinkSync(fixturePath('int8'), join(folder, 'int8'));
+  symlinkSync(fixturePath('ort/split'), join(folder, 'split'));
   writeFileSync(join(folder, 'cnn.onnx'), readFixture('int8/model.onnx.gz'));
   copyFileSync(fixturePath('ort/model_ctx.onnx'), join(folder, 'model_ctx.onnx'));
   symlinkSync(modelPath('vit_tiny'), join(folder, 'vit_tiny.onnx'));

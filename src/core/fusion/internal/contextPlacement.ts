@@ -58,7 +58,7 @@ export function placeByContext(report: FusionReport, model: OnnxModel, context: 
     problems.push({
       severity: 'error',
       code: 'part-of-context',
-      message: `The EPContext model is not the whole model: ${lacking}. ONNX Runtime's TensorRT provider writes only one part where it made several (seen with 1.20.2), and what it wrote gives other outputs, or crashes. Add the option trt_op_types_to_exclude, split the model, or keep the engines with trt_engine_cache_enable instead.`,
+      message: `The EPContext model is not the whole model: ${lacking}. ONNX Runtime's TensorRT provider writes only one part where it made several (seen with 1.20.2), and what it wrote gives other outputs, or crashes. Split the model, so that TensorRT takes all of each part, or keep the engines with trt_engine_cache_enable instead.`,
     });
   const kept = new Map(context.nodes.map(({ name, op }) => [name, op]));
   graph.nodes.forEach(({ name, op }, node) => {

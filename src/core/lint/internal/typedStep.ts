@@ -37,7 +37,7 @@ export function stepOfProgram(names: readonly string[], strings: readonly string
   return stepOf(['trtexec', ...model, ...flags, ...(cache === undefined ? [] : [`--calib=${cache}`])]);
 }
 
-/** What no shell or program has filled in is no path. */
+/** Not before a shell or program has filled in its variables. */
 const isPath = (path: string): boolean => !/[${}%]/.test(path);
 
 function stepOf(words: readonly string[]): TypedStep | null {
