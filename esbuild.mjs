@@ -1,4 +1,7 @@
-// One script, all bundles. `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
+// One script, all bundles. Rolldown splits into CommonJS without `scripts/commonJs.mjs`: its 134 files start in 0.94 to 1.03
+// times the CPU time (least of 25 alternating runs: inspect 0.99, fusion 1.02, diagnose 0.96). But it does not bundle style
+// sheets, so there would be two bundlers, and the files would have to be packed as well.
+// `--watch` rebuilds on change; `--minify` is for packaging; `--clean` empties dist first.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';

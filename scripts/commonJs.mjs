@@ -7,8 +7,8 @@ import { build } from 'esbuild';
 /**
  * An esbuild plugin for a build into modules with splitting: translates its outputs, the parts, and gives them to `write`.
  * A part runs when it is first required: by a number, since hashes compress badly.
- * @param write gets the folder and outputs of the build, the code of each part, the numbers of the parts by file and the
- *   entries' first lines `#!`; resolves to the text of each file that an entry becomes
+ * @param write gets the folder and outputs of the build, the code of each part, the numbers of the parts by file and of
+ *   the entries; resolves to the text of each file that an entry becomes
  */
 export const commonJs = (write) => ({
   name: 'commonJs',
@@ -23,9 +23,9 @@ export const commonJs = (write) => ({
       if (errors.length > 0) return;
       const extension = outExtension?.['.js'] ?? '.js';
       const outputs = Object.keys(metafile.outputs).filter((path) => path.endsWith(extension));
-      const paths = outputs.map((path) => join(absWorkingDir, path));
+      const numbers = new Map(outputs.map((path, index) => [basename(path), index]));
       const { outputFiles } = await build({
-        entryPoints: paths,
+        entryPoints: outputs.map((path) => join(absWorkingDir, path)),
         outbase: modules,
         platform,
         target,
@@ -35,6 +35,9 @@ export const commonJs = (write) => ({
         outExtension,
         format: 'cjs',
         supported: { 'dynamic-import': false },
+        // Each part by itself: what it imports stays outside, and the other parts by their numbers where they are packed.
+        bundle: true,
+        plugins: [outside(sourcemap ? undefined : numbers)],
         logLevel: 'warning',
         legalComments: 'none',
         // While developing, one file a part, with its map.
@@ -43,22 +46,31 @@ export const commonJs = (write) => ({
       await rm(resolve(absWorkingDir, modules), { recursive: true });
       if (outputFiles === undefined) return;
       await mkdir(outdir, { recursive: true });
-      const numbers = new Map(outputFiles.map(({ path }, index) => [basename(path), index]));
-      const numbered = (text) => text.replaceAll(/(?<=require\("\.[^"]*\/)[^"/]+(?="\))/g, (name) => numbers.get(name));
-      const hashbang = /^#!.*\n/;
+      const codes = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
       const entries = await write({
         outdir,
         outputs: metafile.outputs,
-        parts: outputFiles.map(({ text }) => numbered(text).replace(hashbang, '')),
+        parts: [...numbers.keys()].map((name) => codes.get(name)),
         numbers,
         entries: Object.keys(options.entryPoints).map((name) => {
           const file = `${name}${extension}`;
-          const [line = ''] = hashbang.exec(outputFiles[numbers.get(file)].text) ?? [];
-          return { file, line, number: numbers.get(file) };
+          return { file, number: numbers.get(file) };
         }),
       });
       // oxlint-disable-next-line no-await-in-loop -- a few files
       for (const [file, text] of Object.entries(entries)) await replaceFile(join(outdir, file), text);
+    });
+  },
+});
+
+/** Nothing that a part imports comes into it. */
+const outside = (numbers) => ({
+  name: 'outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /.*/ }, ({ kind, path }) => {
+      if (kind === 'entry-point') return undefined;
+      const number = path.startsWith('.') ? numbers?.get(basename(path)) : undefined;
+      return { path: number === undefined ? path : `./${number}`, external: true };
     });
   },
 });
@@ -75,7 +87,7 @@ const load=(number)=>{
   const known=running[number];
   if(known)return known.exports;
   const module=running[number]={exports:{}};
-  const partOrOther=(path)=>path[0]==="."?load(path.slice(path.lastIndexOf("/")+1)):require(path);
+  const partOrOther=(path)=>path[0]==="."?load(path.slice(2)):require(path);
   ${run}
   return module.exports;
 };
@@ -194,6 +206,6 @@ ${loaderOf(`const start=ends[number-1]??0;
   readSync(file,code,0,code.length,start);
   compileFunction(code.toString(),["module","exports","require","__dirname"],{filename})(module,module.exports,partOrOther,__dirname);`)}`;
     return Object.fromEntries(
-      entries.map(({ file, line, number }) => [file, `${line}${loader}module.exports=load(${number});\n`]),
+      entries.map(({ file, number }) => [file, `#!/usr/bin/env node\n${loader}module.exports=load(${number});\n`]),
     );
   });

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Calibrator, findCalibrator } from '../../builder/quantization/calibrate.ts';
+import type { Calibrator } from '../../builder/quantization/calibrate.ts';
 import { ensurePackages, type Installed } from '../../builder/tools/ensurePackages.ts';
 import { packageSets } from '../../builder/tools/packageSets.ts';
 import { showInformation } from './messages.ts';
@@ -24,6 +24,8 @@ export async function calibratorOf(
   log: vscode.LogOutputChannel,
 ): Promise<Calibrator | undefined> {
   const chosen = readSettings(scope).pythonPath || undefined;
+  // Every build asks here; few calibrate.
+  const { findCalibrator } = await import('../../builder/quantization/calibrate.ts');
   const found = await findCalibrator(chosen).catch(() => undefined);
   if (found !== undefined) return found;
   const made = await withProgress('Setting up the quantizer of ONNX Runtime', log, (signal, say) =>
