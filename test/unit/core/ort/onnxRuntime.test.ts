@@ -210,7 +210,9 @@ describe('what ONNX Runtime 1.20.2 wrote with TensorRT 10.6 on an H100, of a mod
   });
 
   test('its options as a session lists them', () => {
-    const { options, notes } = fromProviderOptions(JSON.parse(readFileSync(file('options.json'), 'utf8')) as Record<string, string>);
+    const { options, notes } = fromProviderOptions(
+      JSON.parse(readFileSync(file('options.json'), 'utf8')) as Record<string, string>,
+    );
     expect(options).toEqual({
       precision: 'fp16',
       workspace: 1024,
