@@ -477,7 +477,7 @@ function typeProblem(
   const refused = REFUSED_TYPES.get(node.op);
   if (refused === undefined) return undefined;
   const here = versionNumber(version ?? NEWEST);
-  const column = product === 'tensorrt-rtx' ? 0 : here >= 1100 ? 1 : here >= 1015 ? 2 : -1;
+  const column = product === 'tensorrt-rtx' ? 0 : here >= 1100 ? 1 : here >= 1000 ? 2 : -1;
   const type = inferred.types[graph.inputs[index]![0] ?? -1];
   const letter = LETTERS[type ?? ''];
   if (column < 0 || letter === undefined || !(refused[column] ?? '').includes(letter)) return undefined;

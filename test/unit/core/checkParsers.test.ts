@@ -10,13 +10,14 @@ import { logsOf106 } from '../../support/hardModels/builtModels.ts';
 import { hardModels } from '../../support/hardModels/hardModels.ts';
 
 type Outcome = 'accepted' | 'refused' | 'builder refuses';
-type Version = 'rtx-1.7';
+type Version = 'rtx-1.7' | '10.6';
 const { models } = JSON.parse(
   gunzipSync(readFileSync(fixturePath('failures/parsedModels.json.gz'))).toString('utf8'),
 ) as { models: Record<string, { model: string } & Partial<Record<Version, Outcome>>> };
 
 const targets: Record<Version, CheckTarget> = {
   'rtx-1.7': { product: 'tensorrt-rtx', version: '1.7', capability: null },
+  '10.6': { product: 'tensorrt', version: '10.6', capability: null },
 };
 
 /** Whether the tables refuse the model. */
@@ -50,10 +51,7 @@ it('raises no alarm on hard models that were built, and refuses those that were 
   const built = logsOf106();
   const alarms: string[] = [];
   for (const { name, bytes } of hardModels)
-    for (const target of [
-      targets['rtx-1.7'],
-      ...(name in built ? [{ product: 'tensorrt', version: '10.6', capability: null } as const] : []),
-    ])
+    for (const target of [targets['rtx-1.7'], ...(name in built ? [targets['10.6']] : [])])
       // oxlint-disable-next-line no-await-in-loop -- nothing here waits for a file
       if (await isRefused(bytes, target)) alarms.push(`${name} ${target.product}`);
   // TensorRT has NonZero, and TensorRT-RTX has not.

@@ -124,7 +124,7 @@ const conditional: FormCheck = (one) => {
       const at = graph.tensorAt(body.path, (body === a ? output : b.outputs[place]!).name);
       return at < 0 ? null : (inferred.types[at] ?? null);
     });
-    if (left && right && left !== right && constantAt(one, 0) === undefined)
+    if (left && right && left !== right && since(one, '11.0') && constantAt(one, 0) === undefined)
       return problem(
         'control-flow',
         `The branches of If give ${left.toUpperCase()} and ${right.toUpperCase()}.`,
@@ -377,7 +377,8 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       );
     return undefined;
   },
-  Unsqueeze: (one) => inputAxes(one),
+  Unsqueeze: (one) => (since(one, '11.0') ? inputAxes(one) : storedAxes(one)),
+  CumSum: (one) => (since(one, '10.15') ? undefined : inputAxes(one)),
   Constant: ({ node }) =>
     node.attributes.some(({ name }) => /^(?:sparse_value|value_strings?)$/.test(name))
       ? problem(
@@ -388,7 +389,11 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       : undefined,
   ConstantOfShape: (one) => {
     const value = one.node.attributes.find(({ name }) => name === 'value')?.value;
-    return typeof value === 'object' && value !== null && 'type' in value && value.type === 'uint8'
+    return typeof value === 'object' &&
+      value !== null &&
+      'type' in value &&
+      value.type === 'uint8' &&
+      since(one, '11.0')
       ? problem('unsupported-type', 'ConstantOfShape of UINT8 is refused.', 'Make INT32 of it.')
       : undefined;
   },

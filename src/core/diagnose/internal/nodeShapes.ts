@@ -4,7 +4,16 @@ import { axisOf, type Dim, isKnown } from '../../network/outputTypes.ts';
 import { standardOpset } from '../../network/modelGraph.ts';
 import { shapeText } from '../../base/text.ts';
 import type { NodeProblem } from './checkShapes.ts';
-import { constantAt, type FormCheck, given, type NodeToCheck, problem, shapeOf, valuesAt } from './nodeToCheck.ts';
+import {
+  constantAt,
+  type FormCheck,
+  given,
+  type NodeToCheck,
+  problem,
+  shapeOf,
+  since,
+  valuesAt,
+} from './nodeToCheck.ts';
 
 type Dims = readonly Dim[];
 
@@ -178,6 +187,7 @@ const window: FormCheck = (one) => {
   const shape = shapeOf(one, 0);
   if (!weights) return undefined;
   const { op } = one.node;
+  if (intsAttribute(one.node, 'strides')?.includes(0)) return mismatch(`${op} has a stride of 0.`);
   const kernel = intsAttribute(one.node, 'kernel_shape');
   if (kernel?.some((size, axis) => differ(weights[axis + 2], size)))
     return mismatch(`${op} has kernel_shape ${shapeText(kernel)} and weights of ${shapeText(weights)}.`);
@@ -296,6 +306,12 @@ const eye: FormCheck = (one) =>
 const einsum: FormCheck = (one) => {
   const terms = (textAttribute(one.node, 'equation') ?? '').replaceAll(' ', '').split('->')[0]!.split(',');
   if (terms.some((term) => !/^[a-z]*$/i.test(term))) return undefined;
+  if (!since(one, '11.0') && terms.some((term) => new Set(term).size < term.length))
+    return problem(
+      'unsupported-form',
+      'Einsum with a diagonal is refused before 11.0.',
+      'Take the diagonal with GatherND.',
+    );
   const sizes = new Map<string, Dim>();
   for (const [at, term] of terms.entries()) {
     const shape = shapeOf(one, at);
@@ -374,7 +390,8 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   Resize: resize,
   EyeLike: eye,
   Einsum: einsum,
-  GridSample: ranks(4, 5),
+  // 5-D since 11.0.
+  GridSample: (one) => ranks(4, since(one, '11.0') ? 5 : 4)(one),
   TensorScatter: ranks(4, 4),
   Attention: attention,
 };
@@ -385,7 +402,7 @@ const BROADCAST = /^(?:Add|Sub|Mul|Div|Pow|Min|Max|Mean|Sum|Mod|Equal|(?:Greater
 export function shapeProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   if (BROADCAST.test(op)) return elementwise(one);
-  const axis = AXIS.test(op) ? intAttribute(one.node, 'axis') : undefined;
+  const axis = AXIS.test(op) && (op !== 'Split' || since(one, '11.0')) ? intAttribute(one.node, 'axis') : undefined;
   const axes = op.startsWith('Reduce') ? (valuesAt(one, 1) ?? intsAttribute(one.node, 'axes')) : null;
   return (
     axisProblem(one, axes ?? (axis === undefined ? [] : [axis])) ??

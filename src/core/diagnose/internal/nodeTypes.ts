@@ -16,6 +16,9 @@ const LOGIC = /^(?:And|Or|Xor|Not)$/;
 const BYTE_ARITHMETIC = /^(?:Add|Sub|Mul|Div|Mod|Min|Max|Clip)$/;
 /** Operators that take UINT8 of an input; all others refuse it. */
 const TAKES_BYTES = /^(?:Cast|Identity|Equal|Shape|Size|Dropout|QuantizeLinear|DequantizeLinear|If|Loop|Scan)$/;
+/** Operators that move UINT8 from an input to an output before 11.0. */
+const MOVES_BYTES = /^(?:Flatten|Reshape|Squeeze|Transpose|Unsqueeze)$/;
+const INTEGER = /^int(?:32|64)$/;
 const FLOAT = /^(?:b?float(?:16)?|double)$/;
 
 const unsupported = (message: string, repair?: string): NodeProblem =>
@@ -39,9 +42,9 @@ const EQUAL_FLOATS: Readonly<Record<string, number>> = {
 
 /** Inputs that are indices or conditions: operator, place, what it takes. */
 const OTHER_INPUTS: Readonly<Record<string, [at: number, takes: RegExp, text: string]>> = {
-  Gather: [1, /^int(?:32|64)$/, 'INT32 or INT64 indices'],
-  GatherElements: [1, /^int(?:32|64)$/, 'INT32 or INT64 indices'],
-  GatherND: [1, /^int(?:32|64)$/, 'INT32 or INT64 indices'],
+  Gather: [1, INTEGER, 'INT32 or INT64 indices'],
+  GatherElements: [1, INTEGER, 'INT32 or INT64 indices'],
+  GatherND: [1, INTEGER, 'INT32 or INT64 indices'],
   Where: [0, /^bool$/, 'a BOOL condition'],
 };
 
@@ -55,7 +58,10 @@ export function typesProblem(one: NodeToCheck): NodeProblem | undefined {
 function firstType(one: NodeToCheck, op: string): NodeProblem | undefined {
   const type = typeOf(one, 0);
   if (type === null) return undefined;
-  const isInteger = /^int(?:32|64)$/.test(type);
+  const power =
+    op === 'Pow' && !since(one, '10.11') ? [type, typeOf(one, 1)].find((each) => INTEGER.test(each ?? '')) : null;
+  if (power) return unsupported(`Pow of ${power.toUpperCase()} is refused before 10.11.`);
+  const isInteger = INTEGER.test(type);
   const refused = LOGIC.test(op)
     ? type !== 'bool'
     : FLOATS.test(op)
@@ -65,6 +71,7 @@ function firstType(one: NodeToCheck, op: string): NodeProblem | undefined {
 }
 
 function otherInput(one: NodeToCheck, op: string): NodeProblem | undefined {
+  if (op === 'GatherND' && !since(one, '11.0')) return undefined;
   const row = Object.hasOwn(OTHER_INPUTS, op) ? OTHER_INPUTS[op] : undefined;
   const type = row && typeOf(one, row[0]);
   return type && !row[1].test(type) ? unsupported(`${op} takes ${row[2]}, and gets ${type.toUpperCase()}.`) : undefined;
@@ -72,7 +79,7 @@ function otherInput(one: NodeToCheck, op: string): NodeProblem | undefined {
 
 const bytes: FormCheck = (one) => {
   const { node, graph, index } = one;
-  if (!TAKES_BYTES.test(node.op))
+  if (!TAKES_BYTES.test(node.op) && (since(one, '11.0') || !MOVES_BYTES.test(node.op)))
     for (const at of node.inputs.keys())
       if (given(one, at) && typeOf(one, at) === 'uint8' && ofInput(graph, graph.inputs[index]![at]!))
         return BYTE_ARITHMETIC.test(node.op)
@@ -117,7 +124,7 @@ function equalPlaces({ node }: NodeToCheck, op: string, isStrong: boolean): numb
   if (op === 'Where') return places.slice(1);
   if (op === 'Pow') return [];
   if (EQUAL_TYPES.test(op)) return places;
-  return isStrong ? places.slice(0, EQUAL_FLOATS[op] ?? 0) : [];
+  return isStrong || op === 'InstanceNormalization' ? places.slice(0, EQUAL_FLOATS[op] ?? 0) : [];
 }
 
 function mixedTypes(one: NodeToCheck, op: string): NodeProblem | undefined {
@@ -126,12 +133,12 @@ function mixedTypes(one: NodeToCheck, op: string): NodeProblem | undefined {
     const type = given(one, at) ? (typeOf(one, at) ?? '') : '';
     // TensorRT converts DOUBLE where it reads it.
     if (FLOAT.test(type)) return type === 'double' ? 'float' : type;
-    return /^int(?:32|64)$/.test(type) && !Object.hasOwn(EQUAL_FLOATS, op) ? type : [];
+    return INTEGER.test(type) && !Object.hasOwn(EQUAL_FLOATS, op) ? type : [];
   });
   const other = types.find((type) => type !== types[0]);
   if (other === undefined) return undefined;
   const bothFloat = FLOAT.test(other) && FLOAT.test(types[0]!);
-  if (bothFloat ? !isStrong : !since(one, '10.0')) return undefined;
+  if (bothFloat ? !isStrong && op !== 'InstanceNormalization' : !since(one, '10.0')) return undefined;
   return problem(
     'type-mismatch',
     `${op} mixes ${types[0]!.toUpperCase()} and ${other.toUpperCase()}${bothFloat ? ': the model is strongly typed' : ''}.`,
