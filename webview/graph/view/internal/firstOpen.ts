@@ -77,7 +77,7 @@ interface Draft extends Drawn {
   input: LayoutInput;
 }
 
-/** What closed boxes take with the room around them. */
+/** What closed boxes take, with the space around them. */
 function areaOf({ open, width, height, options: { gap, rowGap } }: LayoutInput): number {
   let sum = 0;
   for (let item = 0; item < width.length; item++)
