@@ -41,6 +41,8 @@ interface ContextFiles {
   log?: string | undefined;
   layers?: string | undefined;
   tensorrt?: string | undefined;
+  /** Which of an engine with several, from 0; by default the first. */
+  optimizationProfile?: number | undefined;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function readContext(
   terminal: Terminal,
   { unnoted = [], files = new ParsedFiles() }: { unnoted?: readonly string[]; files?: ParsedFiles } = {},
 ): Promise<BuildContext> {
-  const { onnx, log, layers, tensorrt } = given;
+  const { onnx, log, layers, tensorrt, optimizationProfile } = given;
   const asked = tensorrt === undefined ? null : readTarget(tensorrt);
   const nothing = { product: null, version: null, capability: null };
   if (onnx === undefined) {
@@ -85,7 +87,7 @@ export async function readContext(
     };
   }
   const { index } = await files.indexed(onnx);
-  const read = await loadFiles({ onnx, log, layers }, files);
+  const read = await loadFiles({ onnx, log, layers, optimizationProfile }, files);
   noteProblems(
     read.report.problems.filter(({ code }) => !unnoted.includes(code)),
     terminal,
@@ -97,12 +99,14 @@ export async function readContext(
 /**
  * The same of a build folder, where more is known: what was built of a typed copy, and whether it is this model.
  * @param onnx the model, where it is not where the build found it
+ * @param optimizationProfile of an engine with several, from 0; by default the first
  * @throws {UserError} if it is not a build folder, a file cannot be read, or the model has changed since
  */
 export async function readFolderContext(
   folder: string,
   onnx: string | undefined,
   terminal: Terminal,
+  optimizationProfile?: number,
 ): Promise<BuildContext> {
   const made = await requireBuild(folder);
   const { file, sha256 } = made.manifest.model;
@@ -113,7 +117,7 @@ export async function readFolderContext(
     );
   const files = new ParsedFiles();
   const { index } = await files.indexed(model);
-  const read = await loadBuild(made, { onnx: model, files });
+  const read = await loadBuild(made, { onnx: model, files, optimizationProfile });
   noteProblems(read.report.problems, terminal);
   return contextOf(read, index);
 }

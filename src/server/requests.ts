@@ -1,5 +1,6 @@
 import type { KeepInfo, KeepParams, PlaceParams, ReplayEntryInfo, RuleVerdictInfo } from '../protocol/language.ts';
 import { precisionType } from '../core/precision/overrideFile.ts';
+import { profileWords } from '../core/report/words.ts';
 import { selectorsForNodes } from '../core/precision/resolveOverrides.ts';
 import { spanRange } from './places.ts';
 import { nodesAt, type OverrideAnalysis, ruleAt } from './precision/overrideAnalysis.ts';
@@ -22,11 +23,13 @@ export function replayNodesAt(analysis: ReplayAnalysis, { line, character }: Pla
 
 /** What happened to each rule in the last build. */
 export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
+  const profile = analysis.build?.optimizationProfile;
+  const on = profile ? ` The layers are those of ${profileWords(profile)}.` : '';
   return analysis.verdicts().map(({ line, verdict, certain, message, counts }) => ({
     line: line - 1,
     verdict,
     certain,
-    message,
+    message: message + on,
     counts,
   }));
 }

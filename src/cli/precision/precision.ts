@@ -21,7 +21,9 @@ import { precisionPrograms, programArguments } from '../../core/precision/import
 import type { RewritePlan } from '../../core/precision/planRewrite.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments, subcommandOf } from '../arguments.ts';
+import { readArguments, subcommandOf, wholeNumber } from '../arguments.ts';
+import type { BuildFacts } from '../../core/precision/buildFacts.ts';
+import { profileWords } from '../../core/report/words.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from '../buildContext.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from '../problemLines.ts';
@@ -32,7 +34,11 @@ import { driverScript } from '../driverScript.ts';
 
 const checkOptions = { ...contextOptions, json: { type: 'boolean' } } as const;
 const flagsOptions = { ...contextOptions, for: { type: 'string' } } as const;
-const verifyOptions = { ...checkOptions, build: { type: 'string' } } as const;
+const verifyOptions = {
+  ...checkOptions,
+  build: { type: 'string' },
+  'optimization-profile': { type: 'string' },
+} as const;
 const applyOptions = {
   ...contextOptions,
   out: { type: 'string', short: 'o' },
@@ -56,7 +62,7 @@ export const precision: Command = {
   help: `trtlens precision check RULES [--onnx M] [--log F] [--layers F] [--tensorrt 10.6] [--json]
 trtlens precision flags RULES [--onnx M] --tensorrt 10.6 [--for trtexec|polygraphy|autocast]
 trtlens precision apply RULES [--onnx M] -o OUT.onnx [--base fp16|bf16|keep] [--io keep|follow] [--grow] [--force]
-trtlens precision verify RULES [--onnx M] [--log F] [--layers F] | --build FOLDER [--json]
+trtlens precision verify RULES [--onnx M] [--log F] [--layers F] | --build FOLDER [--optimization-profile N] [--json]
 trtlens precision import [--tensorrt 10.6] [-o RULES] [--apply OUT.onnx [--force]] -- COMMAND LINE
 
 RULES is a *.trtprec file: which nodes of a model compute in which type.
@@ -76,6 +82,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --log FILE         verbose log of the last build of this model
   --layers FILE      layer info of the last build of this model
   --build FOLDER     for verify: a build folder of trtlens instead of model, log and layer info
+  --optimization-profile N  for verify: the profile of the engine that is checked, from 0; default: 0
   --tensorrt 10.6    the TensorRT version to check for, or rtx (default: that of the build)
   --apply OUT.onnx   for import: also write the typed model; its rules go to OUT.trtprec unless -o names another file
   -o, --out FILE     the model to write; converted external weights go to FILE.data
@@ -233,28 +240,41 @@ async function verify(args: string[], terminal: Terminal): Promise<number> {
   // The types of another model say nothing about this build.
   const verdicts = verifyPrecision(plan, context.build!, context.sameModel ? context.index : null);
   if (values.json) {
-    const { product, version } = context.build!;
+    const { product, version, optimizationProfile } = context.build!;
     const diagnostics = checkOverrides(file, context.index, context.build, context.target).problems.map(problemJson);
-    await printJson(terminal, { tensorrt: { product, version }, rules: verdicts.map(verdictJson), diagnostics });
-  } else await terminal.out(verdictText(path, verdicts));
+    await printJson(terminal, {
+      tensorrt: { product, version },
+      optimizationProfile,
+      rules: verdicts.map(verdictJson),
+      diagnostics,
+    });
+  } else await terminal.out(verdictText(path, verdicts) + profileText(context.build!));
   const nothingSeen = verdicts.every(({ verdict }) => verdict === 'unseen');
   if (context.modelDamaged || (context.damaged && nothingSeen)) return exitCodes.cannot;
   const broken = verdicts.some(({ verdict }) => verdict === 'disobeyed' || verdict === 'unbuilt');
   return broken || errors ? exitCodes.checkFailed : exitCodes.done;
 }
 
-type VerifyValues = { build?: string; onnx?: string; log?: string; layers?: string; tensorrt?: string };
+type VerifyValues = {
+  build?: string;
+  onnx?: string;
+  log?: string;
+  layers?: string;
+  tensorrt?: string;
+  'optimization-profile'?: string;
+};
 
 function builtContext(values: VerifyValues, onnx: string | undefined, terminal: Terminal): Promise<BuildContext> {
   const { build, log, layers, tensorrt } = values;
+  const optimizationProfile = wholeNumber('--optimization-profile', values['optimization-profile']);
   if (build !== undefined) {
     if (log !== undefined || layers !== undefined || tensorrt !== undefined)
       throw new Usage('--build cannot be combined with --log, --layers or --tensorrt: the folder has its own');
-    return readFolderContext(build, values.onnx, terminal);
+    return readFolderContext(build, values.onnx, terminal, optimizationProfile);
   }
   if (log === undefined && layers === undefined)
     throw new Usage('pass --build FOLDER, --log BUILD.log (verbose) or --layers LAYERS.json');
-  return readContext({ ...values, onnx: requireModel(onnx) }, terminal);
+  return readContext({ ...values, onnx: requireModel(onnx), optimizationProfile }, terminal);
 }
 
 const verdictJson = ({ line, verdict, certain, counts, message, nodes }: RuleVerdict) => ({
@@ -265,6 +285,12 @@ const verdictJson = ({ line, verdict, certain, counts, message, nodes }: RuleVer
   message,
   nodes: nodes.map(({ node, ...rest }) => ({ id: node.id, name: node.name, asked: node.compute, ...rest })),
 });
+
+/** Which of several optimization profiles the verdicts are on. */
+const profileText = ({ optimizationProfile: profile }: BuildFacts): string =>
+  profile === undefined
+    ? ''
+    : `The layers are those of ${profileWords(profile)}. To check another one, pass --optimization-profile N.\n`;
 
 function verdictText(path: string, verdicts: RuleVerdict[]): string {
   if (verdicts.length === 0) return 'Nothing to verify: no rule applies to any node.\n';

@@ -150,7 +150,7 @@ function joinInput(input: ReportInput) {
   const names = createNodeNames(graph, log?.parsedNodes ?? [], !log?.dropped?.['registeredLayers']);
   const view = createEngineView(input.layerInfo, log, names, input.optimizationProfile);
   const tensors = (list: Iterable<string>) =>
-    [...list].map((name) => graph.byName.get(name) ?? -1).filter((tensor) => tensor >= 0);
+    [...list].flatMap((name) => graph.byName.get(name) ?? graph.byName.get(withoutProfile(name)) ?? []);
   const contradicted = contradictedShapes(graph);
   const roles = nodeRoles(
     graph,

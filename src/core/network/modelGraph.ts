@@ -205,8 +205,9 @@ function read(graph: ModelGraph, name: string, scope: Scope, reader: number): nu
 }
 
 /** Every tensor that a node depends on: its inputs and what its subgraphs capture. */
-export function readsOf(graph: ModelGraph, node: number): number[] {
-  const inputs = graph.inputs[node]!.filter((tensor) => tensor >= 0);
+export function readsOf(graph: ModelGraph, node: number): readonly number[] {
+  const given = graph.inputs[node]!;
+  const inputs = given.includes(-1) ? given.filter((tensor) => tensor >= 0) : given;
   const captured = graph.captured[node]!;
   return captured.length > 0 ? [...inputs, ...captured] : inputs;
 }

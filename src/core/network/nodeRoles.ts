@@ -170,7 +170,7 @@ function constness(graph: ModelGraph, open: OpenShapes): Constness {
 function hasFixedShape(
   graph: ModelGraph,
   index: number,
-  reads: number[],
+  reads: readonly number[],
   isConstant: (tensor: number) => boolean,
   isFixed: (tensor: number) => boolean,
   open: OpenShapes,
@@ -217,22 +217,48 @@ function hostShapes(
   return host;
 }
 
+/** The nodes on which an output of the model or a tensor of `live` depends. */
 function liveNodes(graph: ModelGraph, live: readonly number[]): Uint8Array {
   const alive = new Uint8Array(graph.nodes.length);
+  const needed = new Uint8Array(graph.tensors.length);
   const stack: number[] = [];
   const need = (tensor: number): void => {
-    const { producer, kind, owner } = graph.tensors[tensor]!;
-    const node = producer >= 0 ? producer : kind === 'formal' ? owner : -1;
-    if (node >= 0 && !alive[node]) {
-      alive[node] = 1;
-      stack.push(node);
-    }
+    if (tensor < 0 || needed[tensor]) return;
+    needed[tensor] = 1;
+    stack.push(tensor);
   };
   for (const tensor of [...graph.graphOutputs, ...live]) need(tensor);
   while (stack.length > 0) {
-    const node = stack.pop()!;
-    for (const tensor of readsOf(graph, node)) need(tensor);
-    for (const tensor of graph.bodyOutputs.get(node) ?? []) need(tensor);
+    const tensor = stack.pop()!;
+    const { producer, kind, owner } = graph.tensors[tensor]!;
+    const node = producer >= 0 ? producer : kind === 'formal' ? owner : -1;
+    if (node < 0) continue;
+    if (producer >= 0) for (const made of madeInside(graph, node, tensor)) need(made);
+    if (alive[node]) continue;
+    alive[node] = 1;
+    graph.inputs[node]!.forEach(need);
+    for (const made of madeInside(graph, node, -1)) need(made);
   }
   return alive;
+}
+
+/**
+ * What the bodies of a node make for one of its outputs; for -1 what they make for themselves: the condition of a loop
+ * and what a round hands to the next.
+ */
+function madeInside(graph: ModelGraph, node: number, output: number): number[] {
+  const { op, subgraphs, outputs, inputs, attributes } = graph.nodes[node]!;
+  if (subgraphs.length === 0) return [];
+  const scanned = (): number => Number(attributes.find(({ name }) => name === 'num_scan_inputs')?.value ?? 0);
+  const first = op === 'Loop' ? 1 : 0;
+  const carried = op === 'Loop' ? inputs.length - 2 : op === 'Scan' ? inputs.length - scanned() : 0;
+  const at = output < 0 ? -1 : outputs.indexOf(graph.tensors[output]!.name);
+  return subgraphs.flatMap(({ attribute, graph: body }) => {
+    const isKnown = first > 0 || op === 'Scan' || op === 'If' || attribute === op;
+    const made =
+      output >= 0
+        ? body.outputs.slice(first + at, first + at + 1)
+        : body.outputs.slice(0, isKnown ? first + carried : undefined);
+    return made.map(({ name }) => graph.tensorAt(body.path, name));
+  });
 }

@@ -177,6 +177,8 @@ export interface BuildFacts {
   unfinished?: boolean;
   /** Log or layers are of a build of another model. */
   otherModel?: boolean;
+  /** Of an engine with several optimization profiles: the one that the layers are of, from 0, and how many there are. */
+  optimizationProfile?: { shown: number; of: number };
   foreignNodes: { name: string; title?: string; exact: boolean }[];
   /** By position of the node in the model; the nodes of functions, for each call, come after those. */
   nodes: BuiltNode[];
@@ -277,6 +279,7 @@ export function buildFacts(
     flags,
     unfinished: layers.length === 0 && (log?.outcome === 'failed' || log?.outcome === 'cut-off'),
     otherModel: report.problems.some(({ code }) => code === 'other-model'),
+    ...(report.optimizationProfile && { optimizationProfile: report.optimizationProfile }),
     foreignNodes: report.foreignNodes.map(({ name, title, exact }) => ({
       name,
       ...(title !== undefined && { title }),

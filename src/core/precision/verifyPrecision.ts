@@ -43,6 +43,8 @@ export interface LayerJudgment {
   byOperands?: true;
   /** It computes in a type of Q/DQ nodes. */
   quantized?: true;
+  /** A kernel that casts what it reads before it computes the node. */
+  castsBefore?: true;
 }
 
 /** Operators of which TensorRT makes one layer that normalizes. */
@@ -127,6 +129,10 @@ function judgeLayer(node: JudgedNode, layer: BuiltLayer, weight: readonly number
     );
   const one = all.every((type) => type === want) ? uniform(node, layer) : integers(node, layer, all);
   if (one) return one;
+  if (want === 'fp32' && all.every((type) => type === 'fp16' || type === 'bf16') && castsBefore(node, layer)) {
+    const reason = `Probably: the kernel ${name} reads and writes ${listed(all)}, but its name says that it casts to ${want} before it computes this node.`;
+    return { verdict: 'obeyed', certain: false, reason, layer: layer.name, castsBefore: true };
+  }
   if (layer.nodes.length <= 1 && (inputs.length > 0 ? inputs : outputs).every((type) => type !== want)) {
     return byType(node, layer, false, `it reads ${listed(inputs.length > 0 ? inputs : outputs)}`);
   }
@@ -146,7 +152,11 @@ function uniform(node: JudgedNode, layer: BuiltLayer): LayerJudgment {
     const reason = `The kernel ${name} reads and writes ${want} but holds constants in ${listed(others)}, so the type of this node cannot be verified.`;
     return { ...unseen(reason, layer.name), otherwise: true };
   }
-  const alone = layer.nodes.length <= 1;
+  if (want !== 'fp32' && castsBefore(node, layer)) {
+    const reason = `The kernel ${name} reads and writes ${want} only, but its name says that it casts before it computes this node, so the type of this node cannot be verified.`;
+    return { ...unseen(reason, layer.name), otherwise: true };
+  }
+  const alone = layer.nodes.length <= 1 && !(isMadeUpKernel(layer.name) && takesCasts(layer.name));
   const reason = `${alone ? 'The' : 'Probably: the'} kernel ${name} reads and writes ${want} only.`;
   return { verdict: 'obeyed', certain: alone, reason, layer: layer.name };
 }
@@ -210,6 +220,10 @@ function shared(node: JudgedNode, layer: BuiltLayer, name: string): LayerJudgmen
 
 /** Whether a kernel of Myelin converts inside, as its name says: the other side of that is what its border shows. */
 const takesCasts = (name: string): boolean => /cas/i.test(name);
+
+/** Whether a kernel of Myelin normalizes what it has cast, as its name says: `AddCasMeaSub…`, `CastMulMean…`. */
+const castsBefore = ({ op }: JudgedNode, { name }: BuiltLayer): boolean =>
+  normalizations.has(op) && isMadeUpKernel(name) && /Cast?(?:Mul)?Mea/.test(name);
 
 /** Whether a node may still obey in a strongly typed build: its kernel converts, and only its boundary is known. */
 export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgment): boolean =>
@@ -509,6 +523,7 @@ function judgeTyped(
   }
   if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
     return give(verdict, seen.reason, { certain: seen.certain, layer });
+  if (seen.castsBefore) return give(verdict, seen.reason, { certain: seen.certain, layer });
   if (declared !== asked) return give('disobeyed', `T${said}.`, { layer });
   if (seen.otherwise || within) return give('unseen', `T${said}, but ${decapitalized(seen.reason)}`, { layer });
   return give('obeyed', `Probably: t${said}.`, { certain: false, layer });

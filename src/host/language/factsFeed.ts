@@ -233,7 +233,8 @@ export class FactsFeed implements vscode.Disposable {
       hold?.dispose();
       this.#forgetUnused(before);
     }
-    const facts = model === null ? undefined : await this.#reader.read(model);
+    const facts =
+      model === null ? undefined : await this.#reader.read(model, this.#sessions.find(model)?.chosenProfile);
     this.#forgetUnused(model);
     this.#findModels(served);
     const sidecars = served.kind === 'replay' ? await readSidecars(served.uri, facts) : [];

@@ -1,4 +1,4 @@
-import { fateWords, totalMs } from '../../core/report/words.ts';
+import { fateWords, profileWords, totalMs } from '../../core/report/words.ts';
 import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
 import { verdictWords } from '../../core/precision/precisionPlan.ts';
 import type { BuiltLayer, SeenTensor } from '../../core/precision/buildFacts.ts';
@@ -115,6 +115,10 @@ function borderText(layers: readonly BuiltLayer[]): string[] {
   return [`${own} ${verbs[0]} ${reads.join(' and ') || 'nothing'}, ${verbs[1]} ${writes.join(' and ') || 'nothing'}.`];
 }
 
+/** `Last build, optimization profile 1 (the engine has 2)` */
+const lastBuild = ({ build }: OverrideAnalysis): string =>
+  build?.optimizationProfile ? `Last build, ${profileWords(build.optimizationProfile)}` : 'Last build';
+
 function askedText(analysis: OverrideAnalysis, position: number): string {
   const winner = analysis.check.resolution?.winner[position] ?? -1;
   const rule = analysis.check.rules[winner];
@@ -125,7 +129,7 @@ function askedText(analysis: OverrideAnalysis, position: number): string {
   if (!verdict) return asked;
   if (verdict.verdict === 'unbuilt') return `${asked} ${escapeHover(verdict.reason)}`;
   const sure = verdict.verdict === 'obeyed' && !verdict.certain ? 'probably ' : '';
-  return `${asked} Last build: ${sure}${verdictWords[verdict.verdict]}. ${escapeHover(verdict.reason)}`;
+  return `${asked} ${lastBuild(analysis)}: ${sure}${verdictWords[verdict.verdict]}. ${escapeHover(verdict.reason)}`;
 }
 
 const typeTexts: Readonly<Record<PrecisionType, string>> = {
@@ -150,6 +154,6 @@ function typeText(analysis: OverrideAnalysis, place: RulePlace, type: PrecisionT
     );
   }
   const verdict = analysis.verdicts().find(({ line }) => line === place.facts.line);
-  if (verdict && verdict.nodes.length > 0) lines.push(`Last build: ${escapeHover(verdict.message)}`);
+  if (verdict && verdict.nodes.length > 0) lines.push(`${lastBuild(analysis)}: ${escapeHover(verdict.message)}`);
   return lines.join('\n\n');
 }

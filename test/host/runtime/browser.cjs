@@ -2,17 +2,8 @@
 const { execFileSync } = require('node:child_process');
 const { createRequire } = require('node:module');
 const path = require('node:path');
+const FLAGS = require('./flags.cjs');
 const { hostModules } = require('./server.cjs');
-
-const FLAGS = [
-  '--no-sandbox', // Chromium's sandbox does not work for root.
-  '--disable-gpu',
-  '--disable-dev-shm-usage', // /dev/shm is small in containers.
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
 
 const BROWSERS = [
   process.env.CHROMIUM,

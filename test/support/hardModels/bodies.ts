@@ -193,6 +193,98 @@ const controlFlow: HardModel[] = [
     { inputs: [x, c], weights: [yes, times] },
   ),
   hard(
+    'if_output_unread',
+    [
+      [
+        'if',
+        'If',
+        ['c'],
+        ['i', 'unread'],
+        {
+          then_branch: {
+            graph: {
+              name: 'then',
+              outputs: [
+                ['a', 'float', 4, 8],
+                ['a2', 'float', 4, 8],
+              ],
+              nodes: [
+                ['t', 'Relu', ['x'], ['a']],
+                ['t2', 'Exp', ['a'], ['a2']],
+              ],
+            },
+          },
+          else_branch: {
+            graph: {
+              name: 'else',
+              outputs: [
+                ['b', 'float', 4, 8],
+                ['b2', 'float', 4, 8],
+              ],
+              nodes: [
+                ['e', 'Neg', ['x'], ['b']],
+                ['e2', 'Tanh', ['x'], ['b2']],
+              ],
+            },
+          },
+        },
+      ],
+      after,
+    ],
+    { inputs: [x, c] },
+  ),
+  hard(
+    'loop_output_unread',
+    [
+      [
+        'loop',
+        'Loop',
+        ['times', 'yes', 'x'],
+        ['i', 'unread'],
+        {
+          body: {
+            graph: {
+              name: 'body',
+              inputs: [scalar('n', 'int64'), scalar('on', 'bool'), ['v', 'float', 4, 8]],
+              outputs: [scalar('still', 'bool'), ['o', 'float', 4, 8], ['each', 'float', 4, 8]],
+              nodes: [
+                ['still', 'Identity', ['on'], ['still']],
+                ['tanh', 'Tanh', ['v'], ['o']],
+                ['exp', 'Exp', ['v'], ['each']],
+              ],
+            },
+          },
+        },
+      ],
+      after,
+    ],
+    { weights: [yes, times] },
+  ),
+  hard(
+    'loop_names_outside',
+    [
+      ['act', 'Relu', ['x'], ['p']],
+      ['mm', 'MatMul', ['p', 'w'], ['q']],
+      [
+        'loop',
+        'Loop',
+        ['times', 'yes', 'q'],
+        ['i'],
+        {
+          body: body(
+            [
+              ['act', 'MatMul', ['v0', 'w'], ['m']],
+              ['mm', 'Relu', ['m'], ['o']],
+            ],
+            ['o'],
+          ),
+        },
+      ],
+      after,
+    ],
+    { weights: [w, yes, times] },
+  ),
+  hard(
     'loop_swaps',
     [
       [

@@ -38,8 +38,12 @@ export const hardModel = (name: string): HardModel => {
   return found;
 };
 
-/** The report on a model's build, from the recorded log or another. */
-export async function reportOnBuild(name: string, log = recordedLog(name)): Promise<FusionReport> {
+/** The report on a model's build, from the recorded log or another; of an engine with several profiles the first or another. */
+export async function reportOnBuild(
+  name: string,
+  log = recordedLog(name),
+  optimizationProfile?: number,
+): Promise<FusionReport> {
   const { value: model } = await readModel(bytesOf(hardModel(name).bytes));
-  return createReport({ model: model!, modelFile: `${name}.onnx`, log: readBuildLog(log).value });
+  return createReport({ model: model!, modelFile: `${name}.onnx`, log: readBuildLog(log).value, optimizationProfile });
 }

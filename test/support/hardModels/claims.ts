@@ -328,6 +328,34 @@ const profiles: HardModel[] = [
     weights: [w],
     arguments: [...profile('x', [4, 8], [4, 8], [4, 8]), ...profile('x', [1, 8], [16, 8], [64, 8])],
   }),
+  hard('profiles_static_shapes', [...byShapeOf('x', 'x', 'r'), ['exp', 'Exp', ['r'], ['y']]], {
+    ...dynamic,
+    weights: indices,
+    arguments: [...profile('x', [4, 8], [4, 8], [4, 8]), ...profile('x', [1, 8], [16, 8], [64, 8])],
+  }),
+  hard(
+    'profiles_condition',
+    [
+      ['shape', 'Shape', ['x'], ['s']],
+      ['n', 'Gather', ['s', 'zero'], ['b']],
+      ['less', 'Less', ['b', 'four'], ['c']],
+      [
+        'if',
+        'If',
+        ['c'],
+        ['y'],
+        {
+          then_branch: {
+            graph: { name: 'then', outputs: [['a', 'float', 'N', 8]], nodes: [['t', 'Relu', ['x'], ['a']]] },
+          },
+          else_branch: {
+            graph: { name: 'else', outputs: [['d', 'float', 'N', 8]], nodes: [['e', 'Neg', ['x'], ['d']]] },
+          },
+        },
+      ],
+    ],
+    { ...dynamic, weights: [...indices, ['four', 'int64', [], 4]], arguments: two },
+  ),
 ];
 
 /** Pairs of QuantizeLinear and DequantizeLinear around one tensor. */

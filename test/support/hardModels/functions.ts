@@ -73,6 +73,21 @@ export const functions: HardModel[] = [
       },
     ],
   }),
+  hard('function_output_unread', [['call', 'local.Two', ['x'], ['i', 'unread']], after], {
+    functions: [
+      {
+        name: 'Two',
+        inputs: ['a'],
+        outputs: ['b', 'd'],
+        nodes: [
+          ['tanh', 'Tanh', ['a'], ['b']],
+          ['turn', 'Transpose', ['a'], ['t'], { perm: [1, 0] }],
+          ['mm', 'MatMul', ['a', 't'], ['m']],
+          ['act', 'Relu', ['m'], ['d']],
+        ],
+      },
+    ],
+  }),
   hard('function_dead_inside', [['call', 'local.Part', ['x'], ['i']], after], {
     functions: [
       {

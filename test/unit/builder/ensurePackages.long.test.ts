@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import {
   ensurePackages,
   findPackages,
@@ -53,6 +53,7 @@ const folder = temporaryFolder();
 const cache = join(folder, 'cache');
 const python = fakeTool(folder, 'python3', body);
 process.env['FAKE_HOME'] = folder;
+afterAll(() => delete process.env['FAKE_HOME']);
 const asked: string[] = [];
 const told: string[] = [];
 const yes = (text: string) => (asked.push(text), Promise.resolve(true));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { repair } from '../../../src/cli/surgery/repair.ts';
 import { reduce } from '../../../src/cli/surgery/reduce.ts';
 import { split } from '../../../src/cli/surgery/split.ts';
@@ -10,6 +10,7 @@ import { runCommand as run } from './runCommand.ts';
 
 const folder = temporaryFolder();
 vi.stubEnv('TENSORRT_LENS_CACHE', join(folder, 'cache'));
+afterAll(() => vi.unstubAllEnvs());
 const model = modelPath('fp16_overflow');
 const missing = join(folder, 'missing');
 const { cuts } = JSON.parse((await run(split, model, '--suggest', '--json')).out) as { cuts: { tensor: string }[] };

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { precision } from '../../../src/cli/precision/precision.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import { hardModel, recordedLog } from '../../support/hardModels/builtModels.ts';
 import { runCommand } from './runCommand.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 
@@ -64,6 +65,38 @@ test('a model that has changed since is not held against it', async () => {
   await expect(verify(rules, '--build', build)).rejects.toThrow(`${model} is not the file that was built in ${build}`);
   const { out } = await verify(rules, '--build', build, '--onnx', `${model}.before`);
   expect(out).toContain(':1: unverifiable: TensorRT accepted the request');
+});
+
+test('an engine with several optimization profiles: the verdicts are on one of them, and say on which', async () => {
+  const model = join(folder, 'profiles.onnx');
+  const log = join(folder, 'profiles.log');
+  const rules = join(folder, 'profiles.trtprec');
+  writeFileSync(model, hardModel('profiles_static_and_open').bytes);
+  writeFileSync(log, recordedLog('profiles_static_and_open'));
+  writeFileSync(rules, 'mm fp16\n');
+  const given = [rules, '--onnx', model, '--log', log];
+  const first = await verify(...given);
+  expect(first.out).toContain('The layers are those of optimization profile 0 (the engine has 2).');
+  const second = await verify(...given, '--optimization-profile', '1');
+  expect(second.out).toContain('The layers are those of optimization profile 1 (the engine has 2).');
+  const layerOf = async (...more: string[]) => {
+    const { out } = await verify(...given, '--json', ...more);
+    const { optimizationProfile, rules: found } = JSON.parse(out) as {
+      optimizationProfile: object;
+      rules: { nodes: { layer: string }[] }[];
+    };
+    return { optimizationProfile, layer: found[0]!.nodes[0]!.layer };
+  };
+  expect(await layerOf()).toEqual({
+    optimizationProfile: { shown: 0, of: 2 },
+    layer: expect.not.stringContaining('[profile 1]') as string,
+  });
+  expect(await layerOf('--optimization-profile', '1')).toEqual({
+    optimizationProfile: { shown: 1, of: 2 },
+    layer: expect.stringContaining('_myl1_') as string,
+  });
+  expect((await verify(...given, '--optimization-profile', '2')).err).toContain('none with the number 2');
+  await expect(verify(...given, '--optimization-profile', 'x')).rejects.toThrow("'x' is not an integer");
 });
 
 test('what does not go with it', async () => {

@@ -182,6 +182,14 @@ describe('hover', () => {
     expect(text).toContain('This layer reads fp16, writes fp16.');
     expect(text).toMatch(/\d[\d.]+ µs/);
     expect(text).toContain('Last build: unverifiable.');
+    const several = overrides('/blocks/blocks.0/attn/Soft|max fp32', index.facts, {
+      ...build,
+      optimizationProfile: { shown: 1, of: 2 },
+    });
+    expect(hoverText(overrideHover(several.analysis, several.place))).toContain(
+      'Last build, optimization profile 1 (the engine has 2): unverifiable.',
+    );
+    expect(verdictInfos(several.analysis)[0]!.message).toContain('those of optimization profile 1 (the engine has 2).');
   });
 
   test('what a node got is said also where no rule decides for it', async () => {

@@ -5,6 +5,8 @@ import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import type { Message } from '../../../src/protocol/rpc.ts';
+// @ts-expect-error -- plain JavaScript, which the host of VS Code runs by any Node
+import flags from '../../host/runtime/flags.cjs';
 
 const shots = fileURLToPath(new URL('../../shots/', import.meta.url));
 
@@ -24,7 +26,7 @@ const sameLetters = ['--font-render-hinting=none', '--disable-lcd-text', '--forc
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...sameLetters],
+    args: [...(flags as string[]), ...sameLetters],
   });
 
 export interface OpenPage {

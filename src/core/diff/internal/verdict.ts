@@ -65,7 +65,7 @@ const verbs: Readonly<Record<Change['kind'], string>> = {
   folded: 'no longer computed',
   computed: 'added',
   kernel: 'by other kernels',
-  precision: 'in another type',
+  precision: 'with another output type',
   format: 'in another memory layout',
   time: 'in another time',
   unknown: 'no longer known',

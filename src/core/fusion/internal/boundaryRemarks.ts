@@ -16,14 +16,17 @@ export function boundaryRemarks(from: Resolution, report: FusionReport): Remark[
   for (let tensor = 0; tensor < from.graph.tensors.length && remarks.length < mostBoundaries; tensor++) {
     const { producer, owner, name } = from.graph.tensors[tensor]!;
     if (producer < 0 || owner >= 0) continue;
+    const isOutput = outputs.has(tensor);
+    const all = readersOf(from, tensor);
+    // Nearly all tensors stay in their group.
+    if (!isOutput && all.every((node) => isTogether(from, producer, node))) continue;
     const home = homeOf(from, producer);
     if (home === undefined) continue;
-    const readers = readersOf(from, tensor).flatMap((node) => {
+    const readers = all.flatMap((node) => {
       const reader = homeOf(from, node);
       return reader === undefined ? [] : [{ node, home: reader }];
     });
     const others = [...new Set(readers.map(({ home: reader }) => reader))].filter((reader) => reader !== home);
-    const isOutput = outputs.has(tensor);
     const nodes = [producer, ...readers.map(({ node }) => node)];
     const evidence = { tensor: name };
     if (isOutput && home.startsWith('F')) {
@@ -84,6 +87,14 @@ function homeOf(from: Resolution, node: number): Home | undefined {
   if (region >= 0) return `F${region}`;
   const layer = from.nodeLayers[node]!.at(-1);
   return layer === undefined ? undefined : `L${layer}`;
+}
+
+/** Whether two nodes have the same home; the other one may have none. */
+function isTogether(from: Resolution, node: number, other: number): boolean {
+  const [region, otherRegion] = [from.regionOf[node]!, from.regionOf[other]!];
+  if (region >= 0 || otherRegion >= 0) return region === otherRegion;
+  const layer = from.nodeLayers[other]!.at(-1);
+  return layer === undefined || layer === from.nodeLayers[node]!.at(-1);
 }
 
 const describe = (report: FusionReport, home: Home): string => {

@@ -110,9 +110,11 @@ function ofProfile(view: EngineView, shown: number, known: NodeNames): EngineVie
   const kept = view.layers.flatMap((_, layer) => (profileOfLayer[layer] === shown ? [layer] : []));
   const place = new Map(kept.map((layer, index) => [layer, index]));
   const regions = view.regions.flatMap((_, region) => (ofRegion[region] === shown ? [region] : []));
+  const layers = kept.map((layer) => view.layers[layer]!);
   return {
     ...view,
-    layers: kept.map((layer) => view.layers[layer]!),
+    layers,
+    isDynamic: hasDynamicShapes(layers),
     names: kept.map((layer) => view.names[layer]!),
     regions: regions.map((region) => {
       const { name, layers, ...rest } = view.regions[region]!;

@@ -254,8 +254,14 @@ function countedOps({ nodes: all }: ModelGraph, nodes: readonly number[], keep: 
 /** Patterns of several nodes, each from its edges inside the group, and the products that are in none. */
 function recognized(graph: ModelGraph, nodes: readonly number[], isMember: (node: number) => boolean): Part[] {
   const op = (node: number): string => graph.nodes[node]!.op;
-  const before = (node: number): number[] =>
-    graph.inputs[node]!.map((tensor) => (tensor < 0 ? -1 : graph.tensors[tensor]!.producer)).filter(isMember);
+  const before = (node: number): number[] => {
+    const found: number[] = [];
+    for (const tensor of graph.inputs[node]!) {
+      const producer = tensor < 0 ? -1 : graph.tensors[tensor]!.producer;
+      if (isMember(producer)) found.push(producer);
+    }
+    return found;
+  };
   const behind = (node: number): readonly number[] => {
     const [tensor, more] = graph.outputs[node]!;
     const readers = tensor === undefined ? [] : graph.tensors[tensor]!.consumers;
@@ -272,7 +278,9 @@ function recognized(graph: ModelGraph, nodes: readonly number[], isMember: (node
     }
   };
   const used = new Set<number>();
-  const network = nodes.map((node) => ({ op: op(node), inputs: graph.inputs[node]!, outputs: graph.outputs[node]! }));
+  const network = nodes.some((node) => op(node) === 'Softmax')
+    ? nodes.map((node) => ({ op: op(node), inputs: graph.inputs[node]!, outputs: graph.outputs[node]! }))
+    : [];
   for (const { softmax, scores, values } of attentions(network)) {
     add('Attention', nodes[scores]!);
     for (const at of [softmax, scores, values]) used.add(nodes[at]!);
@@ -296,14 +304,18 @@ function recognized(graph: ModelGraph, nodes: readonly number[], isMember: (node
   return [...parts.values()];
 }
 
+/** What may be between the parts of a norm. */
+const handsOn: ReadonlySet<string> = new Set(['Add', 'Cast', 'Identity']);
+
 /** A norm that is written out ends in `Sqrt(ReduceMean(Pow(x − mean)) + ε)`. */
 function normAt(sqrt: number, op: (node: number) => string, before: (node: number) => number[]): string | undefined {
   const up = (from: number, wanted: (name: string) => boolean): number | undefined => {
     let at: number | undefined = from;
     for (let steps = 0; at !== undefined && steps < 4; steps++) {
-      const found: number | undefined = before(at).find((node) => wanted(op(node)));
+      const sources: number[] = before(at);
+      const found = sources.find((node) => wanted(op(node)));
       if (found !== undefined) return found;
-      at = before(at).find((node) => /^(?:Add|Cast|Identity)$/.test(op(node)));
+      at = sources.find((node) => handsOn.has(op(node)));
     }
     return undefined;
   };

@@ -133,7 +133,10 @@ function meantOf(to: Resolution, layer: number, nodes: readonly number[]): reado
   );
   // What an earlier layer computes already is rather the end of that one than the beginning of this.
   const open = neighbors.filter((node) => to.nodeLayers[node]!.length === 0);
-  return open.length > 0 ? open : neighbors.length > 0 ? neighbors : nodes;
+  if (neighbors.length > 0) return open.length > 0 ? open : neighbors;
+  // Those that TensorRT named for another layer have their place.
+  const homeless = nodes.filter((node) => to.exact[node] === 0);
+  return homeless.length > 0 ? homeless : nodes;
 }
 
 const touches = (to: Resolution, node: number, test: (tensor: number) => boolean): boolean =>

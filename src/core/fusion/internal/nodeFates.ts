@@ -113,22 +113,24 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
     case 'identity':
       return { fate: 'removed', exact: false, reason: identityReason(from, index) };
     case 'shape':
-      if (from.view.isDynamic === false) return knownShape;
+      if (from.view.isDynamic === false) return knownShape(from.view);
       return {
         fate: 'shape',
         exact: false,
         reason: 'Derived: it depends only on dynamic shapes and constants, so the host computes it.',
       };
     case 'data':
-      return from.arithmetic[index] && from.view.isDynamic === false ? knownShape : leftOver(from, index, whole);
+      return from.arithmetic[index] && from.view.isDynamic === false
+        ? knownShape(from.view)
+        : leftOver(from, index, whole);
   }
 }
 
-const knownShape: Judged = {
+const knownShape = ({ profiles }: EngineView): Judged => ({
   fate: 'folded',
   exact: false,
-  reason: 'Derived: it depends only on shapes and constants, and every shape in the engine is fixed.',
-};
+  reason: `Derived: it depends only on shapes and constants, and every shape in ${profiles > 1 ? 'this optimization profile' : 'the engine'} is fixed.`,
+});
 
 /** What a round of a loop hands to the next may be copied, though no kernel names the node. */
 function identityReason({ graph }: Resolution, index: number): string {
@@ -269,6 +271,8 @@ function layerReason(from: Resolution, index: number): string {
       return provenance.line === null
         ? `Derived: ${where} ${layers.length === 1 ? 'copies' : 'copy'} what it joins.`
         : `TensorRT copies what it joins (log line ${provenance.line}): ${where}.`;
+    case 'body':
+      return `Nodes of its body are in ${where}.`;
     case 'written':
       return `Derived: no name contains it, but ${where} write${layers.length === 1 ? 's' : ''} its result.`;
     default:

@@ -17,6 +17,7 @@ export function claimReached(to: Resolution): void {
   });
   joinNeighbors(to);
   joinOwners(to);
+  assignOwners(to);
 }
 
 /** Which layers write each tensor of the model; the layers of one region count as one writer. */
@@ -175,6 +176,16 @@ function joinOwners(to: Resolution): void {
       }
     }
   }
+}
+
+/** A call, a Loop or an If of which native layers compute the body is in all of these layers. */
+function assignOwners(to: Resolution): void {
+  to.graph.nodes.forEach(({ subgraphs }, owner) => {
+    if (subgraphs.length === 0 || !isFree(to, owner) || to.gone.has(owner)) return;
+    const layers = new Set(bodyOf(to.graph, owner).flatMap((node) => to.nodeLayers[node]!));
+    for (const layer of [...layers].toSorted((a, b) => a - b))
+      assign(to, layer, owner, 'reach', false, { by: 'body', region: -1, node: owner });
+  });
 }
 
 /**

@@ -190,7 +190,9 @@ export function sourceOf(of: Resolution, tensor: number): number {
 }
 
 /** The nodes that read a tensor, looking through those that only hand it on. */
-export function readersOf(of: Resolution, tensor: number): number[] {
+export function readersOf(of: Resolution, tensor: number): readonly number[] {
+  const { consumers } = of.graph.tensors[tensor]!;
+  if (!consumers.some((node) => isTransparent(of, node))) return consumers;
   const readers: number[] = [];
   const seen = new Set<number>([tensor]);
   const stack = [tensor];

@@ -12,6 +12,7 @@ import { originOf } from '../../platform/modelSource.ts';
 import { errorText } from '../../../core/base/problem.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { isFileUri } from '../../platform/fileUri.ts';
+import type { ChosenProfile } from '../../workspace/session.ts';
 
 /** What is known of a model and its builds, as the language server needs it. */
 export interface KnownFacts {
@@ -41,17 +42,20 @@ export class FactsReader {
     this.files = files;
   }
 
-  async read(uri: vscode.Uri): Promise<KnownFacts> {
+  /** @param profile the optimization profile that is shown of the model's build; null: the first */
+  async read(uri: vscode.Uri, profile: ChosenProfile | null = null): Promise<KnownFacts> {
     const builds = isFileUri(uri) ? await listBuilds(uri.fsPath) : [];
     const ended = builds.filter(({ manifest }) => manifest.result !== 'running');
     const status = await vscode.workspace.fs.stat(uri).then(
       ({ mtime, size }) => `${mtime} ${size}`,
       () => 'gone',
     );
-    const stamp = [status, ...ended.map(({ manifest }) => manifest.id)].join('\n');
+    const stamp = [status, `${profile?.build} ${profile?.number}`, ...ended.map(({ manifest }) => manifest.id)].join(
+      '\n',
+    );
     const known = this.#known.get(uri.toString());
     if (known?.stamp === stamp) return known.facts;
-    const facts = this.#read(uri, ended);
+    const facts = this.#read(uri, ended, profile);
     this.#known.set(uri.toString(), { stamp, facts });
     return facts;
   }
@@ -61,12 +65,12 @@ export class FactsReader {
     this.#known.delete(uri.toString());
   }
 
-  async #read(uri: vscode.Uri, builds: Build[]): Promise<KnownFacts> {
+  async #read(uri: vscode.Uri, builds: Build[], profile: ChosenProfile | null): Promise<KnownFacts> {
     const newest = builds[0] ?? null;
     const passed = builds.find(({ manifest }) => manifest.result === 'passed');
     const [model, built, mismatches] = await Promise.all([
       this.#model(uri),
-      passed ? this.#build(uri, passed) : null,
+      passed ? this.#build(uri, passed, profile) : null,
       newest ? this.#mismatches(newest) : [],
     ]);
     const fits = built !== null && built.build?.nodes.length === model.model?.nodes.length;
@@ -94,13 +98,18 @@ export class FactsReader {
     }
   }
 
-  async #build(uri: vscode.Uri, build: Build): Promise<Pick<KnownFacts, 'build' | 'log'> | null> {
+  async #build(
+    uri: vscode.Uri,
+    build: Build,
+    profile: ChosenProfile | null,
+  ): Promise<Pick<KnownFacts, 'build' | 'log'> | null> {
     try {
       const [{ loadBuild }, { buildFactsOf }] = await Promise.all([
         import('../../../builder/store/loadBuild.ts'),
         import('../../../builder/store/buildFactsOf.ts'),
       ]);
-      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.files });
+      const optimizationProfile = profile?.build === build.manifest.id ? profile.number : undefined;
+      const read = await loadBuild(build, { onnx: uri.fsPath, files: this.files, optimizationProfile });
       return { build: buildFactsOf(read), log: read.log };
     } catch (error) {
       // The views report it with the build; here it only means that less is known.

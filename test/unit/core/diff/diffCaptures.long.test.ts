@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type DiffInput, nodesToMatch } from '../../../../src/core/diff/buildDiff.ts';
+import { type BuildDiff, type DiffInput, nodesToMatch } from '../../../../src/core/diff/buildDiff.ts';
 import { diffReports } from '../../../../src/core/diff/diffReports.ts';
 import { captures, inputOf, metaOf, reportOf } from '../fusion/loadCapture.ts';
 
@@ -17,6 +17,17 @@ const pairs = () =>
     sides.filter((b) => metaOf(a.source).model === metaOf(b.source).model).map((b) => [a, b] as const),
   );
 
+/** By both captures: each of over a thousand comparisons is made once for all tests. */
+const compared = new Map<string, Pick<BuildDiff, 'totals' | 'time'>>();
+function compare(a: DiffInput, b: DiffInput): Pick<BuildDiff, 'totals' | 'time'> {
+  const key = `${a.source} ${b.source}`;
+  const known = compared.get(key);
+  if (known) return known;
+  const { totals, time } = diffReports(a, b);
+  compared.set(key, { totals, time });
+  return { totals, time };
+}
+
 describe('over every capture', () => {
   test('a build compared with itself has no change', () => {
     expect(sides.length).toBeGreaterThan(100);
@@ -33,7 +44,7 @@ describe('over every capture', () => {
 
   test('each node is in exactly one state, and all time that differs is attributed', () => {
     for (const [a, b] of pairs()) {
-      const { totals, time } = diffReports(a, b);
+      const { totals, time } = compare(a, b);
       const counted = Object.values(totals.states).reduce((sum, count) => sum + count, 0);
       expect(counted, `${a.source} ${b.source}`).toBe(a.report.nodes.length + totals.states.onlyB);
       if (time.attributedMs !== null) expect(time.attributedMs + time.noiseMs!).toBeCloseTo(time.bMs! - time.aMs!, 4);
@@ -42,7 +53,7 @@ describe('over every capture', () => {
 
   test('the reverse comparison has the reverse states', () => {
     for (const [a, b] of pairs()) {
-      const [one, other] = [diffReports(a, b).totals.states, diffReports(b, a).totals.states];
+      const [one, other] = [compare(a, b).totals.states, compare(b, a).totals.states];
       expect(
         {
           split: other.split,

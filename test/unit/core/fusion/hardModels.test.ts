@@ -8,10 +8,15 @@ import { writeModel, type LocalFunction } from '../../../support/hardModels/onnx
 import { hardModel, logsOf106, recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { hardModels } from '../../../support/hardModels/hardModels.ts';
 
+const nodesOf = async (name: string) => (await reportOnBuild(name)).nodes;
+
 describe('builds of hard models', () => {
   it.each(hardModels)('$name: nothing in the log contradicts the report', async ({ name, bytes }) => {
     const log = recordedLog(name);
-    expect(checkReport(await reportOnBuild(name, log), { model: bytes, log })).toEqual([]);
+    const report = await reportOnBuild(name, log);
+    expect(checkReport(report, { model: bytes, log })).toEqual([]);
+    for (let profile = 1; profile < (report.optimizationProfile?.of ?? 1); profile++)
+      expect(checkReport(await reportOnBuild(name, log, profile), { model: bytes, log })).toEqual([]);
   });
 });
 
@@ -33,9 +38,59 @@ describe('builds of hard models with TensorRT 10.6', () => {
     // The engine has one of the two calls.
     expect(nodes.filter(({ fate }) => fate === 'unknown').map(({ id }) => id)).toContain('0/Twice/0/Gate/0');
   });
+
+  it('puts a call and an If into the native layers that compute their bodies', async () => {
+    const { nodes } = await reportOnBuild('function_dead_inside', logs['function_dead_inside']);
+    expect(nodes.find(({ name }) => name === 'call')).toMatchObject({
+      exact: false,
+      reason: expect.stringMatching(/^Nodes of its body are in layers? \d/) as string,
+    });
+    const unknown = Object.keys(logs).map(async (name) =>
+      (await reportOnBuild(name, logs[name])).nodes.some(({ fate }) => fate === 'unknown') &&
+      /&&&& PASSED/.test(logs[name]!)
+        ? [name]
+        : [],
+    );
+    expect((await Promise.all(unknown)).flat()).toEqual(['function_nested']);
+  });
 });
 
-const nodesOf = async (name: string) => (await reportOnBuild(name)).nodes;
+describe('outputs of functions and bodies that nothing reads', () => {
+  it.each([
+    ['function_output_unread', ['turn', 'mm', 'act']],
+    ['if_output_unread', ['t2', 'e2']],
+    ['loop_output_unread', ['exp']],
+  ])('%s: what makes them is removed', async (name, gone) => {
+    const removed = (await nodesOf(name)).filter(({ reason }) => reason === 'No graph output depends on it.');
+    expect(removed.map((node) => [node.name, node.fate, node.exact])).toEqual(
+      gone.map((one) => [one, 'removed', true]),
+    );
+  });
+});
+
+describe('several optimization profiles', () => {
+  it('have shapes of their own: one is static, the other is not', async () => {
+    const fates = async (profile: number) =>
+      (await reportOnBuild('profiles_static_shapes', undefined, profile)).accounting;
+    expect(await fates(0)).toMatchObject({ folded: 4, shape: 0 });
+    expect(await fates(1)).toMatchObject({ folded: 0, shape: 4 });
+  });
+
+  it('have the same condition on the host', async () => {
+    for (const profile of [0, 1]) {
+      const { nodes, layers } = await reportOnBuild('profiles_condition', undefined, profile);
+      expect(nodes.slice(0, 3).map(({ fate }) => fate)).toEqual(['shape', 'shape', 'shape']);
+      expect(layers[0]).toMatchObject({ type: 'ShapeHostToDevice', kind: 'shape', nodes: [] });
+    }
+  });
+});
+
+it('keeps the kernels of a loop from a node of the same name outside', async () => {
+  const node = (await nodesOf('loop_names_outside')).find(({ op, exact }) => op === 'MatMul' && exact)!;
+  const { layers } = await reportOnBuild('loop_names_outside');
+  expect(node).toMatchObject({ id: '1', name: 'mm' });
+  expect(node.layers.map((layer) => layers[layer]!.type)).toEqual(['gemm']);
+});
 
 describe('nodes without metadata', () => {
   it.each(['random_normal', 'random_normal_like', 'random_uniform', 'random_uniform_like'])(
