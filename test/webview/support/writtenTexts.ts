@@ -21,16 +21,19 @@ export async function recordCanvasTexts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const own = window as unknown as Recorder;
     own.written = [];
-    const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+    const { prototype } = CanvasRenderingContext2D;
+    const own2d = (name: string): unknown => Object.getOwnPropertyDescriptor(prototype, name)!.value;
+    const fillRect = own2d('fillRect') as (...args: number[]) => void;
+    const fillText = own2d('fillText') as (...args: unknown[]) => void;
     const isStage = ({ canvas }: CanvasRenderingContext2D) =>
       canvas.isConnected && canvas.closest('.graph-stage') !== null;
-    CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+    prototype.fillRect = function (x, y, width, height) {
       // A frame begins with its background.
       if (isStage(this) && x === 0 && y === 0 && width >= this.canvas.clientWidth && this.canvas.clientWidth > 300)
         own.written = [];
       fillRect.call(this, x, y, width, height);
     };
-    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    prototype.fillText = function (text, x, y) {
       if (isStage(this)) {
         const { a, d, e, f } = this.getTransform();
         const size = Number(/([\d.]+)px/.exec(this.font)![1]) * d;
