@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { build, context } from 'esbuild';
 import { inOneFile, inPacks } from './scripts/commonJs.mjs';
+import { writeSamples } from './scripts/samples.mjs';
 
 /** Inside a webview a worker must start from a Blob: `import code from 'worker:./layoutWorker.ts'` gives its bundled text. */
 const workers = {
@@ -279,6 +280,7 @@ async function main(flags) {
   // Node looks here before it reads the extension's manifest.
   await writeFile('dist/package.json', '{ "type": "commonjs" }\n');
   await cp('webview/playground/index.html', 'dist/webview/playground.html');
+  await writeSamples('dist/samples');
   await Promise.all(
     bundles({ minify: flags.includes('--minify'), sourcemap: watch && 'linked' }).map(async (options) =>
       watch ? (await context(options)).watch() : build(options),

@@ -107,7 +107,8 @@ async function npm() {
 async function copyCommandLine(to) {
   if (builds) run(process.execPath, ['esbuild.mjs', '--minify', '--clean']);
   const notices = await collectNotices(['dist/cli.js', 'dist/webview/playground.js']);
-  const extension = /[\\/]dist[\\/](?:extension\.cjs|server\.cjs|parts|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
+  const extension =
+    /[\\/]dist[\\/](?:extension\.cjs|server\.cjs|web\.js|samples|parts|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
   cpSync(resolve('dist'), to, { recursive: true, filter: (path) => !extension.test(path) });
   writeFileSync(join(to, 'THIRD_PARTY_NOTICES.txt'), notices);
 }

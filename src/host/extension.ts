@@ -95,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerEngine({ sessions, diagnostics, context, log }, files, builds),
     registerFusion(tree, pages, sessions, connections),
     registerTasks(building),
-    registerWalkthrough(building),
+    registerWalkthrough(building, diagnostics),
     registerHistory(history, building, diagnostics, { files, pages: comparisons, checks, log }),
     registerPrecision({ features, building, files, log }),
     registerReplay(features, building),

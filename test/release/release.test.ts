@@ -45,9 +45,9 @@ test('pip install gives trtlens and a Python module', { timeout: 600_000 }, () =
     join(folder, 'three_lines.py'),
     `import json, sys, tensorrt_lens as lens
 report = lens.fusion(${JSON.stringify(model)}, log=${JSON.stringify(log)})
-page = lens.show(${JSON.stringify(model)}, log=${JSON.stringify(log)})
+page = lens.show(report)
 try:
-    lens.explain("no such node", ${JSON.stringify(model)}, log=${JSON.stringify(log)})
+    lens.explain("no such node", report)
 except lens.LensError as error:
     refused = str(error)
 print(json.dumps([report["accounting"], page._repr_html_()[:31], refused,

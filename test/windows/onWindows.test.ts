@@ -48,14 +48,14 @@ describe('the command line prints what it prints on Linux', () => {
 });
 
 describe('paths', () => {
-  test('C: and c: have one history', () => {
+  test('W1: C: and c: have one history', () => {
     const [one, other] = ['c:\\Models\\m.onnx', 'C:\\models\\M.onnx'].map((path) => buildsFolder(path, folder));
     // The names of files have no case there.
     expect(one!.toLowerCase()).toBe(other!.toLowerCase());
     expect(isSamePath('C:/a/m.onnx', '\\\\?\\c:\\a\\m.onnx')).toBe(true);
   });
 
-  test('folders are made and removed, and a path beyond 260 characters is taken as it is', async () => {
+  test('W6, W8: folders are made and removed, and a path beyond 260 characters is taken as it is', async () => {
     const made = await makeFolder(join(folder, 'a', 'b'));
     expect(made).toBe(join(folder, 'a'));
     await removeTree(made!);
@@ -66,7 +66,7 @@ describe('paths', () => {
 });
 
 describe('programs', () => {
-  test('one that lies in the current folder does not run by its name', async () => {
+  test('W2: one that lies in the current folder does not run by its name', async () => {
     copyFileSync(system('hostname.exe'), join(folder, 'py.exe'));
     const before = process.cwd();
     process.chdir(folder);
@@ -105,7 +105,7 @@ describe('programs', () => {
     // It wants other arguments and fails.
     ['is refused', 'find.exe'],
     ['is not there', ''],
-  ])('a cancel comes back where taskkill %s', async (_, instead) => {
+  ])('W7: a cancel comes back where taskkill %s', async (_, instead) => {
     const root = process.env['SystemRoot'];
     const fake = mkdtempSync(join(folder, 'windows-'));
     mkdirSync(join(fake, 'System32'));

@@ -13,7 +13,7 @@ import tempfile
 from importlib import metadata
 from typing import Any, Dict, List, Optional, Union
 
-__all__ = ["LensError", "explain", "fusion", "main", "show"]
+__all__ = ["LensError", "Page", "Report", "explain", "fusion", "main", "show"]
 __version__ = metadata.version("tensorrt-lens")
 
 Path = Union[str, "os.PathLike[str]"]
@@ -23,13 +23,21 @@ class LensError(Exception):
     """A command of trtlens failed; the message is what it said: what is wrong, where, and what to do."""
 
 
+class Report(Dict[str, Any]):
+    """A fusion report: a dict that also knows its files, so that show() and explain() take it in their place."""
+
+    def __init__(self, values: Dict[str, Any], files: List[str]) -> None:
+        super().__init__(values)
+        self._files = files
+
+
 def fusion(
     model: Optional[Path] = None,
     *,
     log: Optional[Path] = None,
     layers: Optional[Path] = None,
     profile: Optional[Path] = None,
-) -> Dict[str, Any]:
+) -> Report:
     """What happened to every node of a model in a build, as the fusion report (see docs/fusion-report.md).
 
     model:   the ONNX model that was built; its weights are not needed. None: a report on the engine alone
@@ -38,12 +46,13 @@ def fusion(
     profile: layer times: trtexec --exportProfile, or a trace of Nsight Systems
     Raises LensError if a file can't be read or none is given.
     """
-    return json.loads(_run(["fusion", *_files(model, log, layers, profile), "--json"]))
+    files = _files(model, log, layers, profile)
+    return Report(json.loads(_run(["fusion", *files, "--json"])), files)
 
 
 def explain(
     node: str,
-    model: Path,
+    model: Union[Path, Report],
     *,
     log: Optional[Path] = None,
     layers: Optional[Path] = None,
@@ -51,13 +60,14 @@ def explain(
 ) -> str:
     """The fate of one node (its name or id) in words: where it runs, the evidence, its layers and neighbors.
 
+    model: the result of fusion(), or the ONNX model with the files of its build, as for fusion()
     Raises LensError if the model has no such node.
     """
     return _run(["fusion", *_files(model, log, layers, profile), f"--node={node}"])
 
 
 def show(
-    model: Optional[Path] = None,
+    model: Union[Path, Report, None] = None,
     *,
     log: Optional[Path] = None,
     layers: Optional[Path] = None,
@@ -66,6 +76,7 @@ def show(
 ) -> "Page":
     """The graph and the fusion page, for the last line of a notebook's cell.
 
+    model: the result of fusion(), or the ONNX model with the files of its build, as for fusion()
     The page is in a frame without access to the notebook, and loads nothing. `height` is in pixels.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +114,13 @@ def main() -> None:
     os.execv(command[0], command)
 
 
-def _files(model: Optional[Path], log: Optional[Path], layers: Optional[Path], profile: Optional[Path]) -> List[str]:
+def _files(
+    model: Union[Path, Report, None], log: Optional[Path], layers: Optional[Path], profile: Optional[Path]
+) -> List[str]:
+    if isinstance(model, Report):
+        if log is not None or layers is not None or profile is not None:
+            raise TypeError("the report knows its files: pass it alone")
+        return model._files
     named = {"onnx": model, "log": log, "layers": layers, "profile": profile}
     return [f"--{name}={os.fspath(path)}" for name, path in named.items() if path is not None]
 

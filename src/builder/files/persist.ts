@@ -13,10 +13,15 @@ export const removeTree = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true, maxRetries: retries, retryDelay: pauseMs });
 
 /** Renames a file or folder; an existing file is replaced. */
-export async function renamePersistently(from: string, to: string, platform = process.platform): Promise<void> {
+export async function renamePersistently(
+  from: string,
+  to: string,
+  platform: NodeJS.Platform = process.platform,
+  renameOnce = rename,
+): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
-      await rename(from, to);
+      await renameOnce(from, to);
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

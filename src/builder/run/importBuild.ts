@@ -32,7 +32,7 @@ export interface ImportOptions {
   /** The nsys that reads reports of Nsight Systems: a path, or a name on the PATH, which is the default. */
   nsys?: () => string;
   /** Facts for the manifest that the pieces do not contain but the caller knows. */
-  known?: Partial<Pick<BuildManifest, 'origin' | 'backend' | 'gpu' | 'driver' | 'options' | 'command' | 'seconds'>>;
+  known?: Partial<Omit<BuildManifest, 'schema' | 'id' | 'model' | 'files'>>;
 }
 
 /** A file's bytes, unpacked; a trace stays where it is. */

@@ -95,7 +95,10 @@ export function createReport(given: ReportInput): FusionReport {
       content: contentOfRegion(found, index),
     })),
   );
-  const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times, titles[index]!));
+  const loadables = new Set(log?.devices?.loadables);
+  const foreignNodes = view.regions.map(({ name }, index) =>
+    foreignNodeOf(resolution, index, times, titles[index]!, loadables.has(name)),
+  );
   const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times, streams));
   const measured = joinCounters(layers, input.counters ?? []);
@@ -300,7 +303,13 @@ function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   return 'other';
 }
 
-function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin, title: string): ReportForeignNode {
+function foreignNodeOf(
+  from: Resolution,
+  index: number,
+  times: ProfileJoin,
+  title: string,
+  isLoadable: boolean,
+): ReportForeignNode {
   const region = from.view.regions[index]!;
   const members = from.members[index]!;
   const timed = region.layers.map((layer) => times.averageMs[layer] ?? null).filter((time) => time !== null);
@@ -310,7 +319,8 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin, titl
   return {
     id: index,
     name: region.name,
-    ...(title !== '' && { title }),
+    ...(title !== '' && { title: isLoadable ? `${title} (DLA)` : title }),
+    ...(isLoadable && { device: 'dla' as const }),
     nodes: idsOf(from.graph, members),
     exact: (from.listed[index]! || members.size > 0) && [...members].every(isNamed),
     layers: region.layers,

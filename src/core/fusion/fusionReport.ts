@@ -268,7 +268,7 @@ export interface LayerCounters {
   occupancy: number | null;
 }
 
-/** A part of the network that Myelin compiles as a whole. */
+/** A part of the network that Myelin, or the compiler of the DLA, compiles as a whole. */
 export interface ReportForeignNode {
   /** Position in `foreignNodes`, from 0. */
   id: number;
@@ -279,6 +279,8 @@ export interface ReportForeignNode {
    * Derived from its nodes, and no other has the same. Omitted where nothing says, and by older versions.
    */
   title?: string;
+  /** A loadable of the DLA, as the log says (`[DlaLayer]`); omitted: Myelin compiles it for the GPU, or nothing says. */
+  device?: 'dla';
   /** Ids of the ONNX nodes in it. */
   nodes: string[];
   /** true: TensorRT itself named every member; false: derived from the graph. */

@@ -97,10 +97,17 @@ export const isStep = ({ foreignNode, kind }: ReportLayer): boolean =>
 export const runningLayers = ({ layers }: Pick<FusionReport, 'layers'>): ReportLayer[] =>
   layers.filter((layer) => !isStep(layer));
 
+/** What a ForeignNode is, with its number: `ForeignNode 3`, `DLA loadable 3`. */
+export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'device'>): string =>
+  `${device === 'dla' ? 'DLA loadable' : 'ForeignNode'} ${id}`;
+
+const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+  foreignNumber(report.foreignNodes.find((foreign) => foreign.id === id) ?? { id });
+
 /** What a ForeignNode is called: its title, otherwise its number. */
 export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
   const { title } = report.foreignNodes.find((foreign) => foreign.id === id) ?? {};
-  return title ?? `ForeignNode ${id}`;
+  return title ?? numberOf(report, id);
 }
 
 /** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`. */
@@ -112,7 +119,8 @@ export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: nu
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
 export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
   const title = foreignTitle(report, id);
-  return title === `ForeignNode ${id}` ? title : `ForeignNode ${id} (${title})`;
+  const number = numberOf(report, id);
+  return title === number ? number : `${number} (${title})`;
 }
 
 /** Operators that a title lists. */
@@ -381,6 +389,7 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
       const company = others > 0 ? ` with ${counted(others, 'other node')}` : '';
       const kernels = layers.filter(({ kind }) => kind !== 'foreign');
       const into = node.foreignNode === null ? 'a ForeignNode' : foreignName(report, node.foreignNode);
+      if (group?.device === 'dla') return `Runs on the DLA, in ${into}${company}${derived}.`;
       return `Fused into ${into}${company}${derived}. ${kernelSentence(report, node, kernels)}`;
     }
     case 'fused':
@@ -398,7 +407,7 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
 /** `Kernel of ForeignNode 0: layer 12 (kgen), 0.011 ms.` */
 function engineSentence(report: FusionReport, node: ReportNode, layers: ReportLayer[]): string {
   if (node.foreignNode === null) return `Engine ${layerPhrase(layers)}.`;
-  const whole = report.foreignNodes.length > 1 ? `ForeignNode ${node.foreignNode}` : 'the ForeignNode';
+  const whole = report.foreignNodes.length > 1 ? numberOf(report, node.foreignNode) : 'the ForeignNode';
   return `Kernel of ${whole}: ${layerPhrase(layers)}.`;
 }
 

@@ -1,36 +1,90 @@
 import * as vscode from 'vscode';
+import type { Build } from '../../builder/store/buildFolder.ts';
+import { errorText } from '../../core/base/problem.ts';
+import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';
 import { commands } from '../ids.ts';
+import { pickItem } from '../platform/askUser.ts';
+import { isFileUri } from '../platform/fileUri.ts';
+import { showError } from '../platform/messages.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
 import { mayBuild, startBuild } from '../tasks/startBuild.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
+import { samples } from './internal/samples.ts';
 
-const sample = 'fusion_zoo.onnx';
-
-/** The steps of the walkthrough on a model that ships with the extension, for those who have none at hand. */
-export function registerWalkthrough(parts: BuildParts): vscode.Disposable {
+/** Recorded builds to look at, and the steps of the walkthrough on a model that ships with the extension. */
+export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnostics): vscode.Disposable {
+  const open = async (name: string): Promise<void> => {
+    const uri = await sampleModel(parts.context, name);
+    const build = await recordedBuild(parts.context, name, uri);
+    if (build !== undefined) {
+      await parts.sessions.showBuild(uri, build.manifest.id);
+      await diagnostics.show(uri, build);
+    }
+    await openGraph(uri);
+    if (samples[name]?.build) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+  };
+  const toBuild = (): Promise<vscode.Uri> => sampleModel(parts.context, 'fusion_zoo');
   return registerCommands({
-    [commands.openSample]: async () => openGraph(await sampleModel(parts.context)),
+    [commands.openSample]: async (given) => {
+      const name = typeof given === 'string' && Object.hasOwn(samples, given) ? given : await pickSample();
+      if (name === undefined) return;
+      await open(name).catch((error: unknown) => showError(`The sample cannot be opened: ${errorText(error)}`));
+    },
     [commands.buildSample]: async () => {
-      const uri = await sampleModel(parts.context);
+      const uri = await toBuild();
       await openGraph(uri);
       // Its weights do not ship: fusion depends on structure, shapes and types.
       if (await mayBuild(parts, uri)) await startBuild(parts, uri, { randomWeights: true });
     },
+    // Of the model that an earlier step built, or else of a recorded build.
     [commands.openSampleFusion]: async () => {
-      await vscode.commands.executeCommand(commands.openFusionPage, await sampleModel(parts.context));
+      const built = await toBuild();
+      const { listBuilds } = await import('../../builder/store/buildHistory.ts');
+      const isBuilt = (await listBuilds(built.fsPath)).length > 0;
+      if (!isBuilt) await open('convnext_tiny');
+      const uri = isBuilt ? built : await sampleModel(parts.context, 'convnext_tiny');
+      await vscode.commands.executeCommand(commands.openFusionPage, uri);
     },
   });
 }
 
+async function pickSample(): Promise<string | undefined> {
+  const items = Object.entries(samples).map(([name, { label, detail }]) => ({ label, detail, name }));
+  const options = { title: 'Select a Sample', placeHolder: 'Recorded builds of models with random weights' };
+  return (await pickItem(items, { ...options, matchOnDetail: true }))?.name;
+}
+
+const fileOf = ({ extensionUri }: vscode.ExtensionContext, name: string, file: string): vscode.Uri =>
+  vscode.Uri.joinPath(extensionUri, 'dist', 'samples', name, file);
+
 /** A copy in the extension's own storage: rules and engines next to it outlive an update of the extension. */
-async function sampleModel({ extensionUri, globalStorageUri }: vscode.ExtensionContext): Promise<vscode.Uri> {
-  const copy = vscode.Uri.joinPath(globalStorageUri, 'sample', sample);
-  await vscode.workspace.fs.copy(vscode.Uri.joinPath(extensionUri, 'media', 'sample', sample), copy).then(
-    () => {},
-    (error: unknown) => {
-      if (!(error instanceof vscode.FileSystemError && error.code === 'FileExists')) throw error;
-    },
+async function sampleModel(context: vscode.ExtensionContext, name: string): Promise<vscode.Uri> {
+  const file = `${name}.onnx`;
+  const copy = vscode.Uri.joinPath(context.globalStorageUri, 'sample', file);
+  const isThere = await vscode.workspace.fs.stat(copy).then(
+    () => true,
+    () => false,
   );
+  if (!isThere)
+    await vscode.workspace.fs.writeFile(copy, await vscode.workspace.fs.readFile(fileOf(context, name, file)));
   return copy;
+}
+
+/** Makes the recorded build the first of the model's history; undefined: it has builds. */
+async function recordedBuild(
+  context: vscode.ExtensionContext,
+  name: string,
+  uri: vscode.Uri,
+): Promise<Build | undefined> {
+  const recorded = samples[name]?.build;
+  if (recorded === undefined || !isFileUri(uri)) return undefined;
+  const { listBuilds } = await import('../../builder/store/buildHistory.ts');
+  if ((await listBuilds(uri.fsPath)).length > 0) return undefined;
+  const contents = await Promise.all(
+    recorded.files.map((file) => vscode.workspace.fs.readFile(fileOf(context, name, file))),
+  );
+  const { importBuild } = await import('../../builder/run/importBuild.ts');
+  const pieces = contents.map((bytes) => ({ text: new TextDecoder().decode(bytes) }));
+  return importBuild({ model: uri.fsPath, pieces, known: recorded.known });
 }

@@ -10,9 +10,33 @@ test('each step opens, builds and shows the sample model', async () => {
   await w.runCommand('Welcome: Open Walkthrough');
   await w.quickPick('See what TensorRT did with your model').click();
   const button = (text) => w.page.locator('.getting-started-step .monaco-button', { hasText: text });
-  await button('Open Sample Model').waitFor();
+  await button('Open Sample…').waitFor();
   await w.shot('walkthrough-1');
-  await button('Open Sample Model').click();
+  // Recorded builds: one click to the picture of each.
+  for (const [text, model, group] of [
+    ['failed build', 'unsupported_op', null],
+    ['transformer', 'vit_tiny', 'ForeignNode 0'],
+    ['CNN with many groups', 'convnext_tiny', 'ForeignNode 19'],
+    ['detector', 'yolo_like', 'ForeignNode 0'],
+    ['model with Q/DQ nodes', 'resnet_int8', 'ForeignNode 0'],
+  ]) {
+    // oxlint-disable no-await-in-loop -- one after the other
+    await w.page.locator('.getting-started-step a', { hasText: text }).click();
+    await w.tab(`${model}.onnx`).waitFor();
+    if (group === null) await w.view.getByText('no importer for the operator MyCustomOp').first().waitFor();
+    else
+      await w.page
+        .locator('.sidebar .pane-header', { hasText: `${model}.onnx` })
+        .first()
+        .waitFor();
+    if (group !== null) await w.group(group).first().waitFor();
+    await w.shot(`walkthrough-sample-${model}`);
+    await w.page.keyboard.press('ControlOrMeta+F4');
+    await w.tab('Welcome').click();
+    // oxlint-enable no-await-in-loop
+  }
+  await button('Open Sample…').click();
+  await w.quickPick('Model to Build').click();
   await w.tab('fusion_zoo.onnx').waitFor();
   await w.view.locator('canvas').first().waitFor();
   await w.view.getByRole('button', { name: 'Build TensorRT Engine' }).waitFor();
@@ -54,8 +78,9 @@ test('each step opens, builds and shows the sample model', async () => {
 
 test('a group has the color of the graph in the side bar, and a search shows what it finds', async () => {
   const w = await openEmpty();
-  await w.runCommand('TensorRT: Open Sample Model');
-  await w.showSideBar();
+  await w.runCommand('TensorRT: Open Sample');
+  await w.quickPick('Transformer').click();
+  await w.tab('vit_tiny.onnx').waitFor();
   const group = w.group('ForeignNode 0');
   await group.locator('.custom-view-tree-node-item-icon[style*="data:image/svg"]').waitFor();
   await w.runCommand('TensorRT: Search Fusion Groups');

@@ -42,6 +42,14 @@ test('a model, its recorded build and its rules, without Node', async () => {
   await bench.openFile('rules.trtprec');
   await page.locator('.squiggly-error').first().waitFor();
 
+  // A recorded build from the extension's own files.
+  await bench.runCommand('TensorRT: Open Sample');
+  await bench.quickPick('CNN with Many Groups').click();
+  await bench.tab('convnext_tiny.onnx').waitFor();
+  await bench.group('ForeignNode 19').first().waitFor();
+  await bench.shot('web-sample');
+  await bench.runCommand('View: Show Explorer');
+
   // Nothing that would run a program is offered.
   await bench.openContextMenu('fp16_overflow.onnx');
   assert.equal(await page.locator('.monaco-menu .action-item', { hasText: 'Build TensorRT Engine' }).count(), 0);

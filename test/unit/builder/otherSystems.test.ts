@@ -13,6 +13,8 @@ import { howToGetPython, packageSets } from '../../../src/builder/tools/packageS
 import { runProcess, withChanges } from '../../../src/builder/tools/runProcess.ts';
 import { modelLine } from '../../../src/cli/accuracy/accuracy.ts';
 
+// W1 to W11 are the numbers of the faults that running under Windows showed; see also test/windows/onWindows.test.ts.
+
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
@@ -26,12 +28,12 @@ describe('paths', () => {
     ['\\\\?\\C:\\models\\m.onnx', 'C:\\models\\m.onnx'],
     ['\\\\?\\UNC\\server\\share\\m.onnx', '\\\\server\\share\\m.onnx'],
     ['C:\\models\\..\\models\\m.onnx', 'C:\\models\\m.onnx'],
-  ])('Windows: %s is %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(true));
+  ])('W1: on Windows, %s is %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(true));
 
   test.each([
     ['C:\\m.onnx', 'D:\\m.onnx'],
     ['C:\\m.onnx', 'C:\\n.onnx'],
-  ])('Windows: %s is not %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(false));
+  ])('W1: on Windows, %s is not %s', (a, b) => expect(isSamePath(a, b, 'win32')).toBe(false));
 
   test('Linux distinguishes case and forms of letters, macOS only case', () => {
     expect(isSamePath('/M.onnx', '/m.onnx', 'linux')).toBe(false);
@@ -43,24 +45,24 @@ describe('paths', () => {
   test('keys of the history on Linux stay what they were', () =>
     expect(pathKey('/a/../m.onnx', 'linux')).toBe('/m.onnx'));
 
-  test('what mkdir gives back on Windows loses its prefix', () => {
+  test('W6: what mkdir gives back on Windows loses its prefix', () => {
     expect(plainPath('\\\\?\\C:\\a')).toBe('C:\\a');
     expect(plainPath('/a/b')).toBe('/a/b');
   });
 
-  test('a folder that the system cannot resolve is taken as it is', async () => {
+  test('W8: a folder that the system cannot resolve is taken as it is', async () => {
     const deep = join(folder, 'x'.repeat(300));
     await expect(realFolder(deep)).resolves.toBe(deep);
   });
 
-  test('a model on another drive is written in full', () => {
+  test('W10: a model on another drive is written in full', () => {
     expect(modelLine('D:\\nets\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('D:/nets/m.onnx');
     expect(modelLine('C:\\nets\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('../nets/m.onnx');
     expect(modelLine('C:\\rules\\m.onnx', 'C:\\rules\\m.trtprec', win32)).toBe('./m.onnx');
     expect(modelLine('/rules/a\\b.onnx', '/rules/m.trtprec', posix)).toBe('./a\\b.onnx');
   });
 
-  test('a drive is not the name of a tensor', () => {
+  test('W3: a drive is not the name of a tensor', () => {
     expect(prefixOf('C:\\d\\in.npz', 'win32')).toBe('');
     expect(prefixOf('C:/d/in.npz', 'win32')).toBe('');
     expect(prefixOf('x:C:\\d\\in.raw', 'win32')).toBe('x:');
@@ -70,29 +72,32 @@ describe('paths', () => {
 });
 
 describe('programs', () => {
-  test.skipIf(process.platform === 'win32')('a program of the current folder does not run by its name', async () => {
-    const program = join(folder, 'only-here');
-    await writeFile(program, '#!/bin/sh\nexit 0\n');
-    await chmod(program, 0o755);
-    const before = process.cwd();
-    process.chdir(folder);
-    try {
-      for (const PATH of ['.', '', `:${process.env['PATH']}`])
-        // oxlint-disable-next-line no-await-in-loop -- one current folder
-        await expect(runProcess({ program: 'only-here', args: [], environment: { PATH } })).rejects.toThrow(
-          'only-here cannot be started: program not found',
-        );
-      await expect(
-        runProcess({ program: 'only-here', args: [], environment: { PATH: folder } }),
-      ).resolves.toMatchObject({
-        code: 0,
-      });
-    } finally {
-      process.chdir(before);
-    }
-  });
+  test.skipIf(process.platform === 'win32')(
+    'W2: a program of the current folder does not run by its name',
+    async () => {
+      const program = join(folder, 'only-here');
+      await writeFile(program, '#!/bin/sh\nexit 0\n');
+      await chmod(program, 0o755);
+      const before = process.cwd();
+      process.chdir(folder);
+      try {
+        for (const PATH of ['.', '', `:${process.env['PATH']}`])
+          // oxlint-disable-next-line no-await-in-loop -- one current folder
+          await expect(runProcess({ program: 'only-here', args: [], environment: { PATH } })).rejects.toThrow(
+            'only-here cannot be started: program not found',
+          );
+        await expect(
+          runProcess({ program: 'only-here', args: [], environment: { PATH: folder } }),
+        ).resolves.toMatchObject({
+          code: 0,
+        });
+      } finally {
+        process.chdir(before);
+      }
+    },
+  );
 
-  test("Windows' own programs come from its folder", () =>
+  test("W2: Windows' own programs come from its folder", () =>
     expect(windowsProgram('taskkill.exe', { SystemRoot: 'D:\\Windows' })).toBe('D:\\Windows\\System32\\taskkill.exe'));
 
   test('a changed PATH replaces Path on Windows', () => {
@@ -102,12 +107,12 @@ describe('programs', () => {
     expect(withChanges({ A: '1' }, { A: undefined }, 'linux')).toEqual({});
   });
 
-  test('each installed Python of Windows is tried', () => {
+  test('W9: each installed Python of Windows is tried', () => {
     expect(pythonCandidates('win32')).toContainEqual(['py', '-3.12']);
     expect(pythonCandidates('darwin')).toContainEqual(['/opt/homebrew/bin/python3']);
   });
 
-  test('Windows’ launcher of Python can be chosen with its version', () => {
+  test('W9: Windows’ launcher of Python can be chosen with its version', () => {
     expect(chosenPython('py -3.12')).toEqual(['py', '-3.12']);
     expect(chosenPython('C:\\Program Files\\Python312\\python.exe')).toEqual([
       'C:\\Program Files\\Python312\\python.exe',
@@ -137,7 +142,7 @@ describe('programs', () => {
     await expect(usualFolders('python', 'linux')).resolves.toBe('');
   });
 
-  test('advice is for the system at hand', () => {
+  test('W9: advice is for the system at hand', () => {
     expect(howToGetPython('win32')).not.toContain('apt-get');
     expect(howToGetPython('darwin')).not.toContain('apt-get');
     expect(howToGetPython('linux')).toContain('apt-get');
@@ -145,7 +150,7 @@ describe('programs', () => {
 
   const python = { program: 'python', args: [], path: 'python', libc: '', modules: [], tag: 'cp312' };
   const on = (platform: string) => ({ ...python, version: [3, 12, 4] as [number, number, number], platform });
-  test('wheels are there for Windows on Arm, and not for macOS', () => {
+  test('W9: wheels are there for Windows on Arm, and not for macOS', () => {
     expect(packageSets['tensorrt-rtx'].reject(on('win-arm64'))).toBeUndefined();
     expect(packageSets['tensorrt-rtx'].reject(on('macosx-14.0-arm64'))).toContain('--launcher');
     expect(packageSets['tensorrt-rtx'].reject(on('linux-aarch64'))).toContain('--backend trtexec');
@@ -155,7 +160,7 @@ describe('programs', () => {
 });
 
 describe('processes', () => {
-  test('an id that is used again is another process', async () => {
+  test('W4: an id that is used again is another process', async () => {
     const since = new Date('2026-01-01T10:00:00Z');
     const other = process.ppid;
     await expect(isStillAlive(other, since, () => Promise.resolve(new Date('2026-01-01T10:00:05Z')))).resolves.toBe(
@@ -167,7 +172,7 @@ describe('processes', () => {
     await expect(isStillAlive(other, since, () => Promise.resolve(undefined))).resolves.toBe(true);
   });
 
-  test('start times are read as ps and PowerShell print them', () => {
+  test('W4: start times are read as ps and PowerShell print them', () => {
     expect(readStart('Mon Nov 23 16:10:01 2026\n')?.getTime()).toBe(new Date(2026, 10, 23, 16, 10, 1).getTime());
     expect(readStart('2026-11-23T16:10:01.1234567Z\r\n')?.toISOString()).toBe('2026-11-23T16:10:01.123Z');
     expect(readStart('')).toBeUndefined();
@@ -181,7 +186,21 @@ describe('processes', () => {
   });
 });
 
-test('a rename that is refused for good fails with the system’s own error', async () => {
+test('W5: a rename that is refused for a moment is tried again, on Windows only', async () => {
+  for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+    let tries = 0;
+    const busy = () =>
+      (tries += 1) < 3 ? Promise.reject(Object.assign(new Error(code), { code })) : Promise.resolve();
+    // oxlint-disable-next-line no-await-in-loop -- one counter
+    await renamePersistently('a', 'b', 'win32', busy);
+    expect(tries).toBe(3);
+    tries = 0;
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    await expect(renamePersistently('a', 'b', 'linux', busy)).rejects.toThrow(code);
+  }
+});
+
+test('W5: a rename that is refused for good fails with the system’s own error', async () => {
   await mkdir(join(folder, 'a'));
   await expect(renamePersistently(join(folder, 'none'), join(folder, 'b'), 'win32')).rejects.toThrow('ENOENT');
   await writeFile(join(folder, 'one'), '1');
@@ -220,7 +239,8 @@ describe('a file system without links', () => {
   });
 });
 
-test('what Windows may refuse for a moment is removed and renamed with patience everywhere', async () => {
+/** The sources outside of core, by path. */
+async function sources(): Promise<Map<string, string>> {
   const files = await Promise.all(
     ['builder', 'cli', 'host'].map(async (module) => {
       const entries = await readdir(join('src', module), { recursive: true, withFileTypes: true });
@@ -228,11 +248,43 @@ test('what Windows may refuse for a moment is removed and renamed with patience 
     }),
   );
   expect(files.flat().length).toBeGreaterThan(300);
-  for (const file of files.flat()) {
-    // oxlint-disable-next-line no-await-in-loop
-    const imported = [...(await readFile(file, 'utf8')).matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)];
+  return new Map(await Promise.all(files.flat().map(async (file) => [file, await readFile(file, 'utf8')] as const)));
+}
+
+test('W1: no path is compared as it is spelled', async () => {
+  for (const [file, text] of await sources())
+    expect(text.match(/(?:[=!]== [\w.!?]*\bfsPath\b|\bfsPath [=!]==).*/g) ?? [], file).toEqual([]);
+});
+
+test('W2: no other place than `runProcess` starts programs by their names', async () => {
+  // The second one names programs of the system by their full paths.
+  const own = ['runProcess.ts', 'processStart.ts'];
+  for (const [file, text] of await sources())
+    if (!own.includes(basename(file))) expect(text.match(/from 'node:child_process'/g) ?? [], file).toEqual([]);
+});
+
+test('W5: what Windows may refuse for a moment is removed and renamed with patience everywhere', async () => {
+  for (const [file, text] of await sources()) {
+    const imported = [...text.matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)];
     const names = imported.flatMap(([, list]) => list!.split(',').map((name) => name.trim()));
     const own = basename(file) === 'persist.ts';
     expect(own ? [] : names.filter((name) => /^(?:rm|rename|unlink)(?:Sync)?$/.test(name)), file).toEqual([]);
   }
+});
+
+test('W11: scripts and texts for contributors need no POSIX shell', async () => {
+  const read = (file: string): Promise<string> => readFile(file, 'utf8');
+  const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };
+  for (const [name, command] of Object.entries(scripts)) expect(command, name).not.toMatch(/^\w+=|[;|'$]|\.sh\b/);
+  // A batch file, such as npm.cmd, needs a shell; with Node's own files none is needed.
+  for (const file of await readdir('scripts'))
+    if (file.endsWith('.mjs'))
+      // oxlint-disable-next-line no-await-in-loop -- a few small files
+      expect(
+        (await read(join('scripts', file))).match(/(?:spawn|spawnSync|run)\('(?:npm|npx)'.*/g) ?? [],
+        file,
+      ).toEqual([]);
+  // Tests compare bytes, and Git for Windows writes \r\n unless it is told.
+  expect(await read('.gitattributes')).toContain('* text=auto eol=lf');
+  expect(await read('CONTRIBUTING.md')).toContain('in PowerShell `$env:');
 });

@@ -96,7 +96,7 @@ it('offers only commands that exist', () => {
   const inMenus = Object.values(contributes.menus)
     .flat()
     .flatMap(({ command }) => command ?? []);
-  const inTexts = [...text('package.nls.json').matchAll(/\(command:([\w.]+)\)/g)].map(([, id]) => id!);
+  const inTexts = [...text('package.nls.json').matchAll(/\(command:([\w.]+)[)?]/g)].map(([, id]) => id!);
   const own = [...inMenus, ...inTexts].filter((id) => !id.startsWith('workbench.'));
   expect(own.length).toBeGreaterThan(20);
   expect(own.filter((id) => !known.has(id))).toEqual([]);
@@ -235,7 +235,7 @@ it('hides in a browser, from the palette and every menu, what would run a progra
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   const texts = steps.map(({ description, when = '' }) => ({ contents: description, when }));
   for (const { contents, when } of [...contributes.viewsWelcome, ...texts])
-    if ([...contents.matchAll(/\(command:([\w.]+)\)/g)].some(([, command]) => onComputers.has(command!)))
+    if ([...contents.matchAll(/\(command:([\w.]+)[)?]/g)].some(([, command]) => onComputers.has(command!)))
       expect(when).toContain(everywhere);
 
   // On vscode.dev and github.dev, before the extension has started and after; and with a computer behind the browser.

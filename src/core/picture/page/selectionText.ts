@@ -7,7 +7,15 @@ import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../precision/overrideFile.ts';
 import { readSource } from '../../network/sourceLines.ts';
-import { fateSentence, fateWords, foreignName, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';
+import {
+  fateSentence,
+  fateWords,
+  foreignName,
+  foreignNumber,
+  foreignTitle,
+  layerOf,
+  nodeTimes,
+} from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';
 
 /** What a menu or a command is about. */
@@ -265,7 +273,7 @@ const kernelsOf = (report: FusionReport, positions: readonly number[]): number =
 function homeOf(report: FusionReport, { foreignNode, layers, fate }: ReportNode): string {
   if (foreignNode !== null) {
     const title = foreignTitle(report, foreignNode);
-    const number = `ForeignNode ${foreignNode}`;
+    const number = foreignNumber(report.foreignNodes.find(({ id }) => id === foreignNode) ?? { id: foreignNode });
     return title === number ? number : `${title} (${number})`;
   }
   const layer = layers[0] === undefined ? undefined : layerOf(report, layers[0]);
