@@ -19,7 +19,7 @@ import type {
   ReportLayer,
   ReportTensor,
 } from './fusionReport.ts';
-import { withCandidates } from './internal/candidateKernels.ts';
+import { addCandidates } from './internal/candidateKernels.ts';
 import { joinCounters } from './internal/counterJoin.ts';
 import { claimGone } from './internal/eliminatedNodes.ts';
 import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
@@ -59,20 +59,19 @@ export function reportTensors({ graph, view, contradicted }: Resolution): Report
     }
   }
   const idOf = (node: number): string => graph.nodes[node]!.id;
-  return graph.tensors.flatMap(({ name, kind, producer, consumers }, tensor) =>
-    kind === 'initializer' || kind === 'undefined'
-      ? []
-      : [
-          {
-            name,
-            producer: producer < 0 ? null : idOf(producer),
-            consumers: [...new Set(consumers)].map(idOf),
-            type: types[tensor] ?? null,
-            shape: shapes[tensor] ?? null,
-            layers: writers.get(tensor) ?? [],
-          },
-        ],
-  );
+  const found: ReportTensor[] = [];
+  graph.tensors.forEach(({ name, kind, producer, consumers }, tensor) => {
+    if (kind === 'initializer' || kind === 'undefined') return;
+    found.push({
+      name,
+      producer: producer < 0 ? null : idOf(producer),
+      consumers: (consumers.length < 2 ? consumers : [...new Set(consumers)]).map(idOf),
+      type: types[tensor] ?? null,
+      shape: shapes[tensor] ?? null,
+      layers: writers.get(tensor) ?? [],
+    });
+  });
+  return found;
 }
 
 /**
@@ -84,7 +83,8 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
-  const nodes = withCandidates(resolution, nodeFates(resolution, staticShapes, noEngine));
+  const nodes = nodeFates(resolution, staticShapes, noEngine);
+  addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
   const found = networkLayers(resolution);
   const titles = groupTitles(

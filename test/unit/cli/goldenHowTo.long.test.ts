@@ -4,9 +4,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { readLauncher } from '../../../src/core/build/launcher.ts';
 import { copyCli } from '../../support/bundledCli.ts';
-import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { fixturePath, modelPath, readFixture } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -14,16 +15,30 @@ const docs = join(root, 'docs');
 const folder = temporaryFolder();
 const update = process.env['UPDATE_GOLDEN'] === '1';
 
-beforeAll(() => {
+beforeAll(async () => {
   copyCli(folder);
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
   symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16'), join(folder, 'vit_build'));
+  symlinkSync(fixturePath('int8'), join(folder, 'int8'));
+  symlinkSync(fixturePath('ort/split'), join(folder, 'split'));
+  writeFileSync(join(folder, 'cnn.onnx'), readFixture('int8/model.onnx.gz'));
   copyFileSync(fixturePath('ort/model_ctx.onnx'), join(folder, 'model_ctx.onnx'));
   symlinkSync(modelPath('vit_tiny'), join(folder, 'vit_tiny.onnx'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/fp16_overflow_fp16.typed'), join(folder, 'encoder_build'));
   copyFileSync(modelPath('fp16_overflow_fp16'), join(folder, 'encoder_fp16.onnx'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
+  // The same model with an output inside of an attention, both built with TensorRT 10.6 on an H100.
+  symlinkSync(fixturePath('marked'), join(folder, 'marked'));
+  const marked = ['--layers', 'marked/marked.layers.json.gz', '--profile', 'marked/marked.profile.json', '--json'];
+  writeFileSync(join(folder, 'marked.json'), trtlens(['fusion', '--onnx', 'encoder_fp16.onnx', ...marked]).stdout);
+  // A build with open dimensions, which was built for fixed ones, too.
+  copyFileSync(fixturePath('builds/gpt_kv/model.onnx'), join(folder, 'decoder.onnx'));
+  const pieces = [{ file: fixturePath('builds/gpt_kv/build.log.gz') }];
+  const built = await importBuild({ model: join(folder, 'decoder.onnx'), pieces, folder: join(folder, 'imported') });
+  copyFileSync(fixturePath('builds/gpt_kv/dynamic-shapes.json'), join(built.folder, 'dynamic-shapes.json'));
+  symlinkSync(built.folder, join(folder, 'decoder_build'));
+  symlinkSync(fixturePath('builds/new_layers'), join(folder, 'attention'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
   for (const [onnx, model, capture, report] of [
     ['encoder.onnx', 'fp16_overflow', 'fp16_overflow.fp16', 'before.json'],
