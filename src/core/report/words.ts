@@ -111,6 +111,12 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
   return title ?? numberOf(report, id);
 }
 
+/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`. */
+export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
+  const title = foreignTitle(report, id);
+  return title === `ForeignNode ${id}` ? `in ${title}` : `in the ForeignNode ${title}`;
+}
+
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
 export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
   const title = foreignTitle(report, id);
