@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../builder/userError.ts';
-import { counted, thousands } from '../core/base/text.ts';
+import { shell } from '../builder/tools/shell.ts';
+import { counted, quoteCommand, thousands } from '../core/base/text.ts';
 import {
   languageOf,
   type LintFinding,
@@ -111,9 +112,10 @@ const severities = { gone: 'error', 'too-new': 'error', 'perhaps-gone': 'warning
 /** As compilers print it, so that editors and continuous integration find the places. */
 function textOf(found: readonly FileFindings[], read: number, target: string): string {
   const lines = found.flatMap(({ file, findings }) =>
-    findings.flatMap(({ code, message, advice, line, column }) => [
+    findings.flatMap(({ code, message, advice, step, line, column }) => [
       problemLine(file, { severity: severities[code], code, message, line, column }),
       ...(advice === '' ? [] : [`    ${advice}`]),
+      ...(step === undefined ? [] : [`    In one step: ${quoteCommand(['trtlens', ...step.trtlens], shell)}`]),
     ]),
   );
   const all = found.flatMap(({ findings }) => findings);

@@ -43,6 +43,7 @@ export const commands = {
   selectItem: 'tensorrtLens.selectItem',
   showOutput: 'tensorrtLens.showOutput',
   ...languageCommands,
+  writeTypedModel: 'tensorrtLens.writeTypedModel',
   showNodesHere: 'tensorrtLens.showNodesHere',
   openOverrides: 'tensorrtLens.openOverrides',
   importPrecisionFlags: 'tensorrtLens.importPrecisionFlags',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Quantization } from '../../src/core/quantization/quantization.ts';
+import { fixturePath, readFixture } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();
@@ -70,4 +71,23 @@ test('TensorRT-RTX builds the rules for int8: obeyed, and every pair behind a ke
   // The output of c2 is added in its kernel: it has no pair.
   expect(pairs.map(({ tensor }) => tensor)).not.toContain('c2');
   expect(pairs).toHaveLength(8);
+});
+
+/** `fixtures/int8` is an implicit INT8 build of TensorRT 10.6 on an H100. */
+test('what that engine computed in INT8, TensorRT-RTX computes in INT8 from the migrated model, and nothing else', () => {
+  const [model, out] = [join(folder, 'implicit.onnx'), join(folder, 'explicit.onnx')];
+  writeFileSync(model, readFixture('int8/model.onnx.gz'));
+  const files = ['--cache', fixturePath('int8/calibration.cache'), '--layers', fixturePath('int8/layers.json')];
+  expect(trtlens('quantization', 'migrate', model, ...files, '-o', out)).toContain(
+    'In floating point, as in the engine: gap, fc.',
+  );
+  const builds = join(folder, 'explicit');
+  trtlens('build', out, '--backend', 'rtx', '--strongly-typed', '--folder', builds);
+  const { layers } = JSON.parse(trtlens('fusion', '--build', join(builds, readdirSync(builds)[0]!), '--json')) as {
+    layers: { name: string; inputs: { type: string }[] }[];
+  };
+  const readsInt8 = (name: string): boolean =>
+    layers.some((layer) => layer.name.includes(name) && layer.inputs.some(({ type }) => type === 'Int8'));
+  const products = ['conv1', 'conv2', 'conv3', 'left', 'right', 'conv6', 'pooling'];
+  expect([...products, 'fc', 'Mean', 'Max'].filter(readsInt8)).toEqual(products);
 });

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import type { BuildDiff } from '../../src/core/diff/buildDiff.ts';
+import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { networkOf } from '../../src/core/network/network.ts';
+import { modelPath } from '../support/fixtures.ts';
 import { hardModel } from '../support/hardModels/builtModels.ts';
 import { hard, w } from '../support/hardModels/hardModel.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
@@ -212,4 +216,25 @@ describe('one judgment of the type that a node is computed in', () => {
       expect(Object.values(gate(name, Object.fromEntries(said)))).not.toContain(false);
     }
   });
+});
+
+test('what lint prints for a script makes a typed model, which builds with the types that the flags asked for', async () => {
+  const place = join(folder, 'script');
+  mkdirSync(place);
+  copyFileSync(modelPath('fp16_overflow'), join(place, 'net.onnx'));
+  const graph = networkOf((await readModel(bytesOf(readFileSync(modelPath('fp16_overflow'))))).value!);
+  const scales = graph.tensors.map(({ name }) => `${name}: 3d000000\n`);
+  writeFileSync(join(place, 'net.cache'), `TRT-100600-EntropyCalibration2\n${scales.join('')}`);
+  writeFileSync(join(place, 'run.sh'), 'trtexec --onnx=net.onnx --fp16 --int8 --calib=net.cache --buildOnly\n');
+  const linted = JSON.parse(trtlens('lint', join(place, 'run.sh'), '--json').stdout) as {
+    files: { findings: { step?: { trtlens: string[] } }[] }[];
+  };
+  const steps = linted.files[0]!.findings.flatMap(({ step }) => step?.trtlens ?? []);
+  const made = spawnSync(process.execPath, [cli, ...steps], { encoding: 'utf8', cwd: place });
+  expect(made.status, made.stderr).toBe(0);
+  expect(made.stdout).toContain('trtexec --onnx=net.typed.onnx --skipInference\n');
+  const model = join(place, 'net.typed.onnx');
+  const built = trtlens('build', model, '--backend', 'rtx', '--strongly-typed', '--folder', join(place, 'builds'));
+  expect(built.status, built.stderr).toBe(0);
+  expect(`${built.stdout}${built.stderr}`).toMatch(/Types of \d+ floating-point tensors between layers: .*\d+ % int8/);
 });

@@ -22,6 +22,9 @@ export class FigureBar {
   #buttons: [HTMLButtonElement, Selection][] = [];
   #selection: Selection = { kind: 'none' };
   #shown = '';
+  #isBuilding = false;
+  /** Begin a build. */
+  #builds: HTMLButtonElement[] = [];
 
   constructor(actions: FigureBarActions) {
     this.#actions = actions;
@@ -35,6 +38,7 @@ export class FigureBar {
     this.#shown = text;
     const { title, figures, next, notes } = headline;
     this.#buttons = [];
+    this.#builds = [];
     this.#title.textContent = title;
     this.#figures.replaceChildren(
       ...figures.map(({ key, text: label, meaning, selection }) => {
@@ -50,14 +54,23 @@ export class FigureBar {
       ...next.map(({ text: label, meaning, selection, run }, i) => {
         if (selection !== undefined) return this.#choice(label, meaning, 'next-step', selection);
         const click = () => run !== undefined && this.#actions.run(run, []);
-        return button(label, click, {
+        const made = button(label, click, {
           title: meaning,
           class: i === 0 && run === 'build' ? 'next-step primary' : 'next-step',
         });
+        if (run === 'build') this.#builds.push(made);
+        return made;
       }),
     );
     this.#next.hidden = next.length === 0;
     this.mark(this.#selection);
+    this.building(this.#isBuilding);
+  }
+
+  /** While a build runs, another one is not the next step. */
+  building(isBuilding: boolean): void {
+    this.#isBuilding = isBuilding;
+    for (const made of this.#builds) made.hidden = isBuilding;
   }
 
   /** Shows what is selected, here or elsewhere. */

@@ -3,9 +3,9 @@ import { removeTree } from '../../builder/files/persist.ts';
 import { dirname, resolve } from 'node:path';
 import { shell } from '../../builder/tools/shell.ts';
 import { quoteCommand } from '../../core/base/text.ts';
-import { commandFor, newestTarget } from '../../core/lint/lintSource.ts';
+import { newestTarget, typedCommand } from '../../core/lint/lintSource.ts';
 import { fileTrouble, UserError } from '../../builder/userError.ts';
-import { importCommand, importSwitches, modelOfCommand } from '../../core/precision/importPrecision.ts';
+import { importCommand, modelOfCommand, rulesOfCommand } from '../../core/precision/importPrecision.ts';
 import { dialectOf } from '../../core/build/trtexecFlags.ts';
 import { readArguments } from '../arguments.ts';
 import { readTarget } from '../readTarget.ts';
@@ -36,8 +36,8 @@ export async function importRules(
   const command = args.slice(end + 1);
   if (command.length === 1 && /\s-/.test(command[0]!))
     throw new Usage('pass the command line after -- as it is, not in one pair of quotes');
-  const layers = importCommand(command, dialectOf(version));
-  const imported = layers ?? (values.apply === undefined ? undefined : importSwitches(command));
+  const dialect = dialectOf(version);
+  const imported = values.apply === undefined ? importCommand(command, dialect) : rulesOfCommand(command, dialect);
   if (!imported)
     throw new UserError(
       values.apply === undefined
@@ -78,11 +78,8 @@ async function applyImported(
     if (code !== exitCodes.done) await removeTree(rules);
   }
   if (code !== exitCodes.done) return code;
-  const words = command.map((word, at) =>
-    at === model.at ? (word.startsWith('--onnx=') ? `--onnx=${out}` : out) : word,
-  );
-  const { words: made, left } = commandFor(words);
-  await terminal.out(`Build it with:\n  ${quoteCommand(made, shell)}\n`);
+  const { words, left } = typedCommand(command, out);
+  await terminal.out(`Build it with:\n  ${quoteCommand(words, shell)}\n`);
   if (left.length > 0) terminal.note(`Left out, because TensorRT ${newestTarget} does not have it: ${left.join(', ')}`);
   terminal.note(
     `Try it without a GPU: ${quoteCommand(['trtlens', 'build', out, '--backend', 'rtx', '--strongly-typed'], shell)}`,

@@ -4,7 +4,7 @@ import type { BuildFigures } from '../formats/tensorrt/buildOutput.ts';
 import type { Accounting, FusionReport } from '../fusion/fusionReport.ts';
 import { builtNetworkOf } from '../network/network.ts';
 import { isStandardDomain } from '../network/modelGraph.ts';
-import { countLayers, engineMs, foreignTitle, type PrecisionShare } from '../report/words.ts';
+import { countLayers, engineMs, inForeignNode, type PrecisionShare } from '../report/words.ts';
 import { oneLine, timeText } from '../base/text.ts';
 import type { BuildManifest } from '../build/buildManifest.ts';
 
@@ -438,7 +438,7 @@ function nodes(a: FusionReport | null, b: FusionReport | null): Difference[] {
 
 /** A ForeignNode by its title, which stays the same where its number does not. */
 const fateOf = (report: FusionReport, { fate, foreignNode }: FusionReport['nodes'][number]): string =>
-  fate === 'foreign' && foreignNode !== null ? `in ${foreignTitle(report, foreignNode)}` : fate;
+  fate === 'foreign' && foreignNode !== null ? inForeignNode(report, foreignNode) : fate;
 
 /** Two builds side by side, as a view shows them: its own graph and report are those of B. */
 export interface BuildComparison {

@@ -12,7 +12,7 @@ import {
 } from '../base/text.ts';
 import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import {
-  foreignTitle,
+  inForeignNode,
   isNoise,
   isPlanned,
   listsEngine,
@@ -583,7 +583,7 @@ const fateWords = (report: FusionReport, nodes: FusionReport['nodes']): string =
   nodes
     .map(({ fate, foreignNode, removedByLine }) => {
       if (removedByLine !== undefined) return `taken out of INT8 by line ${removedByLine} of its rules`;
-      return fate === 'foreign' ? `in ${foreignTitle(report, foreignNode ?? -1)}` : whereWords[fate];
+      return fate === 'foreign' ? inForeignNode(report, foreignNode ?? -1) : whereWords[fate];
     })
     .join(', ');
 

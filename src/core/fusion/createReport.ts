@@ -2,7 +2,7 @@
 import { addTo } from '../base/addTo.ts';
 import type { Problem } from '../base/problem.ts';
 import { counted } from '../base/text.ts';
-import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import { emptyModel, type OnnxModel } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
 import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
@@ -19,7 +19,7 @@ import type {
   ReportLayer,
   ReportTensor,
 } from './fusionReport.ts';
-import { withCandidates } from './internal/candidateKernels.ts';
+import { addCandidates } from './internal/candidateKernels.ts';
 import { joinCounters } from './internal/counterJoin.ts';
 import { claimGone } from './internal/eliminatedNodes.ts';
 import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
@@ -59,20 +59,19 @@ export function reportTensors({ graph, view, contradicted }: Resolution): Report
     }
   }
   const idOf = (node: number): string => graph.nodes[node]!.id;
-  return graph.tensors.flatMap(({ name, kind, producer, consumers }, tensor) =>
-    kind === 'initializer' || kind === 'undefined'
-      ? []
-      : [
-          {
-            name,
-            producer: producer < 0 ? null : idOf(producer),
-            consumers: [...new Set(consumers)].map(idOf),
-            type: types[tensor] ?? null,
-            shape: shapes[tensor] ?? null,
-            layers: writers.get(tensor) ?? [],
-          },
-        ],
-  );
+  const found: ReportTensor[] = [];
+  graph.tensors.forEach(({ name, kind, producer, consumers }, tensor) => {
+    if (kind === 'initializer' || kind === 'undefined') return;
+    found.push({
+      name,
+      producer: producer < 0 ? null : idOf(producer),
+      consumers: (consumers.length < 2 ? consumers : [...new Set(consumers)]).map(idOf),
+      type: types[tensor] ?? null,
+      shape: shapes[tensor] ?? null,
+      layers: writers.get(tensor) ?? [],
+    });
+  });
+  return found;
 }
 
 /**
@@ -84,7 +83,8 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
-  const nodes = withCandidates(resolution, nodeFates(resolution, staticShapes, noEngine));
+  const nodes = nodeFates(resolution, staticShapes, noEngine);
+  addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
   const found = networkLayers(resolution);
   const titles = groupTitles(
@@ -95,7 +95,10 @@ export function createReport(given: ReportInput): FusionReport {
       content: contentOfRegion(found, index),
     })),
   );
-  const foreignNodes = view.regions.map((_, index) => foreignNodeOf(resolution, index, times, titles[index]!));
+  const loadables = new Set(log?.devices?.loadables);
+  const foreignNodes = view.regions.map(({ name }, index) =>
+    foreignNodeOf(resolution, index, times, titles[index]!, loadables.has(name)),
+  );
   const streams = new Set(view.layers.flatMap(({ streamId }) => streamId ?? [])).size > 1;
   const layers = view.layers.map((_, index) => layerOf(resolution, index, times, streams));
   const measured = joinCounters(layers, input.counters ?? []);
@@ -190,17 +193,7 @@ function builtShapesOf({ builtShapes }: ReportInput, log: BuildLog | undefined):
 }
 
 /** What the engine's names are read against where there is no ONNX file. */
-export const noModel: OnnxModel = {
-  irVersion: 0,
-  producer: '',
-  producerVersion: '',
-  domain: '',
-  opsets: [],
-  metadata: [],
-  graph: { name: '', path: '', nodes: [], inputs: [], outputs: [], values: [], initializers: [] },
-  functions: [],
-  nodes: [],
-};
+export const noModel: OnnxModel = emptyModel();
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(
@@ -300,7 +293,13 @@ function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   return 'other';
 }
 
-function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin, title: string): ReportForeignNode {
+function foreignNodeOf(
+  from: Resolution,
+  index: number,
+  times: ProfileJoin,
+  title: string,
+  isLoadable: boolean,
+): ReportForeignNode {
   const region = from.view.regions[index]!;
   const members = from.members[index]!;
   const timed = region.layers.map((layer) => times.averageMs[layer] ?? null).filter((time) => time !== null);
@@ -310,7 +309,8 @@ function foreignNodeOf(from: Resolution, index: number, times: ProfileJoin, titl
   return {
     id: index,
     name: region.name,
-    ...(title !== '' && { title }),
+    ...(title !== '' && { title: isLoadable ? `${title} (DLA)` : title }),
+    ...(isLoadable && { device: 'dla' as const }),
     nodes: idsOf(from.graph, members),
     exact: (from.listed[index]! || members.size > 0) && [...members].every(isNamed),
     layers: region.layers,

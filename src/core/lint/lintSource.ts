@@ -1,11 +1,20 @@
 // Finds what another version of TensorRT does not have in programs, scripts and configurations.
 import { addTo } from '../base/addTo.ts';
+import { modelOfCommand } from '../precision/importPrecision.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
 import { goneNames, trtexecFlags } from './internal/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
 import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
 import { pythonTypes, type TensorrtImports, tensorrtImports } from './internal/pythonTypes.ts';
-import { type FoundFlag, flagInstead, flagsInShell, flagsInStrings, polygraphyFlags } from './internal/toolFlags.ts';
+import {
+  type FoundFlag,
+  flagInstead,
+  flagsInShell,
+  flagsInStrings,
+  polygraphyFlags,
+  polygraphySets,
+} from './internal/toolFlags.ts';
+import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';
 
@@ -24,6 +33,8 @@ export interface LintFinding extends TextPart {
   advice: string;
   /** Text in place of a part that does the same; null: none is known to. */
   fix: (TextPart & { text: string }) | null;
+  /** Of what asks for types: the one command that makes the typed model and the command that builds it. */
+  step?: TypedStep;
 }
 
 /** The newest version of which the tables know what is gone. */
@@ -97,11 +108,18 @@ export function lintSource(text: string, language: SourceLanguage, target = newe
   const version = versionNumber(target);
   const findings: LintFinding[] = [];
   if (language === 'shell' || language === 'yaml')
-    findings.push(...flagFindings(flagsInShell(text, language === 'yaml'), version, target));
+    findings.push(...flagFindings(flagsInShell(text, language === 'yaml'), version, target, stepOfCommand));
   else {
     const masked = maskSource(text, language);
-    findings.push(...flagFindings(flagsInStrings(text, masked), version, target));
-    findings.push(...(language === 'python' ? lintPython(text, masked, version) : lintCpp(text, masked, version)));
+    findings.push(...flagFindings(flagsInStrings(text, masked), version, target, stepOfStrings));
+    const own = language === 'python' ? lintPython(text, masked, version) : lintCpp(text, masked, version);
+    addStep(own, () =>
+      stepOfProgram(
+        own.map(({ name }) => name),
+        masked.strings.map(({ start, end }) => text.slice(start, end)),
+      ),
+    );
+    findings.push(...own);
   }
   const seen = new Set<string>();
   return findings
@@ -109,44 +127,73 @@ export function lintSource(text: string, language: SourceLanguage, target = newe
     .filter(({ start, name }) => !seen.has(`${start} ${name}`) && seen.add(`${start} ${name}`));
 }
 
+/** At the first finding about a type. */
+function addStep(findings: readonly LintFinding[], stepFor: () => TypedStep | null): void {
+  const first = findings.find(({ name, code }) => code !== 'deprecated' && typeName.test(name));
+  const step = first === undefined ? null : stepFor();
+  if (first !== undefined && step !== null) first.step = step;
+}
+
+const typeName = /^BuilderFlag(?:\.|::k)(?:FP16|BF16|INT8)$/;
+
 function versionNumber(text: string): number {
   const [major = 0, minor = 0] = text.split('.').map(Number);
   return major * 1000 + minor;
 }
 
-function flagFindings(flags: readonly FoundFlag[], version: number, target: string): LintFinding[] {
-  return flags.flatMap((found): LintFinding[] => {
-    const { tool, flag, value, start, end } = found;
-    if (tool === 'polygraphy') {
-      const advice = polygraphyFlags[flag];
-      if (advice === undefined) return [];
-      return [
-        {
-          start,
-          end,
-          code: 'gone',
-          name: flag,
-          message: `${flag} is gone since Polygraphy 0.49.7.`,
-          advice,
-          fix: null,
-        },
-      ];
-    }
-    const [first, gone, advice] = trtexecFlags[flag] ?? ['', '', ''];
-    if (gone !== '' && version >= versionNumber(gone)) {
-      const instead = flagInstead(found);
-      const whole = end + (value === null ? 0 : value.length + 1);
-      const fix = instead === null ? null : { start, end: whole, text: instead };
-      return [
-        { start, end, code: 'gone', name: flag, message: `${flag} is gone since TensorRT ${gone}.`, advice, fix },
-      ];
-    }
-    if (first !== '' && first !== '8.6' && version < versionNumber(first)) {
-      const message = `${flag} came with TensorRT ${first}; ${target} does not know it.`;
-      return [{ start, end, code: 'too-new', name: flag, message, advice: '', fix: null }];
-    }
-    return [];
+const stepOfCommand = ([text = '']: readonly string[]): TypedStep | null => stepOfShell(text);
+
+function flagFindings(
+  flags: readonly FoundFlag[],
+  version: number,
+  target: string,
+  stepOf: (command: readonly string[]) => TypedStep | null,
+): LintFinding[] {
+  const commands = new Set<readonly string[]>();
+  return flags.flatMap((found) => {
+    const findings = findingsOf(found, version, target);
+    const [first] = findings;
+    if (first?.code !== 'gone' || !asksForType.test(found.flag) || commands.has(found.command)) return findings;
+    commands.add(found.command);
+    const step = stepOf(found.command);
+    return step === null ? findings : [{ ...first, step }];
   });
+}
+
+function findingsOf(found: FoundFlag, version: number, target: string): LintFinding[] {
+  const { tool, flag, value, start, end } = found;
+  if (tool === 'polygraphy') {
+    const [sets, since] = polygraphySets[flag] ?? [];
+    if (sets !== undefined && since !== undefined && version >= versionNumber(since)) {
+      const message = `${flag} sets ${sets}, which is gone since TensorRT ${since}.`;
+      return [{ start, end, code: 'gone', name: flag, message, advice: trtexecFlags[flag]![2], fix: null }];
+    }
+    const advice = polygraphyFlags[flag];
+    if (advice === undefined) return [];
+    return [
+      {
+        start,
+        end,
+        code: 'gone',
+        name: flag,
+        message: `${flag} is gone since Polygraphy 0.49.7.`,
+        advice,
+        fix: null,
+      },
+    ];
+  }
+  const [first, gone, advice] = trtexecFlags[flag] ?? ['', '', ''];
+  if (gone !== '' && version >= versionNumber(gone)) {
+    const instead = flagInstead(found);
+    const whole = end + (value === null ? 0 : value.length + 1);
+    const fix = instead === null ? null : { start, end: whole, text: instead };
+    return [{ start, end, code: 'gone', name: flag, message: `${flag} is gone since TensorRT ${gone}.`, advice, fix }];
+  }
+  if (first !== '' && first !== '8.6' && version < versionNumber(first)) {
+    const message = `${flag} came with TensorRT ${first}; ${target} does not know it.`;
+    return [{ start, end, code: 'too-new', name: flag, message, advice: '', fix: null }];
+  }
+  return [];
 }
 
 function lintPython(text: string, { code }: MaskedSource, version: number): LintFinding[] {
@@ -329,21 +376,25 @@ const typeFlags =
   /^--(?:fp16|bf16|int8|fp8|int4|best|calib|calibProfile|(?:min|opt|max)ShapesCalib|layerPrecisions|layerOutputTypes|precisionConstraints|layer-precisions|precision-constraints|calibration-cache)(?:=|$)/;
 
 /**
- * The words of a command that builds a typed model, as a version has them: without flags for types, and what is gone
- * replaced, or `left` out where nothing takes its place.
+ * A command with the typed model `model` in place of its own, as the newest version has it: without flags for types, and
+ * what is gone replaced, or `left` out where nothing takes its place.
  */
-export function commandFor(command: readonly string[], target = newestTarget): { words: string[]; left: string[] } {
-  const words = command.slice(0, 1);
+export function typedCommand(command: readonly string[], model: string): { words: string[]; left: string[] } {
+  const named = modelOfCommand(command);
+  const given = command.map((word, at) =>
+    at === named?.at ? (word.startsWith('--onnx=') ? `--onnx=${model}` : model) : word,
+  );
+  const words = given.slice(0, 1);
   const left: string[] = [];
   const tool = /polygraphy/i.test(command.slice(0, 3).join(' ')) ? 'polygraphy' : 'trtexec';
   let dropping = false;
-  for (const word of command.slice(1)) {
+  for (const word of given.slice(1)) {
     if (!word.startsWith('-')) {
       // The values of a flag that is left out.
       if (!dropping || /\.onnx$/i.test(word)) words.push(word);
       continue;
     }
-    const gone = lintSource(`${tool} ${word}`, 'shell', target).find(({ code }) => code === 'gone');
+    const gone = lintSource(`${tool} ${word}`, 'shell').find(({ code }) => code === 'gone');
     const isType = typeFlags.test(word);
     dropping = isType || (gone !== undefined && gone.fix === null);
     if (isType) continue;

@@ -428,10 +428,12 @@ export function scopeOf(name: string, scope: string | undefined): string[] {
   return parts.slice(0, -1);
 }
 
+const noScope: { scope?: string } = {};
+
 /** torch.onnx (dynamo) writes a Python list of nested scopes, each with its parents in it: `['', 'encoder', 'encoder.0', 'linear']`. */
 export function scopeFrom(metadata: readonly { key: string; value: string }[]): { scope?: string } {
   const list = metadata.find(({ key }) => key === 'pkg.torch.onnx.name_scopes')?.value;
-  if (list === undefined) return {};
+  if (list === undefined) return noScope;
   const scopes = [...list.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"/g)].map(
     (found) => found[1] ?? found[2] ?? '',
   );

@@ -242,13 +242,15 @@ function liveNodes(graph: ModelGraph, live: readonly number[]): Uint8Array {
   return alive;
 }
 
+const noTensors: readonly number[] = [];
+
 /**
  * What the bodies of a node make for one of its outputs; for -1 what they make for themselves: the condition of a loop
  * and what a round hands to the next.
  */
-function madeInside(graph: ModelGraph, node: number, output: number): number[] {
+function madeInside(graph: ModelGraph, node: number, output: number): readonly number[] {
   const { op, subgraphs, outputs, inputs, attributes } = graph.nodes[node]!;
-  if (subgraphs.length === 0) return [];
+  if (subgraphs.length === 0) return noTensors;
   const scanned = (): number => Number(attributes.find(({ name }) => name === 'num_scan_inputs')?.value ?? 0);
   const first = op === 'Loop' ? 1 : 0;
   const carried = op === 'Loop' ? inputs.length - 2 : op === 'Scan' ? inputs.length - scanned() : 0;

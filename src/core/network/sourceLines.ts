@@ -26,6 +26,9 @@ const isTorch = (path: string): boolean =>
   /[\\/]torch[\\/](?:nn|fx|jit|onnx|export|autograd|utils|_\w+)[\\/]/.test(path) ||
   /[\\/]torch[\\/](?:functional|_\w+)\.py$/.test(path);
 
+/** Most models record nothing: their nodes share it. */
+const none: { source?: string } = {};
+
 /**
  * The innermost line outside of PyTorch that a node comes from: from `pkg.torch.onnx.stack_trace` (dynamo=True), from the
  * node's description (TorchScript, verbose=True), or as Torch-TensorRT's hook writes it.
@@ -34,6 +37,7 @@ const isTorch = (path: string): boolean =>
 export function sourceFrom({ metadata, doc }: { metadata: OnnxNode['metadata']; doc?: string | undefined }): {
   source?: string;
 } {
+  if (metadata.length === 0 && doc === undefined) return none;
   let frames: SourceLine[] = [];
   for (const { key, value } of metadata) {
     if (key === torchKeys.source) return { source: value };

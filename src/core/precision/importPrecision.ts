@@ -556,3 +556,16 @@ export function modelOfCommand(command: readonly string[]): { at: number; path: 
   const plain = command.findIndex((word, at) => at > 0 && !word.startsWith('-') && /\.onnx$/i.test(word));
   return plain < 0 ? undefined : { at: plain, path: command[plain]! };
 }
+
+/**
+ * The rules for what a command line asks, with the model and the calibration cache that it names, as it names them;
+ * undefined: it asks for no type.
+ */
+export function rulesOfCommand(
+  command: readonly string[],
+  dialect = dialectOf(null),
+): (ImportedOverrides & { model: string | undefined; scales: string | null }) | undefined {
+  const rules = importCommand(command, dialect) ?? importSwitches(command);
+  if (rules === undefined) return undefined;
+  return { ...rules, model: modelOfCommand(command)?.path, scales: /^scales (.+)$/m.exec(rules.text)?.[1] ?? null };
+}

@@ -34,6 +34,7 @@ import {
   fateSentence,
   fateWords,
   findingHead,
+  foreignNumber,
   isStep,
   layerOf,
   leastSaving,
@@ -259,7 +260,7 @@ function rowsOf(report: FusionReport): Row[] {
       const kernels = layers.filter(({ kind }) => kind === 'kernel').length;
       if (kernels > 0) notes.unshift(counted(kernels, 'kernel'));
       if (!foreign.exact && report.subject !== 'engine') notes.push('derived');
-      const what = [`ForeignNode ${foreign.id}`, ...notes].join(', ');
+      const what = [foreignNumber(foreign), ...notes].join(', ');
       rows.push({
         nodes: nodes.length,
         ms: foreign.averageMs,
@@ -602,7 +603,7 @@ function headLines(report: FusionReport, foreign: ReportForeignNode, kernels: re
   ].filter((fact) => fact !== '');
   return [
     ...(foreign.title === undefined ? [] : [foreign.title]),
-    ...wrap(`ForeignNode ${foreign.id}: ${oneLine(foreign.name)}`, '', '  '),
+    ...wrap(`${foreignNumber(foreign)}: ${oneLine(foreign.name)}`, '', '  '),
     ...wrap(facts.join(', '), '  '),
     ...wrap(`Inputs: ${foreign.inputs.map(oneLine).join(', ') || 'none'}`, '  ', '    '),
     ...wrap(`Outputs: ${foreign.outputs.map(oneLine).join(', ') || 'none'}`, '  ', '    '),

@@ -1,15 +1,16 @@
 // Names of fates and layers, sentences, counts, times.
 import { counted, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
-import type {
-  Fate,
-  FusionReport,
-  FusionSaving,
-  LayerKind,
-  ReportForeignNode,
-  ReportLayer,
-  ReportNode,
-  TimeFinding,
+import {
+  type Fate,
+  type FusionReport,
+  type FusionSaving,
+  type LayerKind,
+  measuredInside,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
 } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
@@ -97,16 +98,30 @@ export const isStep = ({ foreignNode, kind }: ReportLayer): boolean =>
 export const runningLayers = ({ layers }: Pick<FusionReport, 'layers'>): ReportLayer[] =>
   layers.filter((layer) => !isStep(layer));
 
+/** What a ForeignNode is, with its number: `ForeignNode 3`, `DLA loadable 3`. */
+export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'device'>): string =>
+  `${device === 'dla' ? 'DLA loadable' : 'ForeignNode'} ${id}`;
+
+const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+  foreignNumber(report.foreignNodes.find((foreign) => foreign.id === id) ?? { id });
+
 /** What a ForeignNode is called: its title, otherwise its number. */
 export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
   const { title } = report.foreignNodes.find((foreign) => foreign.id === id) ?? {};
-  return title ?? `ForeignNode ${id}`;
+  return title ?? numberOf(report, id);
+}
+
+/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`. */
+export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
+  const title = foreignTitle(report, id);
+  return title === `ForeignNode ${id}` ? `in ${title}` : `in the ForeignNode ${title}`;
 }
 
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
 export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
   const title = foreignTitle(report, id);
-  return title === `ForeignNode ${id}` ? title : `ForeignNode ${id} (${title})`;
+  const number = numberOf(report, id);
+  return title === number ? number : `${number} (${title})`;
 }
 
 /** Operators that a title lists. */
@@ -375,6 +390,7 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
       const company = others > 0 ? ` with ${counted(others, 'other node')}` : '';
       const kernels = layers.filter(({ kind }) => kind !== 'foreign');
       const into = node.foreignNode === null ? 'a ForeignNode' : foreignName(report, node.foreignNode);
+      if (group?.device === 'dla') return `Runs on the DLA, in ${into}${company}${derived}.`;
       return `Fused into ${into}${company}${derived}. ${kernelSentence(report, node, kernels)}`;
     }
     case 'fused':
@@ -392,7 +408,7 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
 /** `Kernel of ForeignNode 0: layer 12 (kgen), 0.011 ms.` */
 function engineSentence(report: FusionReport, node: ReportNode, layers: ReportLayer[]): string {
   if (node.foreignNode === null) return `Engine ${layerPhrase(layers)}.`;
-  const whole = report.foreignNodes.length > 1 ? `ForeignNode ${node.foreignNode}` : 'the ForeignNode';
+  const whole = report.foreignNodes.length > 1 ? numberOf(report, node.foreignNode) : 'the ForeignNode';
   return `Kernel of ${whole}: ${layerPhrase(layers)}.`;
 }
 
@@ -519,32 +535,6 @@ export function isNoise(a: MeasuredTime, b: MeasuredTime): boolean {
   if (Math.abs(b.ms - a.ms) <= Math.max(0.0005, 0.02 * Math.max(a.ms, b.ms))) return true;
   return a.range !== undefined && b.range !== undefined && a.range[0] <= b.range[1] && b.range[0] <= a.range[1];
 }
-
-/**
- * Milliseconds of each node, in the report's order: the time of a layer is divided equally among its nodes, that of a
- * ForeignNode among its members where its kernels were not measured. null: not measured.
- */
-export function nodeTimes(report: FusionReport): (number | null)[] {
-  const positions = new Map(report.nodes.map(({ id }, position) => [id, position]));
-  const times: (number | null)[] = report.nodes.map(() => null);
-  const share = (nodes: readonly string[], ms: number): void => {
-    for (const id of nodes) {
-      const node = positions.get(id);
-      if (node !== undefined) times[node] = (times[node] ?? 0) + ms / nodes.length;
-    }
-  };
-  for (const { nodes, averageMs } of report.layers) if (averageMs !== null) share(nodes, averageMs);
-  const measured = measuredInside(report);
-  for (const { id, nodes, averageMs } of report.foreignNodes)
-    if (averageMs !== null && !measured.has(id)) share(nodes, averageMs);
-  return times;
-}
-
-/** ForeignNodes of which at least one layer was measured. */
-const measuredInside = ({ layers }: FusionReport): Set<number> =>
-  new Set(
-    layers.flatMap(({ foreignNode, averageMs }) => (foreignNode === null || averageMs === null ? [] : [foreignNode])),
-  );
 
 /** Every share asks for the whole; a report never changes. */
 const engineTimes = new WeakMap<FusionReport, number | null>();

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { languageOf } from '../../core/lint/lintSource.ts';
-import { settingsSection } from '../ids.ts';
+import { commands, settingsSection } from '../ids.ts';
+import { registerCommands } from '../platform/registerCommands.ts';
 import { readSettings } from '../platform/settings.ts';
 
 /** Loaded with the first text that mentions TensorRT. */
@@ -66,6 +67,13 @@ export function registerLint(): vscode.Disposable {
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
+    registerCommands({
+      [commands.writeTypedModel]: async (source, command, out) => {
+        if (!(source instanceof vscode.Uri) || !Array.isArray(command)) return;
+        const { writeTypedModel } = await import('./internal/writeTypedModel.ts');
+        await writeTypedModel(source, command.map(String), out);
+      },
+    }),
     new vscode.Disposable(() => {
       for (const timer of waiting.values()) clearTimeout(timer);
     }),

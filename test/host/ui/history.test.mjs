@@ -26,6 +26,7 @@ const polygraphy = playerTool(tools, 'polygraphy', {
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, folder, cache } = windows({
+  oneWindow: true,
   files: ['vit_tiny.onnx', 'unsupported_op.onnx', 'resnet18.onnx'],
   settings: { 'tensorrtLens.trtexec.path': trtexec, 'tensorrtLens.polygraphy.path': polygraphy },
 });
@@ -70,6 +71,9 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   await w.group('Timing now').waitFor();
   await w.group('Layers timed').waitFor();
   await w.view.getByText(/Building: timing tactics: [\d,]+ of [\d,]+, layer /).waitFor();
+  // Another build is not the next step then.
+  await w.view.getByRole('button', { name: 'Check Model' }).waitFor();
+  assert.equal(await w.view.getByRole('button', { name: 'Build TensorRT Engine' }).count(), 0);
   await w
     .toast('Building resnet18.onnx')
     .getByText(/timing tactics/)

@@ -1,5 +1,4 @@
-// A browser, servers and windows for the tests of one file; each test gets a window of its own, which remembers nothing
-// of earlier ones, so that one failure does not bring down the tests after it.
+// A browser, a server and windows for the tests of one file.
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,10 +12,13 @@ const models = fileURLToPath(new URL('../../fixtures/models/', import.meta.url))
 
 /**
  * Call once at the top of a test file. `options` are those of startServer; `files` are models to copy to the folder that
- * the windows show. Gives `open()`, which resolves to a new Workbench, `openEmpty()`, the same without a folder,
+ * the windows show. Gives `open()`, which resolves to a Workbench, `openEmpty()`, the same without a folder,
  * `install()`, after which TensorRT-RTX and ONNX Runtime are there without a download, and the paths `folder` and `cache`.
+ * Each test gets a window of its own, which remembers nothing of earlier ones. With `oneWindow`, it gets that of the test
+ * before, tidied up: to open one takes as long as a short test. After a test that failed it gets a new one, so that one
+ * failure does not bring down the tests after it.
  */
-export function windows({ files, ...options }) {
+export function windows({ files, oneWindow = false, ...options }) {
   const { EXTENSIONS: extensions, PACKAGES: packages } = process.env;
   if (!extensions) throw new Error('EXTENSIONS is not set: run these tests by `node test/host/run.mjs ui`');
   const parent = mkdtempSync(join(tmpdir(), 'tensorrt-lens-ui-'));
@@ -50,6 +52,7 @@ export function windows({ files, ...options }) {
     await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
     if (t.error && workbench)
       console.error([extensionLog(), ...workbench.errors, await workbench.situation()].join('\n'));
+    if (oneWindow && !t.error) return;
     await workbench?.page.close();
     workbench = undefined;
   });
@@ -63,6 +66,11 @@ export function windows({ files, ...options }) {
     return lines.map((line) => line.slice(0, 300)).join('\n');
   };
   const open = async () => {
+    if (workbench !== undefined) {
+      await workbench.tidyUp();
+      workbench = new Workbench(workbench.page);
+      return workbench;
+    }
     workbench = new Workbench(await nextPage(context, server.origin));
     await workbench.open(server, folder);
     return workbench;

@@ -33,6 +33,23 @@ export class Workbench {
     await this.page.goto(folder === undefined ? `${server.origin}/?ew=true` : `${server.origin}/?folder=${folder}`);
   }
 
+  /** Leaves nothing open but the explorer, as in a new window: what an earlier test showed is no answer to the next one. */
+  async tidyUp() {
+    this.page.removeAllListeners('pageerror');
+    this.page.removeAllListeners('console');
+    await this.page.keyboard.press('Escape');
+    await this.runCommand('View: Close All Editors');
+    await this.page.locator('.tabs-container .tab').first().waitFor({ state: 'hidden' });
+    await this.runCommand('Notifications: Clear All Notifications');
+    await this.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
+    if ((await this.page.locator('.terminal-wrapper').count()) > 0)
+      await this.runCommand('Terminal: Kill All Terminals');
+    await this.page.locator('.terminal-wrapper').first().waitFor({ state: 'detached' });
+    if (await this.page.locator('.part.panel').isVisible()) await this.hidePanel();
+    await this.runCommand('View: Show Explorer');
+    await this.page.locator('.explorer-folders-view').waitFor();
+  }
+
   /** A file in the explorer. */
   row(name) {
     return this.page.locator(`.explorer-folders-view .monaco-list-row[aria-label^="${name}"]`);

@@ -4,9 +4,11 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { commandTable } from '../../../src/cli/commandTable.ts';
 import { readLauncher } from '../../../src/core/build/launcher.ts';
 import { copyCli } from '../../support/bundledCli.ts';
-import { fixturePath, modelPath } from '../../support/fixtures.ts';
+import { fixturePath, modelPath, readFixture } from '../../support/fixtures.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -14,16 +16,30 @@ const docs = join(root, 'docs');
 const folder = temporaryFolder();
 const update = process.env['UPDATE_GOLDEN'] === '1';
 
-beforeAll(() => {
+beforeAll(async () => {
   copyCli(folder);
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));
   symlinkSync(fixturePath('torch/vision'), join(folder, 'vision'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16'), join(folder, 'vit_build'));
+  symlinkSync(fixturePath('int8'), join(folder, 'int8'));
+  symlinkSync(fixturePath('ort/split'), join(folder, 'split'));
+  writeFileSync(join(folder, 'cnn.onnx'), readFixture('int8/model.onnx.gz'));
   copyFileSync(fixturePath('ort/model_ctx.onnx'), join(folder, 'model_ctx.onnx'));
   symlinkSync(modelPath('vit_tiny'), join(folder, 'vit_tiny.onnx'));
   symlinkSync(fixturePath('captures/tensorrt-10.6.0/fp16_overflow_fp16.typed'), join(folder, 'encoder_build'));
   copyFileSync(modelPath('fp16_overflow_fp16'), join(folder, 'encoder_fp16.onnx'));
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'model.onnx'));
+  // The same model with an output inside of an attention, both built with TensorRT 10.6 on an H100.
+  symlinkSync(fixturePath('marked'), join(folder, 'marked'));
+  const marked = ['--layers', 'marked/marked.layers.json.gz', '--profile', 'marked/marked.profile.json', '--json'];
+  writeFileSync(join(folder, 'marked.json'), trtlens(['fusion', '--onnx', 'encoder_fp16.onnx', ...marked]).stdout);
+  // A build with open dimensions, which was built for fixed ones, too.
+  copyFileSync(fixturePath('builds/gpt_kv/model.onnx'), join(folder, 'decoder.onnx'));
+  const pieces = [{ file: fixturePath('builds/gpt_kv/build.log.gz') }];
+  const built = await importBuild({ model: join(folder, 'decoder.onnx'), pieces, folder: join(folder, 'imported') });
+  copyFileSync(fixturePath('builds/gpt_kv/dynamic-shapes.json'), join(built.folder, 'dynamic-shapes.json'));
+  symlinkSync(built.folder, join(folder, 'decoder_build'));
+  symlinkSync(fixturePath('builds/new_layers'), join(folder, 'attention'));
   // Two exports of one encoder, built with TensorRT 10.6 on an H200.
   for (const [onnx, model, capture, report] of [
     ['encoder.onnx', 'fp16_overflow', 'fp16_overflow.fp16', 'before.json'],
@@ -50,7 +66,7 @@ function replayed(block: string): string {
     const ran = trtlens(args);
     status = ran.status ?? -1;
     expect(status === 0 || block.includes(`$ echo $?\n${status}`), `${command}: ${status} ${ran.stderr}`).toBe(true);
-    const output = `${ran.stdout}${ran.stderr}`.trim();
+    const output = `${ran.stdout}${ran.stderr}`.replaceAll(`${folder}/`, '').trim();
     const lines = shown.trimEnd().split('\n');
     const text = lines.at(-1) === '…' ? [...output.split('\n').slice(0, lines.length - 1), '…'].join('\n') : output;
     return `$ ${command}\n${text && `${text}\n`}`;
@@ -97,6 +113,32 @@ describe.each(pages)('%s', (name) => {
     const files = [...page.matchAll(/\]\(([\w.-]+\.md)/g)].map(([, file]) => file!);
     expect(files.filter((file) => !readdirSync(docs).includes(file))).toEqual([]);
   });
+});
+
+/** What needs other programs, or answers other programs; tested with them. */
+const withPrograms =
+  'accuracy build completion matrix mcp profile reduce repair run setup sweep timing-cache triton what-if'.split(' ');
+
+test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
+  const path = join(root, 'test/golden/commands.txt');
+  const kept = readFileSync(path, 'utf8');
+  const captures = fixturePath('captures/tensorrt-10.6.0');
+  for (const [name, target] of [
+    ['failed', join(captures, 'unsupported_op.fp32')],
+    ['replay', join(captures, 'vit_tiny.poly_replay')],
+    ['unsupported_op.onnx', modelPath('unsupported_op')],
+    ['fp32.npz', fixturePath('faults/ln_pow_outlier/h200.fp32.npz')],
+    ['fp16.npz', fixturePath('faults/ln_pow_outlier/h200.fp16_all.npz')],
+  ] as const)
+    symlinkSync(target, join(folder, name));
+  writeFileSync(join(folder, 'vit.trtprec'), 'base fp16\n/**/MatMul* fp32\n');
+  const current = replayed(kept);
+  if (update) writeFileSync(path, current);
+  expect(current).toBe(update ? current : kept);
+
+  const shown = [kept, ...pages.map((name) => readFileSync(join(docs, name), 'utf8'))].join('\n');
+  const missing = Object.keys(commandTable).filter((name) => !new RegExp(`^\\$ trtlens ${name}\\b`, 'm').test(shown));
+  expect(missing.toSorted()).toEqual(withPrograms);
 });
 
 describe('the action for GitHub', () => {

@@ -58,10 +58,14 @@ import { addTo } from '../../../src/core/base/addTo.ts';
 /** Nothing is known of columns. */
 export const noColumns: Columns = new Map();
 
-/** A scene with places: what can be drawn. Replaced as a whole, never changed. */
-export interface Picture {
+/** A scene and its layout. */
+export interface Drawn {
   scene: Scene;
   layout: LayoutResult;
+}
+
+/** A scene with places: what can be drawn. Replaced as a whole, never changed. */
+export interface Picture extends Drawn {
   /** First item after everything that is in item i. */
   subtreeEnd: Int32Array;
   /** Whether any module is open. */

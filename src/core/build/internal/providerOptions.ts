@@ -15,6 +15,9 @@ const besideEngine =
 
 const isOn = (value: string): boolean => /^(?:1|true)$/i.test(value);
 
+/** As a session lists them all: what is not set, or off. */
+const isOff = (value: unknown): boolean => /^(?:|0|false)$/i.test(String(value));
+
 const megabyte = 1024 * 1024;
 
 /**
@@ -65,6 +68,9 @@ export function fromProviderOptions(given: Given): ProviderBuild {
   take('sparsity_enable', (value) => {
     if (isOn(value)) extra.push('--sparsity=enable');
   });
+  take('weight_stripped_engine_enable', (value) => {
+    if (isOn(value)) extra.push('--stripWeights');
+  });
   take('dla_enable', (value) => {
     if (isOn(value)) extra.push(`--useDLACore=${at('dla_core') || '0'}`, '--allowGPUFallback');
   });
@@ -80,7 +86,7 @@ export function fromProviderOptions(given: Given): ProviderBuild {
   );
   if (profiles.length > 0) options.profiles = profiles;
   for (const name of names)
-    if (!used.has(name))
+    if (!used.has(name) && !isOff(given[name]))
       notes.push(
         besideEngine.test(name)
           ? `${name} has no effect on the engine.`

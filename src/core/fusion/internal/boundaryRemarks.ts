@@ -91,7 +91,8 @@ function homeOf(from: Resolution, node: number): Home | undefined {
 
 /** Whether two nodes have the same home; the other one may have none. */
 function isTogether(from: Resolution, node: number, other: number): boolean {
-  const [region, otherRegion] = [from.regionOf[node]!, from.regionOf[other]!];
+  const region = from.regionOf[node]!;
+  const otherRegion = from.regionOf[other]!;
   if (region >= 0 || otherRegion >= 0) return region === otherRegion;
   const layer = from.nodeLayers[other]!.at(-1);
   return layer === undefined || layer === from.nodeLayers[node]!.at(-1);

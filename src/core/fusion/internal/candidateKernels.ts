@@ -10,7 +10,7 @@ import { isFree, isTransparent, type Resolution } from './resolution.ts';
  * Adds to each member of a ForeignNode that no kernel names, where kernels name others: the kernels one of which computes it,
  * and whether it changes data at all.
  */
-export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNode[] {
+export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): void {
   const { graph, view, nodeLayers, regionOf } = from;
   const shown = view.regions.map(({ layers }) => layers.some((layer) => from.layerEvidence[layer]!.has('metadata')));
   const isKernel = (layer: number): boolean =>
@@ -18,7 +18,7 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
   const layerRegion = view.regionOf.map((region, layer) => (view.names[layer]!.kind === 'kernel' ? region : -1));
   const borders = view.regions.map(({ outputs }) => new Set(outputs));
   let candidates: KernelCandidates | undefined;
-  return nodes.map((node, index) => {
+  nodes.forEach((node, index) => {
     const region = regionOf[index]!;
     // Owners and calls are where their bodies are.
     if (
@@ -27,7 +27,7 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
       nodeLayers[index]!.some((layer) => layerRegion[layer]! >= 0) ||
       graph.bodyOutputs.has(index)
     )
-      return node;
+      return;
     candidates ??= new KernelCandidates({
       graph,
       nodeLayers,
@@ -41,13 +41,10 @@ export function withCandidates(from: Resolution, nodes: ReportNode[]): ReportNod
     });
     const within = candidates.of(index);
     const isView = changesNoData(from, index);
-    if (within.length === 0 && !isView) return node;
-    return {
-      ...node,
-      ...(within.length > 0 && { within }),
-      ...(isView && { view: true as const }),
-      reason: candidateReason(node.reason, within, isView),
-    };
+    if (within.length === 0 && !isView) return;
+    if (within.length > 0) node.within = within;
+    if (isView) node.view = true;
+    node.reason = candidateReason(node.reason, within, isView);
   });
 }
 

@@ -53,6 +53,13 @@ export function placeByContext(report: FusionReport, model: OnnxModel, context: 
         },
       ],
     };
+  const lacking = lackingBorders(model, context);
+  if (lacking !== null && problems.length === 0)
+    problems.push({
+      severity: 'error',
+      code: 'part-of-context',
+      message: `The EPContext model is not the whole model: ${lacking}. ONNX Runtime's TensorRT provider writes only one part where it made several (seen with 1.20.2), and what it wrote gives other outputs, or crashes. Split the model, so that TensorRT takes all of each part, or keep the engines with trt_engine_cache_enable instead.`,
+    });
   const kept = new Map(context.nodes.map(({ name, op }) => [name, op]));
   graph.nodes.forEach(({ name, op }, node) => {
     if (places.has(node) || name === '' || !kept.has(name)) return;
@@ -73,6 +80,19 @@ export function placeByContext(report: FusionReport, model: OnnxModel, context: 
     nodes: placed,
     placement: [...shares.values()],
   };
+}
+
+/** Inputs and outputs of an EPContext model that are others than those of the model; null: they are the same. */
+function lackingBorders(model: OnnxModel, context: OnnxModel): string | null {
+  const constants = new Set(model.graph.initializers.map(({ name }) => name));
+  const own = new Set([...model.graph.inputs, ...model.graph.outputs].map(({ name }) => name));
+  const extra = [...context.graph.inputs, ...context.graph.outputs].filter(({ name }) => !own.has(name));
+  const there = new Set([...context.graph.inputs, ...context.graph.outputs].map(({ name }) => name));
+  const missing = [...model.graph.inputs.filter(({ name }) => !constants.has(name)), ...model.graph.outputs].filter(
+    ({ name }) => !there.has(name),
+  );
+  if (extra.length === 0 || missing.length === 0) return null;
+  return `it has ${extra.map(({ name }) => quote(name)).join(', ')} in place of ${missing.map(({ name }) => quote(name)).join(', ')}`;
 }
 
 const partName = ({ partition, node }: EpContext): string => quote(partition || node.id);

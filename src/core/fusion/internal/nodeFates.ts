@@ -11,7 +11,7 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
   const whole: Whole = { staticShapes, noEngine, unknown: unknownReason(from.view), listed: isListedWithout(from) };
   return from.graph.nodes.map((node, index) => {
     const judged = judge(from, index, whole);
-    return {
+    const made: ReportNode = {
       id: node.id,
       name: node.name,
       op: node.op,
@@ -20,15 +20,14 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
       foreignNode: from.regionOf[index]! < 0 ? null : from.regionOf[index]!,
       exact: judged.exact,
       reason: judged.reason,
-      ...removedByRule(from.gone.get(index)),
-      ...sourceFrom(node),
     };
+    const gone = from.gone.get(index);
+    if (gone?.by === 'rule') made.removedByLine = gone.line;
+    const { source } = sourceFrom(node);
+    if (source !== undefined) made.source = source;
+    return made;
   });
 }
-
-/** The line of the rules that removed a node. */
-const removedByRule = (gone: Provenance | undefined): { removedByLine?: number } =>
-  gone?.by === 'rule' ? { removedByLine: gone.line } : {};
 
 /** What holds for all nodes alike. */
 interface Whole {

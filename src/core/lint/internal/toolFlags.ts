@@ -7,6 +7,8 @@ export interface FoundFlag extends TextPart {
   flag: string;
   /** What follows `=`; null: nothing. */
   value: string | null;
+  /** The command that it is of: its text in a script, or the strings of a call in a program. */
+  command: readonly string[];
 }
 
 const toolWord = /(?<![\w./-])(?:[\w./\\~${}-]*[/\\])?(?<tool>trtexec|polygraphy)(?:\.exe)?(?![\w./-])/g;
@@ -19,6 +21,13 @@ export const polygraphyFlags: Readonly<Record<string, string>> = {
   '--save-uff': 'Import the network as ONNX.',
   '--uff-order': 'Import the network as ONNX.',
   '--preprocessor': 'Import the network as ONNX.',
+};
+
+/** What Polygraphy sets for flags that it still has, and the builder has not: `[name, since]`. */
+export const polygraphySets: Readonly<Record<string, readonly [name: string, since: string]>> = {
+  '--fp16': ['BuilderFlag.FP16', '11.0'],
+  '--bf16': ['BuilderFlag.BF16', '11.0'],
+  '--int8': ['BuilderFlag.INT8', '11.0'],
 };
 
 /** Flags in a shell script or YAML file: those behind the tool's name, to the end of its command. */
@@ -35,7 +44,8 @@ export function flagsInShell(text: string, isYaml: boolean): FoundFlag[] {
     let stop = end.exec(code);
     while (stop?.[0] === '\n' && /\\\r?$/.test(code.slice(stop.index - 2, stop.index))) stop = end.exec(code);
     done = stop?.index ?? code.length;
-    found.push(...flagsIn(text, word.groups!['tool'] as FoundFlag['tool'], { start, end: done }));
+    const command = [code.slice(word.index, done)];
+    found.push(...flagsIn(text, word.groups!['tool'] as FoundFlag['tool'], { start, end: done }, command));
   }
   return found;
 }
@@ -48,10 +58,12 @@ export function flagsInStrings(text: string, { code, strings }: MaskedSource): F
     const word = string.start < done ? undefined : [...text.slice(string.start, string.end).matchAll(toolWord)][0];
     if (word === undefined) continue;
     const tool = word.groups!['tool'] as FoundFlag['tool'];
-    found.push(...flagsIn(text, tool, { start: string.start + word.index + word[0].length, end: string.end }));
     done = endOfStatement(code, string.end);
-    for (let next = index + 1; next < strings.length && strings[next]!.start < done; next++)
-      found.push(...flagsIn(text, tool, strings[next]!));
+    const parts = strings.slice(index).filter(({ start }) => start < done);
+    const at = string.start + word.index;
+    const command = parts.map(({ start, end }) => text.slice(Math.max(start, at), end));
+    for (const { start, end } of parts)
+      found.push(...flagsIn(text, tool, { start: start === string.start ? at + word[0].length : start, end }, command));
   }
   return found;
 }
@@ -82,11 +94,17 @@ function endOfStatement(code: string, from: number): number {
   return code.length;
 }
 
-const flagsIn = (text: string, tool: FoundFlag['tool'], { start, end }: TextPart): FoundFlag[] =>
+const flagsIn = (
+  text: string,
+  tool: FoundFlag['tool'],
+  { start, end }: TextPart,
+  command: readonly string[],
+): FoundFlag[] =>
   [...text.slice(start, end).matchAll(flagWord)].map(({ index, groups }) => ({
     tool,
     flag: groups!['flag']!,
     value: groups!['value'] ?? null,
+    command,
     start: start + index,
     end: start + index + groups!['flag']!.length,
   }));

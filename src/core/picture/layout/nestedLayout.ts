@@ -12,9 +12,10 @@ import { type Edges, type Levels, nestedRows } from './internal/nestedRows.ts';
  */
 export function nestedLayout(input: LayoutInput): LayoutResult {
   const { room, ...options } = input.options;
-  // Which lines become portals depends on the columns, and these on the sizes of what is open.
-  if (room !== undefined) return nestedLayout({ ...input, begins: layoutOf(input).begins, options });
-  return layoutOf(input);
+  if (room === undefined) return layoutOf(input);
+  // Which lines become portals depends on the columns, and these on the heights of what is open.
+  const { begins } = layoutOf(input);
+  return layoutOf({ ...input, begins, options });
 }
 
 function layoutOf(input: LayoutInput): LayoutResult {

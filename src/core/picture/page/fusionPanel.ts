@@ -2,6 +2,7 @@
 import { thousands, timeText } from '../../base/text.ts';
 import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import {
+  foreignNumber,
   foreignTitle,
   aboutTime,
   derivedText,
@@ -208,10 +209,10 @@ function foreignItem(context: Context, group: FusionGroup, kept: number[]): Pane
       sharedText(group),
       kernels.length > 0 && [kernels.length, 'kernel'],
       derivedText(report, group),
-      foreign.title !== undefined && `ForeignNode ${foreign.id}`,
+      foreign.title !== undefined && foreignNumber(foreign),
     ]),
     tooltip: [
-      `ForeignNode ${foreign.id}: ${foreign.name}`,
+      `${foreignNumber(foreign)}: ${foreign.name}`,
       foreign.exact
         ? 'Exact: TensorRT named every member.'
         : 'Derived: TensorRT named the borders; the members follow from the graph.',

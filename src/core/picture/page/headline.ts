@@ -120,6 +120,15 @@ const nouns: Record<Fate, string> = {
   unknown: 'unknown',
 };
 
+/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
+function countedRegions(foreignNodes: FusionReport['foreignNodes']): string {
+  const loadables = foreignNodes.filter(({ device }) => device === 'dla').length;
+  const others = foreignNodes.length - loadables;
+  return [others > 0 && counted(others, 'ForeignNode'), loadables > 0 && counted(loadables, 'DLA loadable')]
+    .filter(Boolean)
+    .join(', ');
+}
+
 function fateFigure(report: FusionReport, fate: Fate): Figure {
   const { nodes, accounting, foreignNodes } = report;
   const count = accounting[fate];
@@ -129,7 +138,7 @@ function fateFigure(report: FusionReport, fate: Fate): Figure {
   const isEngine = report.subject === 'engine';
   const own =
     fate === 'foreign' && foreignNodes.length > 0
-      ? counted(foreignNodes.length, 'ForeignNode')
+      ? countedRegions(foreignNodes)
       : `${thousands(count)} ${isEngine && fate === 'single' ? 'native' : nouns[fate]}`;
   const meaning = [
     `${fateWordsOf(report)[fate].label}: ${thousands(count)} of ${counted(accounting.total, nounOf(report))}`,

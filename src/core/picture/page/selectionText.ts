@@ -2,12 +2,12 @@
 import { addTo } from '../../base/addTo.ts';
 import { counted, exactRelease, shapeText, thousands, timeText } from '../../base/text.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
+import { type FusionReport, nodeTimes, type ReportLayer, type ReportNode } from '../../fusion/fusionReport.ts';
 import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../precision/overrideFile.ts';
 import { readSource } from '../../network/sourceLines.ts';
-import { fateSentence, fateWords, foreignName, foreignTitle, layerOf, nodeTimes } from '../../report/words.ts';
+import { fateSentence, fateWords, foreignName, foreignNumber, foreignTitle, layerOf } from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';
 
 /** What a menu or a command is about. */
@@ -265,7 +265,7 @@ const kernelsOf = (report: FusionReport, positions: readonly number[]): number =
 function homeOf(report: FusionReport, { foreignNode, layers, fate }: ReportNode): string {
   if (foreignNode !== null) {
     const title = foreignTitle(report, foreignNode);
-    const number = `ForeignNode ${foreignNode}`;
+    const number = foreignNumber(report.foreignNodes.find(({ id }) => id === foreignNode) ?? { id: foreignNode });
     return title === number ? number : `${title} (${number})`;
   }
   const layer = layers[0] === undefined ? undefined : layerOf(report, layers[0]);

@@ -3,6 +3,7 @@ import { type Block, type Document, facts, list, note, section, table } from '..
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
 import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
 import { withoutProfile } from '../../network/layerName.ts';
+import { foreignNumber } from '../words.ts';
 
 /** What runs as one and has scratch memory of its own: a native layer, or a ForeignNode. */
 interface Step {
@@ -88,7 +89,7 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
     }
     const node = report.foreignNodes.find(({ id }) => id === layer.foreignNode);
     const name = withoutProfile(node?.name ?? layer.name);
-    const title = node === undefined ? layer.name : `${node.title ?? node.name} (ForeignNode ${node.id})`;
+    const title = node === undefined ? layer.name : `${node.title ?? node.name} (${foreignNumber(node)})`;
     const step: Step = { name, title: oneLine(title), reads: [], writes: [], scratch: scratch.get(name) ?? 0 };
     addTensors(step, layer);
     if (layer.foreignNode !== null) foreign.set(layer.foreignNode, step);

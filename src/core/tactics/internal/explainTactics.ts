@@ -179,7 +179,7 @@ function candidateBlocks({ candidates, combinations, cached, skipped, line }: Ti
   }));
   return [
     { kind: 'text', text: whyUsed(candidates, used, combinations) },
-    ...table(['time#', 'kernel', 'types and layouts'], rows, 'candidate'),
+    ...table(['time#', 'types and layouts', 'kernel'], rows, 'candidate'),
     ...more(candidates.length),
     ...facts([
       ['Log', [{ text: `line ${line}`, to: { kind: 'log', line } }]],
@@ -202,7 +202,7 @@ function candidateBlocks({ candidates, combinations, cached, skipped, line }: Ti
 }
 
 const rowOf = ({ ms, layouts }: Candidate, kernel: string, isUsed: boolean) => ({
-  cells: [ms === null ? '' : timeText(ms), kernel, layouts],
+  cells: [ms === null ? '' : timeText(ms), layouts, kernel],
   ...(isUsed && { state: 'good' as const }),
 });
 

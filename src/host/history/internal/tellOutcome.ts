@@ -57,12 +57,11 @@ function successOffers(uri: vscode.Uri, engine: string | null): Offer[] {
   const graph: Offer = { title: 'Show Graph', act: () => executeCommand(commands.openGraph, uri) };
   const page: Offer = { title: 'Open Fusion Page', act: () => executeCommand(commands.openFusionPage, uri) };
   if (engine === null) return [graph, page];
-  const copied = async () => {
-    await vscode.env.clipboard.writeText(engine);
-    vscode.window.setStatusBarMessage('Path copied', 3000);
-  };
-  return [graph, page, { title: 'Reveal Engine', act: () => revealFile(engine) }, { title: 'Copy Path', act: copied }];
+  return [graph, page, { title: 'Reveal Engine', act: () => revealFile(engine) }];
 }
+
+/** A message has room for so many buttons; the graph's banner has all of them. */
+const mostOffers = 3;
 
 type Offer = vscode.MessageItem & { act: () => Thenable<unknown> };
 
@@ -80,5 +79,5 @@ function offersFor(uri: vscode.Uri, { folder, manifest }: Build, cause: NamedDia
     title: 'Show in Graph',
     act: () => vscode.commands.executeCommand(commands.openGraph, uri),
   };
-  return (cause?.nodes.length ?? 0) > 0 ? [show, ...offers] : offers;
+  return ((cause?.nodes.length ?? 0) > 0 ? [show, ...offers] : offers).slice(0, mostOffers);
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { commands } from '../../ids.ts';
 import { type LintFinding, lintSource, type SourceLanguage } from '../../../core/lint/lintSource.ts';
 
 const severities: Readonly<Record<LintFinding['code'], vscode.DiagnosticSeverity>> = {
@@ -26,7 +27,7 @@ function diagnosticOf(document: vscode.TextDocument, finding: LintFinding): vsco
   return diagnostic;
 }
 
-/** Replacements that do the same, for what is found in a range. */
+/** For what is found in a range: replacements that do the same, and the typed model that flags ask for. */
 export function fixesOf(
   document: vscode.TextDocument,
   language: SourceLanguage,
@@ -34,16 +35,31 @@ export function fixesOf(
   range: vscode.Range,
 ): vscode.CodeAction[] {
   return lintSource(document.getText(), language, target).flatMap((finding) => {
-    const { fix } = finding;
-    if (fix === null || rangeOf(document, finding).intersection(range) === undefined) return [];
-    const title = fix.text === '' ? `Remove ${finding.name}` : `Replace by ${fix.text}`;
-    const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-    action.edit = new vscode.WorkspaceEdit();
-    action.edit.replace(document.uri, rangeOf(document, fix), fix.text);
-    action.diagnostics = [diagnosticOf(document, finding)];
-    return [action];
+    const { fix, step } = finding;
+    if (rangeOf(document, finding).intersection(range) === undefined) return [];
+    const actions: vscode.CodeAction[] = [];
+    const offer = (title: string) => {
+      const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+      action.diagnostics = [diagnosticOf(document, finding)];
+      actions.push(action);
+      return action;
+    };
+    if (fix !== null) {
+      const edit = new vscode.WorkspaceEdit();
+      edit.replace(document.uri, rangeOf(document, fix), fix.text);
+      offer(fix.text === '' ? `Remove ${finding.name}` : `Replace by ${fix.text}`).edit = edit;
+    }
+    if (step?.trtlens[0] === 'precision')
+      offer(writeTyped).command = {
+        title: writeTyped,
+        command: commands.writeTypedModel,
+        arguments: [document.uri, step.command],
+      };
+    return actions;
   });
 }
+
+const writeTyped = 'Write the Typed Model and Its Command…';
 
 const rangeOf = (document: vscode.TextDocument, { start, end }: { start: number; end: number }): vscode.Range =>
   new vscode.Range(document.positionAt(start), document.positionAt(end));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { loadFiles } from '../../../../src/builder/store/loadBuild.ts';
 import { createReport, withMarkedTimes } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport, ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
 import { findSavings } from '../../../../src/core/fusion/internal/fusionSavings.ts';
@@ -6,7 +7,7 @@ import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerIn
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { savingOf, savingText } from '../../../../src/core/report/words.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
-import { readFixture } from '../../../support/fixtures.ts';
+import { fixturePath, modelPath, readFixture } from '../../../support/fixtures.ts';
 import { reportWith } from '../diff/reportWith.ts';
 import { handLayer, handReport } from '../scene/handReport.ts';
 
@@ -139,5 +140,24 @@ describe('against a build whose nodes are in more kernels', () => {
     expect(attention!.ms).toBe(-1);
     expect(saved([{ nodes: ['MatMul0'], averageMs: null }, { nodes: ['Softmax1', 'MatMul3'] }])[0]!.ms).toBeNull();
     expect(saved([])[0]!.ms).toBeNull();
+  });
+
+  // With an output inside of the attention of layers.1, on a GPU on which other work ran: the same layers take 1.35 times as long.
+  test('a build that is slower as a whole is no saving of a fusion', async () => {
+    const file = (name: string): string => fixturePath(`marked/${name}`);
+    const built = async (name: string) =>
+      (
+        await loadFiles({
+          onnx: modelPath('fp16_overflow_fp16'),
+          layers: file(`${name}.layers.json.gz`),
+          profile: file(`${name}.profile.json`),
+        })
+      ).report;
+    const { layers, problems } = withMarkedTimes(await built('plain'), await built('marked'));
+    const saved = layers.filter((layer) => layer.saved && layer.saved.ms !== null);
+    expect(saved.map(({ name }) => name)).toEqual(['_gemm_mha_v2_myl0_10']);
+    // Its four kernels there take 27.7 µs, it takes 5.14 µs.
+    expect(saved[0]!.saved!.ms! * 1000).toBeCloseTo(27.7 / 1.355 - 5.14, 0);
+    expect(problems.find(({ code }) => code === 'other-pace')?.message).toContain('take 1.35 times as long');
   });
 });

@@ -169,7 +169,7 @@ describe('scripts', () => {
     ['the end of a command', 'shell', './trtexec --onnx=a && run --fp16 | x --int8; y --best', []],
     ['comments', 'shell', '# trtexec --fp16\necho trtexec.log --fp16', []],
     ['another program of that name', 'shell', 'my-trtexec --fp16\ntrtexec2 --fp16', []],
-    ['Polygraphy', 'shell', 'polygraphy run a.onnx --trt --workspace 1G --fp16', ['gone --workspace']],
+    ['Polygraphy', 'shell', 'polygraphy run a.onnx --trt --workspace 1G --fp16', ['gone --workspace', 'gone --fp16']],
     [
       'a step of a workflow',
       'yaml',
@@ -179,6 +179,57 @@ describe('scripts', () => {
     ['a list in YAML', 'yaml', 'args:\n  - trtexec\n  - --onnx=a\n  - "--best"\nother: --int8', ['gone --best']],
   ] as const)('%s', (_, language, text, expected) => {
     expect(found(text, language)).toEqual(expected);
+  });
+
+  it.each<[string, SourceLanguage, string, string | null]>([
+    [
+      'a command',
+      'shell',
+      'trtexec --onnx="my model.onnx" --fp16 \\\n  --workspace=9 > log',
+      'precision import --apply my model.typed.onnx -- trtexec --onnx=my model.onnx --fp16 --workspace=9',
+    ],
+    [
+      'a variable in place of a model',
+      'shell',
+      'trtexec --onnx=$MODEL --best',
+      'precision import --apply MODEL.typed.onnx -- trtexec --onnx=MODEL.onnx --best',
+    ],
+    [
+      'INT8 without a calibration cache',
+      'shell',
+      'polygraphy convert a.onnx --int8 -o a.plan',
+      'quantization calibrate a.onnx --inputs SAMPLES -o a.int8.onnx',
+    ],
+    [
+      'INT8 with one',
+      'yaml',
+      'args:\n  - trtexec\n  - --onnx=b.onnx\n  - --int8\n  - --calib=b.cache\n',
+      'precision import --apply b.typed.onnx -- trtexec --onnx=b.onnx --int8 --calib=b.cache',
+    ],
+    [
+      'a list of words in Python',
+      'python',
+      'run(["trtexec", f"--onnx={path}", "--bf16"])',
+      'precision import --apply MODEL.typed.onnx -- trtexec --onnx=MODEL.onnx --bf16',
+    ],
+    [
+      'calls of the builder',
+      'python',
+      py('parse("m.onnx")\nc.set_flag(trt.BuilderFlag.INT8)\nc.set_flag(trt.BuilderFlag.FP16)\ncalib("m.cache")'),
+      'precision import --apply m.typed.onnx -- trtexec --onnx=m.onnx --fp16 --int8 --calib=m.cache',
+    ],
+    [
+      'calls in C++',
+      'cpp',
+      '#include <NvInfer.h>\nvoid f() { parse("m.onnx"); config->setFlag(nvinfer1::BuilderFlag::kFP16); }',
+      'precision import --apply m.typed.onnx -- trtexec --onnx=m.onnx --fp16',
+    ],
+    ['the run of an engine', 'shell', 'trtexec --loadEngine=a.plan --fp16', null],
+    ['a command without types', 'shell', 'trtexec --onnx=a.onnx --workspace=9', null],
+  ])('one step to the typed model: %s', (_, language, text, expected) => {
+    const steps = lintSource(text, language).flatMap(({ step }) => (step ? [step.trtlens.join(' ')] : []));
+    expect(steps).toEqual(expected === null ? [] : [expected]);
+    expect(lintSource(text, language, '10.6').some(({ step }) => step)).toBe(false);
   });
 
   it('a new flag is nothing for an old version, nor an old flag for a new one', () => {

@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { build } from '../../../../src/cli/build/build.ts';
 import { fusion } from '../../../../src/cli/fusion.ts';
 import { inspect } from '../../../../src/cli/inspect/inspect.ts';
 import { fromProviderOptions, toProviderOptions } from '../../../../src/core/build/buildCommand.ts';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
 import { runCommand } from '../../cli/runCommand.ts';
 
@@ -138,7 +139,10 @@ test("options of ONNX Runtime's providers become those of a build, and come back
     trt_profile_opt_shapes: 'a:b:4x3,ids:2',
     trt_profile_max_shapes: 'a:b:8x3,ids:4',
     trt_auxiliary_streams: '-1',
-    device_id: '0',
+    device_id: '1',
+    trt_dla_enable: '0',
+    trt_dump_subgraphs: '0',
+    trt_tactic_sources: '',
     trt_engine_cache_enable: '1',
     trt_layer_norm_fp32_fallback: '1',
   };
@@ -170,4 +174,51 @@ test("options of ONNX Runtime's providers become those of a build, and come back
   await expect(runCommand(build, 'any.onnx', ...flags)).rejects.toThrow('is not an object of options');
   writeFileSync(file, readFileSync(file, 'utf8').slice(1));
   await expect(runCommand(build, 'any.onnx', ...flags)).rejects.toThrow('is not JSON');
+});
+
+describe('what ONNX Runtime 1.20.2 wrote with TensorRT 10.6 on an H100, of a model with a node that TensorRT lacks', () => {
+  const file = (name: string): string => fixturePath(`ort/split/${name}`);
+
+  test('the engine in the EPContext model', async () => {
+    const { code, out } = await runCommand(inspect, file('model_ctx.onnx'), '--tensorrt', '10.6.0', '--json');
+    expect(code).toBe(0);
+    const engine = { kind: 'engine', tensorrt: { version: '10.6.0' } };
+    expect(JSON.parse(out)).toMatchObject({ contexts: [{ file: null, hardware: '9.0', engine }] });
+  });
+
+  test('only the last part is in it, which is said', async () => {
+    const { out } = await runCommand(
+      fusion,
+      '--onnx',
+      file('model.onnx'),
+      '--ort-log',
+      file('model_ctx.onnx'),
+      '--json',
+    );
+    const { nodes, problems } = JSON.parse(out) as FusionReport;
+    const inside = nodes.filter(({ placement }) => placement?.provider === 'TensorrtExecutionProvider');
+    expect(inside.map(({ name }) => name)).toEqual(['tanh', 'fc1', 'relu3', 'fc2']);
+    expect(problems.map(({ code }) => code)).toEqual(['part-of-context']);
+    expect(problems[0]!.message).toContain('it has "d" in place of "x"');
+  });
+
+  test('the log has both parts and what runs elsewhere', async () => {
+    const { out } = await runCommand(fusion, '--onnx', file('model.onnx'), '--log', file('log.txt.gz'), '--json');
+    const { nodes } = JSON.parse(out) as FusionReport;
+    const others = nodes.filter(({ placement }) => placement?.provider !== 'TensorrtExecutionProvider');
+    expect(others.map(({ name, placement }) => [name, placement?.provider])).toEqual([['det', 'CPUExecutionProvider']]);
+  });
+
+  test('its options as a session lists them', () => {
+    const { options, notes } = fromProviderOptions(
+      JSON.parse(readFileSync(file('options.json'), 'utf8')) as Record<string, string>,
+    );
+    expect(options).toEqual({
+      precision: 'fp16',
+      workspace: 1024,
+      optimizationLevel: 3,
+      timingCache: '/home/ann/split',
+    });
+    expect(notes.filter((note) => note.includes('no counterpart'))).toEqual([]);
+  });
 });

@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../scene/graphBuilder.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
 import { fateSentence } from '../../../../src/core/report/words.ts';
+import { modelPath } from '../../../support/fixtures.ts';
 
 describe('fateSentence', () => {
   const data = graphOf(
@@ -42,4 +50,26 @@ describe('fateSentence', () => {
       }
     }
   });
+});
+
+it('calls a region that the log lists among the layers of the DLA a DLA loadable', async () => {
+  // The log's form is that of public reports from Jetsons (`[DlaLayer] {ForeignNode[…]}`); no build with a DLA is at hand.
+  const name = '{ForeignNode[/conv1/Conv.../layer4/layer4.1/relu_1/Relu]}';
+  const log = readBuildLog(
+    [
+      '---------- Layers Running on DLA ----------',
+      `[DlaLayer] ${name}`,
+      '[GpuLayer] REDUCE: /avgpool/GlobalAveragePool',
+    ]
+      .map((line) => `[11/24/2026-10:00:00] [V] [TRT] ${line}\n`)
+      .join(''),
+  ).value;
+  const { value: layerInfo } = readLayerInfo(
+    JSON.stringify({ Layers: [name, '/avgpool/GlobalAveragePool'], Bindings: [] }),
+  );
+  const { value: model } = await readModel(bytesOf(readFileSync(modelPath('resnet18'))));
+  const report = createReport({ model: model!, modelFile: 'resnet18.onnx', log, layerInfo });
+  expect(report.foreignNodes).toMatchObject([{ device: 'dla', title: expect.stringMatching(/ \(DLA\)$/) }]);
+  expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \(/);
+  expect(formatReport(report)).toMatch(/DLA loadable 0, derived/);
 });

@@ -3,7 +3,8 @@ import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { joinProfile } from '../../../../src/core/fusion/internal/profileJoin.ts';
 import { engineLayer, layerInfo } from '../fusion/buildEngine.ts';
 import { buildModel } from '../fusion/buildModel.ts';
-import { captures, reportOf } from '../fusion/loadCapture.ts';
+import { captures, inputOf, reportOf } from '../fusion/loadCapture.ts';
+import { estimateMemory } from '../../../../src/core/report/internal/memoryDocument.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 import { summarySentence } from '../../../../src/core/report/words.ts';
 
@@ -65,6 +66,22 @@ describe('formatReport', () => {
       '1 engine layer: 1 single-node layer. Of 2 nodes, 1 is in a single-node layer, 1 was folded, 0 are unknown.',
     );
   });
+});
+
+// docs/how-to-where-the-memory-goes.md says how far the estimate reaches.
+it('estimates the memory that most captures record', { timeout: 60_000 }, async () => {
+  const ratios: number[] = [];
+  for (const capture of captures()) {
+    const input = await inputOf(capture);
+    const recorded = input?.log?.memory.activation;
+    if (!recorded || input?.log === undefined) continue;
+    const report = (await reportOf(capture))!;
+    if (report.layers.length > 0) ratios.push(estimateMemory(report, input.log).total / recorded);
+  }
+  const count = (fits: (ratio: number) => boolean): number => ratios.filter(fits).length;
+  const counts = [ratios.length, count((ratio) => ratio === 1), count((ratio) => Math.abs(ratio - 1) <= 0.15)];
+  expect([...counts, count((ratio) => ratio > 1)]).toEqual([81, 70, 75, 4]);
+  expect(Math.max(...ratios)).toBeLessThan(1.37);
 });
 
 describe('joinProfile', () => {

@@ -1,9 +1,13 @@
+import { defaultLayout, type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
 import { type Columns, columnsIn } from '../../../../src/core/picture/graph/scene.ts';
-import { type GraphModel, noColumns } from '../graphModel.ts';
+import { type Drawn, type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';
+
+/** So many boxes are placed in a few milliseconds, sooner than a worker starts. */
+export const few = 1000;
 
 /** More modules than these are not tried, and after so many in a row that do not fit no more. */
 const [most, mostFailed] = [40, 5];
@@ -19,33 +23,66 @@ const taller = 1.4;
 
 /**
  * The modules to open at first: as many as fit the screen with readable names. Columns are as tall as the screen, or
- * taller where even closed modules do not fit: then one goes on by scrolling down.
+ * taller where even closed modules do not fit: then one goes on by scrolling down. Drafts tell what fits about; the
+ * picture itself, where it has few boxes, is then laid out once.
  */
-export function firstOpen(model: GraphModel, stage: Stage): Opening {
+export function firstOpen(model: GraphModel, stage: Stage): Opening & { drawn: Drawn | null } {
   const { modules, byId } = model.hierarchy;
-  let room = (stage.size.height - 2 * margin - labelRoom) / leastScale;
   const wide = (stage.size.width - 2 * margin) / leastScale;
-  const picture = (open: ReadonlySet<string>) => {
-    const { scene, input } = model.request(open, noColumns, room);
-    return { scene, layout: nestedLayout(input) };
+  const high = (stage.size.height - 2 * margin) / leastScale - labelRoom;
+  let room = high;
+  /** null: the boxes alone fill more than the screen. */
+  const draft = (open: readonly string[]): Draft | null => {
+    const { scene, input } = model.request(new Set(open), noColumns, room);
+    if (open.length > 0 && areaOf(input) > wide * high) return null;
+    return { scene, input, layout: nestedLayout({ ...input, options: { ...input.options, draft: true } }) };
   };
-  let open = new Set<string>();
-  let best = picture(open);
-  for (let i = 0; i < 12 && best.layout.totalWidth > wide && best.layout.begins.includes(1); i++) {
+  const fits = ({ totalWidth, totalHeight }: LayoutResult) =>
+    stage.scaleFor(totalWidth, totalHeight + labelRoom, margin) >= leastScale;
+  // Each has one open module more than the one before.
+  const drafts = [draft([])!];
+  for (let i = 0; i < 12 && drafts[0]!.layout.totalWidth > wide && drafts[0]!.layout.begins.includes(1); i++) {
     room *= taller;
-    best = picture(open);
+    drafts[0] = draft([])!;
   }
+  const open: string[] = [];
   let failed = 0;
   for (const id of openingOrder(model.hierarchy).slice(0, most)) {
     const { parent } = modules[byId.get(id)!]!;
-    if (parent > 0 && !open.has(modules[parent]!.id)) continue;
-    const more = new Set([...open, id]);
-    const tried = picture(more);
-    if (stage.scaleFor(tried.layout.totalWidth, tried.layout.totalHeight + labelRoom, margin) >= leastScale) {
-      [open, best, failed] = [more, tried, 0];
+    if (parent > 0 && !open.includes(modules[parent]!.id)) continue;
+    const tried = draft([...open, id]);
+    if (tried !== null && fits(tried.layout)) {
+      open.push(id);
+      drafts.push(tried);
+      failed = 0;
     } else if (++failed === mostFailed) break;
   }
-  return { open, columns: columnsIn(model.graph, model.hierarchy, best.scene, best.layout.begins) };
+  const opening = (layout: LayoutResult, drawn: Drawn | null) => ({
+    open: new Set(open),
+    columns: columnsIn(model.graph, model.hierarchy, drafts.at(-1)!.scene, layout.begins),
+    drawn,
+  });
+  for (;;) {
+    const { scene, input, layout } = drafts.at(-1)!;
+    if (scene.kind.length > few) return opening(layout, null);
+    // As the picture will be laid out from now on, with these columns.
+    const drawn = nestedLayout({ ...input, begins: layout.begins, options: defaultLayout });
+    if (open.length === 0 || fits(drawn)) return opening(drawn, { scene, layout: drawn });
+    open.pop();
+    drafts.pop();
+  }
+}
+
+interface Draft extends Drawn {
+  input: LayoutInput;
+}
+
+/** What closed boxes take, with the space around them. */
+function areaOf({ open, width, height, options: { gap, rowGap } }: LayoutInput): number {
+  let sum = 0;
+  for (let item = 0; item < width.length; item++)
+    if (open[item] === 0) sum += (width[item]! + gap) * (height[item]! + rowGap);
+  return sum;
 }
 
 /** The modules that open with one: of a repetition also its first block, since that says most when seen from the inside. */

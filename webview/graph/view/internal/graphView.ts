@@ -1,6 +1,7 @@
 import { searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
 import type { OverlayKind } from '../../../../src/core/picture/graph/overlay.ts';
 import type { ViewData } from '../../../../src/core/picture/graph/viewData.ts';
+import type { Scene } from '../../../../src/core/picture/graph/scene.ts';
 import type { LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import type { GraphAction } from '../../../../src/protocol/graphActions.ts';
 import type { Building, ViewHost } from '../../../../src/protocol/views.ts';
@@ -21,7 +22,7 @@ import type { Inspector, Subject } from '../../panels/inspector.ts';
 import type { PlaceBar } from '../../panels/placeBar.ts';
 import { CarryOver } from '../carryOver.ts';
 import { firstFault } from '../faultyPoints.ts';
-import { GraphModel, noColumns, type Picture } from '../graphModel.ts';
+import { type Drawn, GraphModel, noColumns, type Picture } from '../graphModel.ts';
 import type { GraphTree } from '../graphTree.ts';
 import { crumbsOf } from './crumbs.ts';
 import { describeModel, showLegend } from './describeModel.ts';
@@ -94,6 +95,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   #open = new Set<string>();
   /** What began columns on the first picture: opening modules moves nothing to another column. */
   #columns = noColumns;
+  /** The picture of new data, where it has been laid out already. */
+  #first: Drawn | null = null;
   #overlay: OverlayKind = 'fusion';
   #sizes = { page: { width: 0, height: 0 }, stage: { width: 0, height: 0 } };
   readonly selecting: GraphSelection;
@@ -237,11 +240,13 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     } else {
       if (before !== null) this.#marks.clear();
       this.selecting.forget();
-      ({ open: this.#open, columns: this.#columns } = firstOpen(model, this.stage));
+      ({ open: this.#open, columns: this.#columns, drawn: this.#first } = firstOpen(model, this.stage));
       this.pointer.focusedKey = '';
       const fault = firstFault(model.faults);
       if (fault !== undefined) {
+        const before = this.#open.size;
         for (const id of modulesAround(model, fault)) this.#open.add(id);
+        if (this.#open.size > before) this.#first = null;
         look = () => {
           showFirst(model, this.stage);
           showItem(model, this.stage, model.picture!.scene.itemOfPoint[fault]!);
@@ -256,6 +261,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   building(building: Building | null): void {
     this.#building = building;
     this.#parts.state.building(building);
+    this.#parts.figures.building(building !== null);
     if (showBuilding(building, this.#model, this.#marks)) this.redraw();
   }
 
@@ -347,9 +353,8 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
 
   #relayout(then: () => void, { atOnce = false } = {}): void {
     const model = this.#model!;
-    const { scene, input } = model.request(this.#open, this.part.isActive ? noColumns : this.#columns);
     this.#then = then;
-    const place = (layout: LayoutResult) => {
+    const place = (scene: Scene, layout: LayoutResult) => {
       if (this.#model !== model) return;
       model.setPicture(scene, layout);
       this.stage.limit(layout.totalWidth, layout.totalHeight);
@@ -363,7 +368,11 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       this.painter.restamp();
       performance.mark('graph-painted');
     };
-    this.#worker.layout(input, place, atOnce);
+    const first = this.#first;
+    this.#first = null;
+    if (first !== null) return place(first.scene, first.layout);
+    const { scene, input } = model.request(this.#open, this.part.isActive ? noColumns : this.#columns);
+    this.#worker.layout(input, (layout) => place(scene, layout), atOnce);
   }
 
   frame(): Frame | null {

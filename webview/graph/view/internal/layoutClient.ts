@@ -1,11 +1,9 @@
 import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import { type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import { few } from './firstOpen.ts';
 import code from 'worker:./layoutWorker.ts';
 
 type Answer = { id: number; result: LayoutResult } | { id: number; error: string };
-
-/** So many boxes are placed in a few milliseconds, sooner than a worker starts. */
-const few = 1000;
 
 /**
  * Layouts in a worker, so that the page answers while a large one is made. Only the newest request is answered: what

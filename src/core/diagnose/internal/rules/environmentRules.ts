@@ -9,6 +9,46 @@ const CONTAINER =
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'kernel-library',
+    code: 'library-mismatch',
+    pattern: /validateCaskKLibSize|createCaskKernelLibrary\w*[^\n]*Error Code/,
+    cause: 'The library of kernels that TensorRT loads while it builds is not the one of this version, or is damaged.',
+    advice:
+      'Install one TensorRT and remove the others from the path of the loader (PATH, LD_LIBRARY_PATH): the builder resources must have the version of nvinfer. The version in the name of trtexec and that of the package must agree.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#4572',
+  },
+  {
+    id: 'provider-libraries',
+    code: 'library-missing',
+    pattern: /Please install TensorRT libraries as mentioned in the GPU requirements page/,
+    cause: 'ONNX Runtime cannot load the libraries of TensorRT, and goes on without its TensorRT provider.',
+    advice:
+      "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
+    source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
+  },
+  {
+    id: 'provider-decryption',
+    code: 'library-missing',
+    pattern: /TensorRT EP could not open shared library from/,
+    cause: 'The TensorRT provider is to decrypt cached engines, and cannot load the library for that.',
+    advice:
+      'Set trt_engine_decryption_enable to 0, or trt_engine_decryption_lib_path to the library. In C and C++ set every field of OrtTensorRTProviderOptions: one that is not set has any value.',
+    source: 'microsoft/onnxruntime#9364',
+  },
+  {
+    id: 'builder-flag-unknown',
+    code: 'library-mismatch',
+    pattern: /condition: int\(builderFlag\) >= 0|EnumMax<BuilderFlag>/,
+    once: true,
+    cause:
+      'The program asks for a builder flag that this TensorRT does not have: both were made for different versions.',
+    advice:
+      'Use one version for all: `pip list | grep -i tensorrt` must show one version of tensorrt, its bindings and its libraries; update Polygraphy.',
+    sure: 'likely',
+    source: 'yuvraj108c/ComfyUI-Upscaler-Tensorrt#60',
+  },
+  {
     id: 'library-differs',
     code: 'library-mismatch',
     pattern:
@@ -167,7 +207,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Unable to load library: (?<file>\S+?):? |(?<!\S)(?<file2>\S+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<!\S)(?<file2>\S+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
     named: (m) => ({
       values: { file: Object.values(m.groups!).find((one) => one !== undefined) },
     }),

@@ -1,4 +1,5 @@
-import { OPERATOR_REPAIRS } from '../gpuSupport.ts';
+import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
+import { OPERATOR_ROWS } from '../operatorTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
@@ -30,6 +31,21 @@ const RETRAIN =
 
 /** Operators, and forms of operators, that a version does not have. */
 export const OPERATOR_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'engine-plugin',
+    code: 'plugin-missing',
+    pattern:
+      /Cannot deserialize plugin since corresponding IPluginCreator not found|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
+    cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
+    advice: {
+      deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+      triton: 'Preload the plugin library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
+      trtexec: 'Load its library: --staticPlugins=LIB or --dynamicPlugins=LIB.',
+      other:
+        "Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others.",
+    },
+    source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp',
+  },
   {
     id: 'plugin-name-mismatch',
     code: 'plugin-missing',
@@ -228,6 +244,21 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'operator-later',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    when: ({ op = '', version, product }) =>
+      product !== 'tensorrt-rtx' &&
+      sinceOf(op) !== undefined &&
+      (version === null || versionNumber(version) < versionNumber(sinceOf(op)!)),
+    named: (_, __, { op = '' }) => ({ values: { since: sinceOf(op) } }),
+    cause: 'This TensorRT[[ ({version})]] does not have the operator {op} of this node yet: {since} and later do.',
+    advice: 'Use TensorRT {since} or later, or export with an earlier opset, which writes it with older operators.',
+    repair: OPERATOR_REPAIRS,
+    sure: 'likely',
+    source: 'onnx-tensorrt docs/operators.md by version',
+  },
+  {
     id: 'operator-unknown',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
@@ -243,4 +274,10 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
   if (plugins.includes(op)) return undefined;
   const words = (op.match(/[A-Z]?[a-z]+|[A-Z]{3,}/g) ?? []).filter((word) => word.length > 3 && word !== 'Plugin');
   return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
+}
+
+/** The first version that has an operator, of those that both products have; undefined: none, or all. */
+function sinceOf(op: string): string | undefined {
+  const [since = '-', rtx] = (OPERATOR_ROWS[op] ?? '').split(' ');
+  return rtx === 'y' && /^\d/.test(since) && (since !== '8.6' || op === 'LayerNormalization') ? since : undefined;
 }

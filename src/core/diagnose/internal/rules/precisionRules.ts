@@ -82,6 +82,16 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT, ONNX Runtime',
   },
   {
+    id: 'calibration-no-tensor',
+    code: 'calibration-missing',
+    pattern: /(?:Unexpected exception|what\(\):) +(?:_Map_base::at|invalid unordered_map<K, T> key)/,
+    cause: 'A tensor that is to be INT8 has no scale: the calibration saw no data, or its cache is of another network.',
+    advice:
+      'Check that the calibrator gives at least one batch and that its images are found; delete the calibration cache. Where layers get INT8 by hand, calibrate without such requests first.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3837, pytorch/TensorRT#2782, wang-xinyu/tensorrtx#892',
+  },
+  {
     id: 'calibration-missing',
     code: 'calibration-missing',
     pattern:

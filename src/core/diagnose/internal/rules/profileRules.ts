@@ -80,7 +80,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'profile-missing',
     code: 'profile-missing',
     pattern: /no optimization profile has been defined|dynamic input is missing dimensions in profile (?<profile>\d+)/,
-    named: (_, text) => ({ values: { input: /([^\s:]+): dynamic input is missing/.exec(text)?.[1] } }),
+    named: (_, text) => ({ values: { input: /([^\s:(]+): dynamic input is missing/.exec(text)?.[1] } }),
     cause: 'The network has dynamic inputs[[ ({input})]] but no optimization profile for them.',
     advice: GIVE_SHAPES,
     source: 'NVIDIA/TensorRT#1167, #532',
@@ -214,7 +214,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'profile-inconsistent',
     code: 'profile-inconsistent',
     pattern:
-      /MIN<=OPT<=MAX|condition: profile->isValid|Dimension mismatch for tensor (?<input>\S+) and profile|tensor (?<input2>\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch|(?:Min|Max) value of this profile is not valid/,
+      /MIN<=OPT<=MAX|kMIN <= kOPT <= kMAX|condition: profile->isValid|Dimension mismatch for tensor (?<input>\S+) and profile|tensor (?<input2>\S+) has \d+ dimensions but profile|is inconsistent with other shapes|IOptimizationProfile::|optimization profile is invalid|Static dimension mismatch|(?:Min|Max) value of this profile is not valid/,
     named: (m, text) => ({
       values: {
         input:

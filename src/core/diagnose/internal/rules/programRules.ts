@@ -201,7 +201,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|a bytes-like object is required, not 'NoneType'|Assertion [`'](?:engine|network|serialized\w*|plan)(?: !=? ?nullptr)?' failed/,
+      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'|Assertion [`'](?:engine|network|serialized\w*|plan)(?: !=? ?nullptr)?' failed/,
     cause:
       'The build gave no engine (None), and the script goes on with it: the cause is an error that TensorRT printed before.',
     advice:
@@ -219,6 +219,26 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     advice:
       'Give dims in config.pbtxt as the engine has them, without the batch where max_batch_size is above 0; -1 where the profile is dynamic. Or remove the inputs and outputs: Triton completes the configuration of an engine itself.',
     source: 'Triton, model_config_utils.cc',
+  },
+  {
+    id: 'triton-inputs',
+    code: 'profile-inconsistent',
+    pattern:
+      /unable to load model '(?<model>[^']+)', configuration expects (?<have>\d+) (?<kind>inputs|outputs), model provides (?<want>\d+)/,
+    cause:
+      'The model configuration (config.pbtxt) of {model} does not fit the engine, which has {want} {kind}; the configuration has {have}.',
+    advice:
+      'Give every input and output of the engine in config.pbtxt, or remove them all: Triton completes the configuration of an engine itself.',
+    source: 'Triton, tensorrt_backend and model_config_utils.cc',
+  },
+  {
+    id: 'provider-fallback-disabled',
+    code: 'unsupported-op',
+    pattern: /assigned to the default CPU EP, but fallback to CPU EP has been explicitly disabled/,
+    cause: 'Some nodes are not taken by the TensorRT provider, and the session may not run them on the CPU.',
+    advice:
+      'Unset session.disable_cpu_ep_fallback, or add the CUDA provider. Set log_severity_level=0: the log then lists the provider of each node. `trtlens check` says which operators the provider lacks.',
+    source: 'ONNX Runtime inference_session.cc',
   },
   {
     id: 'tf-trt-unknown-dimension',
@@ -244,10 +264,45 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'pybind11; NVIDIA/TensorRT#2727',
   },
   {
+    id: 'deepstream-library',
+    code: 'library-missing',
+    pattern: /dlsym failed to get func (?<name>\w+)|NVDSINFER_CUSTOM_LIB_FAILED/,
+    once: true,
+    cause:
+      'The custom library of nvinfer lacks the function[[ {name}]] that its configuration names; the engine is not what fails.',
+    advice:
+      'Set custom-lib-path to the library that has it, and parse-bbox-func-name (or engine-create-func-name) to its exact name; `nm -D LIB | grep NvDsInfer` lists the names. Build the library against this DeepStream.',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; grimoire/mmdetection-to-tensorrt#119',
+  },
+  {
+    id: 'torch-tensorrt-operators',
+    code: 'unsupported-op',
+    pattern:
+      /Unsupported operators? listed below|Method requested cannot be compiled (?:end to end )?by (?:Torch-)?TensorRT|VerifyConverterSupportForBlock\(g->block\(\)\) to be true/,
+    once: true,
+    cause: 'Torch-TensorRT has no converter for some operators of the module; the log lists them (aten::…).',
+    advice:
+      'Leave them to PyTorch: compile without require_full_compilation, or name them in torch_executed_ops. The Dynamo front end (ir="dynamo") has more converters.',
+    source: 'pytorch/TensorRT core/compiler.cpp',
+  },
+  {
+    id: 'torch2trt-converter',
+    code: 'unsupported-op',
+    pattern: /has no attribute '_trt'|known unsupported method (?<name>[\w.]+)/,
+    once: true,
+    named: (m, text) => ({
+      values: { name: m.groups!['name'] ?? /known unsupported method ([\w.]+)/.exec(text)?.[1] },
+    }),
+    cause: 'A method that the model calls has no converter in torch2trt[[: {name}]].',
+    advice:
+      'Rewrite the module without it, add a converter (`@tensorrt_converter`), or go by ONNX: torch.onnx.export, then trtexec.',
+    source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py',
+  },
+  {
     id: 'provider-failed',
     code: 'failed',
     pattern:
-      /TensorRT EP (?:failed to create|could not build|could not deserialize) engine|EP_FAIL : (?<why>[^\n]+)|Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
+      /TensorRT EP (?:failed to create|could not build|could not deserialize) engine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
     cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
     advice:
       'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',

@@ -22,17 +22,24 @@ export interface Level {
 /** Width that a passing line keeps free. */
 const lineWidth = 6;
 
-/** Places one level: order within rows, places across, heights of rows. `topRow`: row 0 holds ports on the upper border. */
+/**
+ * Places one level: order within rows, places across, heights of rows. `topRow`: row 0 holds ports on the upper border.
+ * With `room` only the heights and columns are right; a draft has no lines.
+ */
 export function layeredLevel(input: LevelInput, options: LayoutOptions, topRow: boolean, bottomRow: boolean): Level {
+  const { gap, room, draft = false } = options;
   const chains = buildChains(input);
   const graph = rowGraph(input, chains);
-  orderRanks(graph);
   const width = new Float32Array(chains.vertices);
-  const line = new Uint8Array(chains.vertices).fill(1);
   width.set(input.width);
   width.fill(lineWidth, input.count);
-  line.set(input.port);
-  const x = placeRanks(graph, width, line, options.gap);
+  let x: Float64Array = new Float64Array(chains.vertices);
+  if (room === undefined) {
+    orderRanks(graph, draft);
+    const line = new Uint8Array(chains.vertices).fill(1);
+    line.set(input.port);
+    x = placeRanks(graph, width, line, gap, draft);
+  }
   const rows = placeRows(input, chains, graph, x, width, options, topRow, bottomRow);
   const top = new Float64Array(input.count);
   const begins = new Int8Array(input.count);
@@ -47,6 +54,12 @@ export function layeredLevel(input: LevelInput, options: LayoutOptions, topRow: 
     begins,
     width: rows.width,
     height: rows.height,
-    ...drawPieces(input, chains, graph, x, rows),
+    ...(draft || room !== undefined ? noPieces(input) : drawPieces(input, chains, graph, x, rows)),
   };
 }
+
+const noPieces = ({ lineFrom }: LevelInput): Pick<Level, 'pieces' | 'lineStart' | 'linePieces'> => ({
+  pieces: new Float32Array(0),
+  lineStart: new Int32Array(lineFrom.length + 1),
+  linePieces: new Int32Array(0),
+});

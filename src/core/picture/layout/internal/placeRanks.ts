@@ -8,9 +8,16 @@ export const docks = 0.35;
  * neighbors, rows keep their order and distances. Four alignments (from above and below, leftmost and rightmost), each
  * compacted by longest paths over its blocks, are averaged. Returns centers, the smallest left edge at 0. Linear.
  *
- * `line[v]` is 1 for a vertex that stands for an edge passing a row: two of them in a row are never bent apart.
+ * `line[v]` is 1 for a vertex that stands for an edge passing a row: two of them in a row are never bent apart. A draft
+ * is the mean alone.
  */
-export function placeRanks(graph: RowGraph, width: Float32Array, line: Uint8Array, gap: number): Float64Array {
+export function placeRanks(
+  graph: RowGraph,
+  width: Float32Array,
+  line: Uint8Array,
+  gap: number,
+  draft = false,
+): Float64Array {
   const count = graph.order.length;
   const place = new Int32Array(count);
   const row = new Int32Array(count);
@@ -29,7 +36,18 @@ export function placeRanks(graph: RowGraph, width: Float32Array, line: Uint8Arra
       layouts.push(compact(context, root, leftmost));
     }
   }
-  const all = [balance(layouts, width), ...layouts];
+  const mean = balance(layouts, width);
+  const best = draft ? mean : straightest(context, [mean, ...layouts]);
+  const { low } = extent(best, width);
+  return best.map((at) => at - low);
+}
+
+/** So much wider than their mean one of the four may be, where its lines run less to the side. */
+const mostWider = 1.2;
+
+/** Moves the boxes of each closer to their neighbors, and gives the one whose lines run least to the side: the first, or one about as wide. */
+function straightest(context: Context, all: Float64Array[]): Float64Array {
+  const { width } = context;
   for (const x of all) relax(context, x);
   let best = all[0]!;
   const widest = mostWider * extent(best, width).length;
@@ -38,12 +56,8 @@ export function placeRanks(graph: RowGraph, width: Float32Array, line: Uint8Arra
     const own = bends(context, x);
     if (own < least && extent(x, width).length <= widest) [best, least] = [x, own];
   }
-  const { low } = extent(best, width);
-  return best.map((at) => at - low);
+  return best;
 }
-
-/** So much wider than their mean one of the four may be, where its lines run less to the side. */
-const mostWider = 1.2;
 
 /** How far lines run to the side beyond the boxes at their ends, all together. */
 function bends({ graph: { upStart, up }, width, line }: Context, x: Float64Array): number {
