@@ -237,7 +237,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     pattern: /assigned to the default CPU EP, but fallback to CPU EP has been explicitly disabled/,
     cause: 'Some nodes are not taken by the TensorRT provider, and the session may not run them on the CPU.',
     advice:
-      'Unset session.disable_cpu_ep_fallback, or add the CUDA provider. Set log_severity_level=0: the log then lists the provider of each node. `trtlens check` says which operators the provider lacks.',
+      'Unset session.disable_cpu_ep_fallback, or add the CUDA provider. Set log_severity_level=0: the log then lists the provider of each node.',
     source: 'ONNX Runtime inference_session.cc',
   },
   {
