@@ -1,13 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { loadFiles } from '../../src/builder/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { judge } from '../support/runtime.ts';
-
-/** Models in which FP16 breaks for a known reason, what repairs them, and what an H200 gave (TensorRT 10.6). */
-const faults = readdirSync(fixturePath('faults'));
 
 interface Fault {
   culprits: string[];
@@ -18,10 +15,12 @@ interface Fault {
   nonfinite_in_all_fp16: string[];
   /** What engines on the GPU gave: with the fix, all in FP16, and with the flag `--fp16`. */
   variants: Record<string, { finite: boolean; error: number | null }>;
+  /** The rules that repair it. */
+  fixed: string;
 }
 
-const read = (fault: string): Fault =>
-  JSON.parse(readFileSync(fixturePath(`faults/${fault}/fault.json`), 'utf8')) as Fault;
+/** Models in which FP16 breaks for a known reason, what repairs them, and what an H200 gave (TensorRT 10.6). */
+const faults = JSON.parse(readFileSync(fixturePath('faults/faults.json'), 'utf8')) as Record<string, Fault>;
 
 const judgeFault = (fault: string, options = {}): Promise<AccuracyReport> =>
   judge(fixturePath(`faults/${fault}/model.onnx`), [fixturePath(`faults/${fault}/inputs.npz`)], options);
@@ -35,8 +34,7 @@ function agrees(predicted: number, { finite, error }: Fault['variants'][string])
   return predicted === measured || (predicted <= 2 * measured && measured <= 2 * predicted);
 }
 
-describe.each(faults)('%s', (fault) => {
-  const truth = read(fault);
+describe.each(Object.entries(faults))('%s', (fault, truth) => {
   const { variants } = truth;
   const known = truth.on_tensorrt?.culprits ?? truth.culprits;
 
@@ -63,8 +61,7 @@ describe.each(faults)('%s', (fault) => {
     // There log(1 + exp(x)) is one kernel, which keeps exp(x) in FP32: the simulation stores every value.
     if (fault === 'softplus_exp') expect([all, variants['fp16_all']!.finite]).toEqual([Infinity, true]);
     else expect([fault, agrees(all, variants['fp16_all']!), all]).toEqual([fault, true, all]);
-    const rules = readFileSync(fixturePath(`faults/${fault}/fixed.trtprec`), 'utf8');
-    const fixed = worst(await judgeFault(fault, { rules, maxRuns: 1 }));
+    const fixed = worst(await judgeFault(fault, { rules: truth.fixed, maxRuns: 1 }));
     expect([fault, agrees(fixed, variants['fixed']!), fixed]).toEqual([fault, true, fixed]);
   });
 });
@@ -84,7 +81,7 @@ test.each(['clip_hides_overflow', 'cumsum_phase', 'softplus_exp'])(
 
 test('an overflow that does no harm is nobody’s fault', async () => {
   const report = await judgeFault('gelu_tanh_cube_harmless');
-  const { nonfinite_in_all_fp16: overflowing } = read('gelu_tanh_cube_harmless');
+  const { nonfinite_in_all_fp16: overflowing } = faults['gelu_tanh_cube_harmless']!;
   expect(report.nodes.filter(({ role }) => role !== 'fine')).toEqual([]);
   const overflows = report.nodes.filter(({ overflow }) => overflow).map(({ name }) => name);
   expect(overflowing).toEqual(expect.arrayContaining(overflows));
@@ -100,7 +97,7 @@ test('a build as a second opinion: what its kernel holds explains why the engine
   });
   const report = await judgeFault('softplus_exp', { build });
   expect(report.level).toBe('kernel');
-  expect([worst(report), agrees(worst(report), read('softplus_exp').variants['fp16_all']!)]).toEqual([
+  expect([worst(report), agrees(worst(report), faults['softplus_exp']!.variants['fp16_all']!)]).toEqual([
     worst(report),
     true,
   ]);

@@ -1,6 +1,6 @@
 // The rule `accuracy` of a gate, which runs the model in ONNX Runtime.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { GateResult } from '../../src/core/gate/gateFile.ts';
@@ -18,10 +18,14 @@ beforeAll(async () => {
   for (const [name, file] of [
     ['encoder.onnx', 'model.onnx'],
     ['samples.npz', 'inputs.npz'],
-    ['encoder.trtprec', 'fixed.trtprec'],
     ['layers.json.gz', 'h200.fp16_all.layers.json.gz'],
   ] as const)
     copyFileSync(fixturePath(`faults/ln_pow_outlier/${file}`), join(folder, name));
+  const faults = JSON.parse(readFileSync(fixturePath('faults/faults.json'), 'utf8')) as Record<
+    string,
+    { fixed: string }
+  >;
+  writeFileSync(join(folder, 'encoder.trtprec'), faults['ln_pow_outlier']!.fixed);
   const { stdout } = trtlens('fusion', '--onnx', 'encoder.onnx', '--layers', 'layers.json.gz', '--json');
   writeFileSync(join(folder, 'report.json'), stdout);
 });

@@ -2,7 +2,7 @@
 import { addTo } from '../base/addTo.ts';
 import type { Problem } from '../base/problem.ts';
 import { counted } from '../base/text.ts';
-import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
+import { emptyModel, type OnnxModel } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../formats/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../formats/tensorrt/readLayerLine.ts';
 import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
@@ -193,17 +193,7 @@ function builtShapesOf({ builtShapes }: ReportInput, log: BuildLog | undefined):
 }
 
 /** What the engine's names are read against where there is no ONNX file. */
-export const noModel: OnnxModel = {
-  irVersion: 0,
-  producer: '',
-  producerVersion: '',
-  domain: '',
-  opsets: [],
-  metadata: [],
-  graph: { name: '', path: '', nodes: [], inputs: [], outputs: [], values: [], initializers: [] },
-  functions: [],
-  nodes: [],
-};
+export const noModel: OnnxModel = emptyModel();
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(

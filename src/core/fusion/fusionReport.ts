@@ -478,3 +478,29 @@ const contradictions = new Set(['other-model', 'other-build']);
 /** Whether the inputs of a report can be of one build. */
 export const fitsInputs = ({ problems }: FusionReport): boolean =>
   !problems.some(({ code }) => contradictions.has(code));
+
+/**
+ * Milliseconds of each node, in the report's order: the time of a layer is divided equally among its nodes, that of a
+ * ForeignNode among its members where its kernels were not measured. null: not measured.
+ */
+export function nodeTimes(report: FusionReport): (number | null)[] {
+  const positions = new Map(report.nodes.map(({ id }, position) => [id, position]));
+  const times: (number | null)[] = report.nodes.map(() => null);
+  const share = (nodes: readonly string[], ms: number): void => {
+    for (const id of nodes) {
+      const node = positions.get(id);
+      if (node !== undefined) times[node] = (times[node] ?? 0) + ms / nodes.length;
+    }
+  };
+  for (const { nodes, averageMs } of report.layers) if (averageMs !== null) share(nodes, averageMs);
+  const measured = measuredInside(report);
+  for (const { id, nodes, averageMs } of report.foreignNodes)
+    if (averageMs !== null && !measured.has(id)) share(nodes, averageMs);
+  return times;
+}
+
+/** ForeignNodes of which at least one layer was measured. */
+export const measuredInside = ({ layers }: FusionReport): Set<number> =>
+  new Set(
+    layers.flatMap(({ foreignNode, averageMs }) => (foreignNode === null || averageMs === null ? [] : [foreignNode])),
+  );

@@ -4,7 +4,7 @@ import { before, flagSince, parseVersion, type Version } from '../build/trtexecF
 import { productName } from '../base/text.ts';
 import { type DataType, isFloatType, type OnnxModel, type OnnxNode } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineTensor, LayerInfo, PrecisionLine } from '../formats/tensorrt/buildOutput.ts';
-import type { Fate, FusionReport, LayerKind, ReportNode } from '../fusion/fusionReport.ts';
+import { type Fate, type FusionReport, type LayerKind, nodeTimes, type ReportNode } from '../fusion/fusionReport.ts';
 import { type Network, networkOf } from '../network/network.ts';
 import { type ModelGraph, products, quantizable, standardOpset } from '../network/modelGraph.ts';
 import { originalNames } from '../network/repairMap.ts';
@@ -12,7 +12,6 @@ import type { NodeRole } from '../network/nodeRoles.ts';
 import { elementType, isContainer } from '../network/outputTypes.ts';
 import { activationsAt } from '../quantization/calibration.ts';
 import { QuantizedGraph } from '../quantization/quantization.ts';
-import { nodeTimes } from '../report/words.ts';
 import type { PrecisionType } from './overrideFile.ts';
 
 /** What precision overrides need to know of a model, as plain JSON: it also travels to the language server. */

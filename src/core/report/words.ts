@@ -1,15 +1,16 @@
 // Names of fates and layers, sentences, counts, times.
 import { counted, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
-import type {
-  Fate,
-  FusionReport,
-  FusionSaving,
-  LayerKind,
-  ReportForeignNode,
-  ReportLayer,
-  ReportNode,
-  TimeFinding,
+import {
+  type Fate,
+  type FusionReport,
+  type FusionSaving,
+  type LayerKind,
+  measuredInside,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
 } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
@@ -534,32 +535,6 @@ export function isNoise(a: MeasuredTime, b: MeasuredTime): boolean {
   if (Math.abs(b.ms - a.ms) <= Math.max(0.0005, 0.02 * Math.max(a.ms, b.ms))) return true;
   return a.range !== undefined && b.range !== undefined && a.range[0] <= b.range[1] && b.range[0] <= a.range[1];
 }
-
-/**
- * Milliseconds of each node, in the report's order: the time of a layer is divided equally among its nodes, that of a
- * ForeignNode among its members where its kernels were not measured. null: not measured.
- */
-export function nodeTimes(report: FusionReport): (number | null)[] {
-  const positions = new Map(report.nodes.map(({ id }, position) => [id, position]));
-  const times: (number | null)[] = report.nodes.map(() => null);
-  const share = (nodes: readonly string[], ms: number): void => {
-    for (const id of nodes) {
-      const node = positions.get(id);
-      if (node !== undefined) times[node] = (times[node] ?? 0) + ms / nodes.length;
-    }
-  };
-  for (const { nodes, averageMs } of report.layers) if (averageMs !== null) share(nodes, averageMs);
-  const measured = measuredInside(report);
-  for (const { id, nodes, averageMs } of report.foreignNodes)
-    if (averageMs !== null && !measured.has(id)) share(nodes, averageMs);
-  return times;
-}
-
-/** ForeignNodes of which at least one layer was measured. */
-const measuredInside = ({ layers }: FusionReport): Set<number> =>
-  new Set(
-    layers.flatMap(({ foreignNode, averageMs }) => (foreignNode === null || averageMs === null ? [] : [foreignNode])),
-  );
 
 /** Every share asks for the whole; a report never changes. */
 const engineTimes = new WeakMap<FusionReport, number | null>();

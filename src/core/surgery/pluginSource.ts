@@ -248,20 +248,7 @@ public:
         return new (std::nothrow) ${name}Plugin(mParameters);
     }
 
-    char const* getPluginName() const noexcept override
-    {
-        return kName;
-    }
-
-    char const* getPluginVersion() const noexcept override
-    {
-        return kVersion;
-    }
-
-    char const* getPluginNamespace() const noexcept override
-    {
-        return kNamespace;
-    }
+${identity}
 
     int32_t getNbOutputs() const noexcept override
     {
@@ -373,20 +360,7 @@ ${kinds.map(({ own, field, list }) => `            PluginField{"${own}", nullptr
         return &mCollection;
     }
 
-    char const* getPluginName() const noexcept override
-    {
-        return kName;
-    }
-
-    char const* getPluginVersion() const noexcept override
-    {
-        return kVersion;
-    }
-
-    char const* getPluginNamespace() const noexcept override
-    {
-        return kNamespace;
-    }
+${identity}
 
 private:
     std::vector<PluginField> mFields;
@@ -696,3 +670,19 @@ if __name__ == "__main__":
     sys.exit(main())
 `;
 }
+
+/** What the plugin and its creator say of themselves. */
+const identity = `    char const* getPluginName() const noexcept override
+    {
+        return kName;
+    }
+
+    char const* getPluginVersion() const noexcept override
+    {
+        return kVersion;
+    }
+
+    char const* getPluginNamespace() const noexcept override
+    {
+        return kNamespace;
+    }`;

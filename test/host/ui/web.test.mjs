@@ -1,6 +1,6 @@
 // The extension in the host that browsers have: a worker, no Node, no programs.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -21,12 +21,15 @@ function webOnly() {
 const extensions = webOnly();
 after(() => rmSync(extensions, { recursive: true, force: true }));
 const { open, folder } = windows({ extensions, files: ['fp16_overflow.onnx'] });
-writeFileSync(join(folder, 'rules.trtprec'), 'model ./fp16_overflow.onnx\nbase fp17\n');
+// What a URI would write in another way.
+const model = 'ü #%41.onnx';
+renameSync(join(folder, 'fp16_overflow.onnx'), join(folder, model));
+writeFileSync(join(folder, 'rules.trtprec'), `model "./${model}"\nbase fp17\n`);
 
 test('a model, its recorded build and its rules, without Node', async () => {
   const bench = await open();
   const { page } = bench;
-  await bench.openGraph('fp16_overflow.onnx');
+  await bench.openGraph(model);
 
   // The recorded build becomes one of the model's history, which is in the browser's own storage.
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -51,6 +54,6 @@ test('a model, its recorded build and its rules, without Node', async () => {
   await bench.runCommand('View: Show Explorer');
 
   // Nothing that would run a program is offered.
-  await bench.openContextMenu('fp16_overflow.onnx');
+  await bench.openContextMenu(model);
   assert.equal(await page.locator('.monaco-menu .action-item', { hasText: 'Build TensorRT Engine' }).count(), 0);
 });

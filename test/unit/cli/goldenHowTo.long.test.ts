@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { commandTable } from '../../../src/cli/commandTable.ts';
 import { readLauncher } from '../../../src/core/build/launcher.ts';
 import { copyCli } from '../../support/bundledCli.ts';
 import { fixturePath, modelPath, readFixture } from '../../support/fixtures.ts';
@@ -65,7 +66,7 @@ function replayed(block: string): string {
     const ran = trtlens(args);
     status = ran.status ?? -1;
     expect(status === 0 || block.includes(`$ echo $?\n${status}`), `${command}: ${status} ${ran.stderr}`).toBe(true);
-    const output = `${ran.stdout}${ran.stderr}`.trim();
+    const output = `${ran.stdout}${ran.stderr}`.replaceAll(`${folder}/`, '').trim();
     const lines = shown.trimEnd().split('\n');
     const text = lines.at(-1) === '…' ? [...output.split('\n').slice(0, lines.length - 1), '…'].join('\n') : output;
     return `$ ${command}\n${text && `${text}\n`}`;
@@ -112,6 +113,32 @@ describe.each(pages)('%s', (name) => {
     const files = [...page.matchAll(/\]\(([\w.-]+\.md)/g)].map(([, file]) => file!);
     expect(files.filter((file) => !readdirSync(docs).includes(file))).toEqual([]);
   });
+});
+
+/** What needs other programs, or answers other programs; tested with them. */
+const withPrograms =
+  'accuracy build completion matrix mcp profile reduce repair run setup sweep timing-cache triton what-if'.split(' ');
+
+test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
+  const path = join(root, 'test/golden/commands.txt');
+  const kept = readFileSync(path, 'utf8');
+  const captures = fixturePath('captures/tensorrt-10.6.0');
+  for (const [name, target] of [
+    ['failed', join(captures, 'unsupported_op.fp32')],
+    ['replay', join(captures, 'vit_tiny.poly_replay')],
+    ['unsupported_op.onnx', modelPath('unsupported_op')],
+    ['fp32.npz', fixturePath('faults/ln_pow_outlier/h200.fp32.npz')],
+    ['fp16.npz', fixturePath('faults/ln_pow_outlier/h200.fp16_all.npz')],
+  ] as const)
+    symlinkSync(target, join(folder, name));
+  writeFileSync(join(folder, 'vit.trtprec'), 'base fp16\n/**/MatMul* fp32\n');
+  const current = replayed(kept);
+  if (update) writeFileSync(path, current);
+  expect(current).toBe(update ? current : kept);
+
+  const shown = [kept, ...pages.map((name) => readFileSync(join(docs, name), 'utf8'))].join('\n');
+  const missing = Object.keys(commandTable).filter((name) => !new RegExp(`^\\$ trtlens ${name}\\b`, 'm').test(shown));
+  expect(missing.toSorted()).toEqual(withPrograms);
 });
 
 describe('the action for GitHub', () => {

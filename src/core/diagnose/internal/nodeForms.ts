@@ -2,6 +2,7 @@ import { intAttribute, intsAttribute, textAttribute } from '../../formats/onnx/o
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
 import {
+  comesFromInput,
   constantAt,
   type FormCheck,
   given,
@@ -90,21 +91,13 @@ function quantizedBefore({ graph, index }: NodeToCheck): boolean {
 }
 
 /** Whether a tensor is made of the values of inputs, not of their shapes alone. */
-function dependsOnValues(graph: ModelGraph, tensor: number): boolean {
-  const seen = new Set<number>();
-  const open = [tensor];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { kind, producer = -1 } = graph.tensors[at] ?? {};
-    if (kind === 'input') return true;
-    if (producer < 0 || seen.has(producer)) continue;
-    seen.add(producer);
+const dependsOnValues = (graph: ModelGraph, tensor: number): boolean =>
+  comesFromInput(graph, tensor, (producer) => {
     const { op, domain, subgraphs } = graph.nodes[producer]!;
     // What a branch or loop makes may be decided, too.
-    if (subgraphs.length > 0 || (isStandardDomain(domain) && (op === 'Shape' || op === 'Size'))) continue;
-    open.push(...graph.inputs[producer]!.filter((input) => input >= 0));
-  }
-  return false;
-}
+    if (subgraphs.length > 0 || (isStandardDomain(domain) && (op === 'Shape' || op === 'Size'))) return [];
+    return graph.inputs[producer]!.filter((input) => input >= 0);
+  });
 
 const conditional: FormCheck = (one) => {
   const { node, graph, index, inferred } = one;

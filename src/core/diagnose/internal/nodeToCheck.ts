@@ -56,3 +56,24 @@ function initializersOf(graph: ModelGraph): Map<string, OnnxTensor> {
 /** The elements of a small list of integers, as far as they are known. */
 export const valuesAt = ({ graph, index, inferred }: NodeToCheck, at: number): readonly Dim[] | undefined =>
   inferred.values?.get(graph.inputs[index]![at] ?? -1);
+
+/**
+ * Whether an input of the model leads to a tensor.
+ * @param readBy the tensors of which a node's outputs are made
+ */
+export function comesFromInput(
+  graph: ModelGraph,
+  tensor: number,
+  readBy: (node: number) => readonly number[],
+): boolean {
+  const seen = new Set<number>();
+  const open = [tensor];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const { kind, producer = -1 } = graph.tensors[at] ?? {};
+    if (kind === 'input') return true;
+    if (producer < 0 || seen.has(producer)) continue;
+    seen.add(producer);
+    open.push(...readBy(producer));
+  }
+  return false;
+}

@@ -1,7 +1,16 @@
 // Element types of a node that no version takes, or that it may not mix.
 import { isStandardDomain, type ModelGraph } from '../../network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
-import { type FormCheck, given, isRtx, type NodeToCheck, problem, since, typeOf } from './nodeToCheck.ts';
+import {
+  comesFromInput,
+  type FormCheck,
+  given,
+  isRtx,
+  type NodeToCheck,
+  problem,
+  since,
+  typeOf,
+} from './nodeToCheck.ts';
 
 // Each operator was asked of the parser of TensorRT-RTX 1.7 with each type, those that ONNX does not allow included.
 
@@ -104,19 +113,12 @@ const bytes: FormCheck = (one) => {
 };
 
 /** Whether a tensor is made of the values of inputs, and not quantized: constants and quantized values are read as INT8. */
-function ofInput(graph: ModelGraph, tensor: number): boolean {
-  const seen = new Set<number>();
-  const open = [tensor];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { kind, producer = -1 } = graph.tensors[at] ?? {};
-    if (kind === 'input') return true;
-    if (producer < 0 || seen.has(producer)) continue;
-    seen.add(producer);
-    if (graph.nodes[producer]!.op.endsWith('QuantizeLinear')) continue;
-    open.push(...graph.inputs[producer]!, ...graph.captured[producer]!);
-  }
-  return false;
-}
+const ofInput = (graph: ModelGraph, tensor: number): boolean =>
+  comesFromInput(graph, tensor, (producer) =>
+    graph.nodes[producer]!.op.endsWith('QuantizeLinear')
+      ? []
+      : [...graph.inputs[producer]!, ...graph.captured[producer]!],
+  );
 
 /** The places of inputs that must have one type. */
 function equalPlaces({ node }: NodeToCheck, op: string, isStrong: boolean): number[] {

@@ -31,6 +31,19 @@ export interface OnnxModel {
   nodes: OnnxNode[];
 }
 
+/** A model of which nothing has been read yet. */
+export const emptyModel = (): OnnxModel => ({
+  irVersion: 0,
+  producer: '',
+  producerVersion: '',
+  domain: '',
+  opsets: [],
+  metadata: [],
+  graph: emptyGraph(''),
+  functions: [],
+  nodes: [],
+});
+
 export interface OnnxGraph {
   name: string;
   /** '' for the main graph, else `<owner id>/<attribute>`. */
@@ -46,6 +59,17 @@ export interface OnnxGraph {
   others?: GraphNote[];
   span?: ByteSpan;
 }
+
+/** A graph of which nothing has been read yet. */
+export const emptyGraph = (path: string): OnnxGraph => ({
+  name: '',
+  path,
+  nodes: [],
+  inputs: [],
+  outputs: [],
+  values: [],
+  initializers: [],
+});
 
 /** A field of a graph that says something about the graph, or about one of its tensors. */
 export interface GraphNote {

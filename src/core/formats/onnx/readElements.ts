@@ -12,6 +12,7 @@ import {
   type OnnxTensor,
 } from './onnxModel.ts';
 import { ATTRIBUTE, SPARSE_TENSOR, TENSOR } from './internal/onnxFields.ts';
+import { integerIn } from './internal/readTensor.ts';
 
 /** Larger tensors are not read into memory as numbers. */
 export const MOST_ELEMENTS = 1 << 26;
@@ -59,24 +60,11 @@ function fromRaw(bytes: Uint8Array, type: DataType, count: number): Float64Array
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const signed = isSignedType(type);
   for (let index = 0; index < count; index++) {
-    const value = integerAt(view, index, bits, signed);
+    const value = integerIn(view, index, bits, signed);
     if (!Number.isSafeInteger(value)) return null;
     result[index] = value;
   }
   return result;
-}
-
-function integerAt(view: DataView, index: number, bits: number, signed: boolean): number {
-  if (bits < 8) {
-    const at = index * bits;
-    const value = (view.getUint8(at >> 3) >> (at & 7)) & ((1 << bits) - 1);
-    return signed && value >> (bits - 1) ? value - (1 << bits) : value;
-  }
-  const at = (index * bits) / 8;
-  if (bits === 8) return signed ? view.getInt8(at) : view.getUint8(at);
-  if (bits === 16) return signed ? view.getInt16(at, true) : view.getUint16(at, true);
-  if (bits === 32) return signed ? view.getInt32(at, true) : view.getUint32(at, true);
-  return Number(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true));
 }
 
 /** The elements of a sparse tensor with its zeros; null: damaged, or of a type whose elements cannot be read. */

@@ -2,9 +2,9 @@
 import { type ByteSource, errorText, type Problem, type Read } from '../../base/problem.ts';
 import { ModelReading, problemOf, readEntry, readOpset } from './internal/modelReading.ts';
 import { FUNCTION, MODEL } from './internal/onnxFields.ts';
-import { newGraph, readGraph, readNode } from './internal/readGraph.ts';
+import { readGraph, readNode } from './internal/readGraph.ts';
 import { type Reading, WireCursor, WireError } from './internal/wireCursor.ts';
-import type { OnnxFunction, OnnxGraph, OnnxModel } from './onnxModel.ts';
+import { emptyModel, type OnnxFunction, type OnnxGraph, type OnnxModel } from './onnxModel.ts';
 
 /** What a file that is not an ONNX model seems to be, and what to do about it: one or two sentences for the user. */
 export function describeForeignFile(head: Uint8Array): string {
@@ -143,17 +143,7 @@ async function readAll(source: ByteSource, offset: number, length: number, into?
   }
 }
 
-const newModel = (reading: ModelReading): OnnxModel => ({
-  irVersion: 0,
-  producer: '',
-  producerVersion: '',
-  domain: '',
-  opsets: [],
-  metadata: [],
-  graph: newGraph(''),
-  functions: [],
-  nodes: reading.nodes,
-});
+const newModel = (reading: ModelReading): OnnxModel => ({ ...emptyModel(), nodes: reading.nodes });
 
 function* readModelFields(reading: ModelReading, model: OnnxModel): Reading {
   const { cursor } = reading;

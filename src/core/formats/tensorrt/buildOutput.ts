@@ -511,3 +511,6 @@ export function decodeVersion(text: string): string | null {
   if (text.length === 4) return `${Math.floor(number / 1000)}.${Math.floor(number / 100) % 10}.${number % 100}`;
   return `${Math.floor(number / 10_000)}.${Math.floor(number / 100) % 100}.${number % 100}`;
 }
+
+/** What the parser says of an input that it takes from outside of a function that another function calls. */
+export const outerInput = /Found input: (?<tensor>\S+) that does not correspond to an outside scope name/;

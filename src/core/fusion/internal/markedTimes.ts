@@ -1,6 +1,6 @@
 import { counted } from '../../base/text.ts';
 import { nodesInTogether, savedBy } from './fusionSavings.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../fusionReport.ts';
+import { type FusionReport, nodeTimes, type ReportLayer, type ReportNode } from '../fusionReport.ts';
 
 /**
  * A report with what the fusion in each layer saved: launches and bytes as `findSavings` counts them, and time, against a
@@ -8,11 +8,10 @@ import type { FusionReport, ReportLayer, ReportNode } from '../fusionReport.ts';
  * there is divided equally among its nodes; a layer that shares a node with another has no time.
  */
 export function withMarkedTimes(report: FusionReport, marked: FusionReport): FusionReport {
-  const share = timeOfNodes(marked);
-  const nameOf = namesIn(marked);
+  const apart = timedNodes(marked);
   const nodes = new Map(report.nodes.map((node) => [node.id, node]));
   const saved = savedBy(report);
-  const { ratio, layers: same } = pace(report, share, nameOf, nodes);
+  const { ratio, layers: same } = pace(report, apart, nodes);
   const scale = Math.abs(ratio - 1) > steady ? ratio : 1;
   const problems: FusionReport['problems'] =
     scale === 1
@@ -31,7 +30,7 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
       const own = nodesInTogether(layer, nodes);
       if (own.length < 2) return layer;
       const { launches, bytes } = saved(layer, own.length);
-      return { ...layer, saved: { launches, bytes, ms: timeSaved(layer, own, { share, nameOf, scale }) } };
+      return { ...layer, saved: { launches, bytes, ms: timeSaved(layer, own, apart, scale) } };
     }),
   };
 }
@@ -44,13 +43,12 @@ const enoughLayers = 5;
 /** How much longer the other build takes for layers that compute the same nodes in both: the median. 1: not known. */
 function pace(
   { layers }: FusionReport,
-  share: ReadonlyMap<string, Apart>,
-  nameOf: ReadonlyMap<string, string>,
+  timed: ReadonlyMap<string, Apart>,
   nodes: ReadonlyMap<string, ReportNode>,
 ): { ratio: number; layers: number } {
   const ratios = layers.flatMap(({ averageMs, nodes: own }) => {
-    const apart = own.map((id) => share.get(nameOf.get(nodes.get(id)?.name ?? '') ?? ''));
-    const there = new Set(apart.flatMap((one) => [...(one?.layers ?? [])]));
+    const apart = own.map((id) => timed.get(nodes.get(id)?.name ?? ''));
+    const there = new Set(apart.flatMap((one) => one?.layers ?? []));
     const [first] = apart;
     if (!averageMs || there.size !== 1 || first?.together !== own.length) return [];
     const sum = apart.reduce((all, one) => all + (one?.ms ?? Number.NaN), 0);
@@ -60,40 +58,31 @@ function pace(
   return { ratio: sorted.length < enoughLayers ? 1 : sorted[sorted.length >> 1]!, layers: sorted.length };
 }
 
-/** Of a node in the other build: its time, and the layers that compute it. */
+/** Of a node in the other build. */
 interface Apart {
-  ms: number;
-  layers: Set<number>;
+  /** null: a layer that computes it was not timed. */
+  ms: number | null;
+  layers: readonly number[];
   /** How many nodes the first of them computes. */
   together: number;
 }
 
-/** By id; NaN: a layer that computes it was not timed. */
-function timeOfNodes({ layers }: FusionReport): ReadonlyMap<string, Apart> {
-  const times = new Map<string, Apart>();
-  const untimed = new Set<string>();
-  for (const { id: layer, nodes, averageMs } of layers)
-    for (const id of nodes) {
-      const apart = times.get(id) ?? { ms: 0, layers: new Set<number>(), together: nodes.length };
-      apart.layers.add(layer);
-      times.set(id, apart);
-      if (averageMs === null) untimed.add(id);
-      else apart.ms += averageMs / nodes.length;
-    }
-  for (const id of untimed) times.get(id)!.ms = Number.NaN;
-  return times;
-}
-
-/** Ids by the name of a node, of names that only one has. */
-function namesIn({ nodes }: FusionReport): ReadonlyMap<string, string> {
-  const ids = new Map<string, string>();
-  const twice = new Set<string>();
-  for (const { id, name } of nodes) {
-    if (ids.has(name)) twice.add(name);
-    ids.set(name, id);
+/** Nodes with their times, by name, of names that only one has. */
+function timedNodes(report: FusionReport): ReadonlyMap<string, Apart> {
+  const layersById = new Map(report.layers.map((layer) => [layer.id, layer]));
+  const times = nodeTimes(report);
+  const found = new Map<string, Apart>();
+  const twice = new Set(['']);
+  for (const [position, { name, layers }] of report.nodes.entries()) {
+    if (found.has(name)) twice.add(name);
+    const own = layers.map((layer) => layersById.get(layer));
+    const isTimed = own.every((layer) => typeof layer?.averageMs === 'number');
+    // What no kernel computes costs nothing.
+    const ms = own.length === 0 ? 0 : isTimed ? times[position]! : null;
+    found.set(name, { ms, layers, together: own[0]?.nodes.length ?? 0 });
   }
-  for (const name of [...twice, '']) ids.delete(name);
-  return ids;
+  for (const name of twice) found.delete(name);
+  return found;
 }
 
 /**
@@ -103,18 +92,13 @@ function namesIn({ nodes }: FusionReport): ReadonlyMap<string, string> {
 function timeSaved(
   { averageMs }: ReportLayer,
   own: readonly ReportNode[],
-  { share, nameOf, scale }: { share: ReadonlyMap<string, Apart>; nameOf: ReadonlyMap<string, string>; scale: number },
+  apart: ReadonlyMap<string, Apart>,
+  scale: number,
 ): number | null {
   if (averageMs === null || own.some(({ layers }) => layers.length !== 1)) return null;
-  let sum = 0;
-  const apart = new Set<number>();
-  for (const { name } of own) {
-    const id = nameOf.get(name);
-    if (id === undefined) return null;
-    // What no kernel computes there costs nothing.
-    const found = share.get(id);
-    sum += found?.ms ?? 0;
-    for (const layer of found?.layers ?? []) apart.add(layer);
-  }
-  return apart.size < 2 || Number.isNaN(sum) ? null : sum / scale - averageMs;
+  const found = own.map(({ name }) => apart.get(name));
+  const kernels = new Set(found.flatMap((node) => node?.layers ?? []));
+  const times = found.map((node) => node?.ms ?? null);
+  if (kernels.size < 2 || times.includes(null)) return null;
+  return times.reduce<number>((sum, ms) => sum + ms!, 0) / scale - averageMs;
 }

@@ -1,4 +1,4 @@
-import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
+import { type BuildLog, outerInput } from '../../formats/tensorrt/buildOutput.ts';
 import type { Problem } from '../../base/problem.ts';
 import { counted, shapeText, thousands } from '../../base/text.ts';
 import { quote } from './namedMembers.ts';
@@ -213,13 +213,11 @@ export function overloadProblem({ graph, names, unbuilt }: Resolution): Problem[
 /** A function that is called inside of another may be given an outer tensor of the same name as its input. */
 export function scopeProblem(log: BuildLog | undefined): Problem[] {
   for (const { text, line } of log?.messages ?? []) {
-    const input = outerInput.exec(text)?.[1];
+    const input = outerInput.exec(text)?.groups!['tensor'];
     if (input !== undefined) return [scopeWarning(quote(input), line)];
   }
   return [];
 }
-
-const outerInput = /Found input: (\S+) that does not correspond to an outside scope name/;
 
 const scopeWarning = (input: string, line: number): Problem => ({
   severity: 'warning',

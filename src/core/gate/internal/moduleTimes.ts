@@ -1,5 +1,6 @@
 import type { FusionReport } from '../../fusion/fusionReport.ts';
-import { type MeasuredTime, nodeTimes } from '../../report/words.ts';
+import { nodeTimes } from '../../fusion/fusionReport.ts';
+import type { MeasuredTime } from '../../report/words.ts';
 
 /** Modules that a node is in, by its name: `/layers.0/attn/MatMul` is in `/layers.0` and `/layers.0/attn`. */
 function modulesOf(name: string): string[] {

@@ -1,3 +1,4 @@
+import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { layerBefore } from '../namedLayer.ts';
 
@@ -228,7 +229,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'function-scope',
     code: 'model-invalid',
-    pattern: /Found input: (?<tensor>\S+) that does not correspond to an outside scope name/,
+    pattern: outerInput,
     severity: 'warning',
     cause:
       "TensorRT's parser takes input {tensor} of a function that another function calls from outside: the engine may compute something else than the model.",

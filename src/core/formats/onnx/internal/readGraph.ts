@@ -1,6 +1,14 @@
 import { type ModelReading, quoted, readEntry, within } from './modelReading.ts';
 import { ANNOTATION, GRAPH, NODE } from './onnxFields.ts';
-import type { GraphNote, OnnxAttribute, OnnxGraph, OnnxNode, OnnxTensor, OnnxValue } from '../onnxModel.ts';
+import {
+  emptyGraph,
+  type GraphNote,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../onnxModel.ts';
 import { type Pending, readAttribute } from './readAttribute.ts';
 import { skipPlainNodes, skipPlainTensor } from './plainParts.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';
@@ -10,17 +18,6 @@ import { appended } from '../../../base/addTo.ts';
 
 /** Real models nest a handful of levels; protobuf's own readers stop at 100 messages. */
 const DEPTH_LIMIT = 100;
-
-/** A graph of which nothing has been read yet. */
-export const newGraph = (path: string): OnnxGraph => ({
-  name: '',
-  path,
-  nodes: [],
-  inputs: [],
-  outputs: [],
-  values: [],
-  initializers: [],
-});
 
 /** Fills a graph from a GraphProto that ends at `end`. `depth`: how many graphs it is in. */
 export function* readGraph(reading: ModelReading, graph: OnnxGraph, end: number, depth: number): Reading {
@@ -261,7 +258,7 @@ function* readPending(
       return;
     }
     const name = place.kind === 'graphs' ? `${attribute.name}[${node.subgraphs.length}]` : attribute.name;
-    const graph = newGraph(`${node.id}/${name}`);
+    const graph = emptyGraph(`${node.id}/${name}`);
     node.subgraphs.push({ attribute: name, graph });
     if (reading.spans) graph.span = span;
     yield* readGraph(reading, graph, end, depth + 1);

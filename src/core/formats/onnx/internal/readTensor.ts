@@ -150,16 +150,19 @@ function unpack(bytes: Uint8Array, type: string, count: number): number[] {
   const bits = bitsPerElement(type);
   const signed = isSignedType(type);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: count }, (_, index) => {
-    if (bits < 8) {
-      const bit = index * bits;
-      const value = (bytes[bit >> 3]! >> (bit & 7)) & ((1 << bits) - 1);
-      return signed && value >> (bits - 1) ? value - (1 << bits) : value;
-    }
-    const at = (index * bits) / 8;
-    if (bits === 8) return signed ? view.getInt8(at) : view.getUint8(at);
-    if (bits === 16) return signed ? view.getInt16(at, true) : view.getUint16(at, true);
-    if (bits === 32) return signed ? view.getInt32(at, true) : view.getUint32(at, true);
-    return Number(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true));
-  });
+  return Array.from({ length: count }, (_, index) => integerIn(view, index, bits, signed));
+}
+
+/** A little-endian integer of 2 to 64 bits; of those of less than a byte, the first is in its lowest bits. */
+export function integerIn(view: DataView, index: number, bits: number, signed: boolean): number {
+  if (bits < 8) {
+    const at = index * bits;
+    const value = (view.getUint8(at >> 3) >> (at & 7)) & ((1 << bits) - 1);
+    return signed && value >> (bits - 1) ? value - (1 << bits) : value;
+  }
+  const at = (index * bits) / 8;
+  if (bits === 8) return signed ? view.getInt8(at) : view.getUint8(at);
+  if (bits === 16) return signed ? view.getInt16(at, true) : view.getUint16(at, true);
+  if (bits === 32) return signed ? view.getInt32(at, true) : view.getUint32(at, true);
+  return Number(signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true));
 }
