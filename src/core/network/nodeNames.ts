@@ -161,6 +161,18 @@ export function untakenNodes(graph: ModelGraph): Map<number, number> {
   return untaken;
 }
 
+/** The nodes in bodies of Loops that no run enters: the number of rounds is 0, or the condition false, by a constant. */
+export function unrunNodes(graph: ModelGraph): Set<number> {
+  const loops = graph.nodes.flatMap(({ op, subgraphs }, index) =>
+    op === 'Loop' && subgraphs.length > 0 ? [index] : [],
+  );
+  if (loops.length === 0) return new Set();
+  const values = constantValues(graph);
+  const isEmpty = (owner: number): boolean =>
+    [0, 1].some((slot) => conditionOf(graph, values, graph.inputs[owner]![slot] ?? -1) === false);
+  return new Set(loops.filter(isEmpty).flatMap((owner) => bodyOf(graph, owner)));
+}
+
 /** Values of initializers, by the index of the tensor. */
 function constantValues(graph: ModelGraph): Map<number, Elements> {
   const values = new Map<number, Elements>();
@@ -179,7 +191,7 @@ function conditionOf(graph: ModelGraph, values: ReadonlyMap<number, Elements>, t
   const producer = tensor < 0 ? undefined : graph.nodes[graph.tensors[tensor]!.producer];
   const elements = producer?.op === 'Constant' ? constantOf(producer) : values.get(tensor);
   const [value] = elements ?? [];
-  return typeof value === 'number' ? value !== 0 : null;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) !== 0 : null;
 }
 
 /** How a model's nodes are called in what TensorRT writes. */

@@ -178,6 +178,16 @@ const controlFlow: HardModel[] = [
     ],
     { inputs: [x, c], weights: [yes, times] },
   ),
+  // A Loop of no round hands on what it was given; one of its two conditions is enough.
+  hard(
+    'loop_no_round',
+    [
+      ['loop', 'Loop', ['never', 'yes', 'x'], ['a'], { body: body([['tanh', 'Tanh', ['v0'], ['o']]], ['o']) }],
+      ['next', 'Loop', ['times', 'no', 'a'], ['i'], { body: body([['sin', 'Sin', ['v0'], ['o']]], ['o']) }],
+      after,
+    ],
+    { weights: [yes, times, ['never', 'int64', [], 0], no] },
+  ),
   hard(
     'loop_in_if',
     [

@@ -1,6 +1,7 @@
 import { intAttribute } from '../../formats/onnx/onnxModel.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
 import { isStandardDomain } from '../../network/modelGraph.ts';
+import { unrunNodes } from '../../network/nodeNames.ts';
 import { outsideName, runsKernel } from './engineView.ts';
 import type { ReportNode } from '../fusionReport.ts';
 import { KernelCandidates } from './kernelCandidates.ts';
@@ -17,6 +18,7 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
     view.names[layer]!.kind === 'kernel' && runsKernel(view.layers[layer]!.type);
   const layerRegion = view.regionOf.map((region, layer) => (view.names[layer]!.kind === 'kernel' ? region : -1));
   const borders = view.regions.map(({ outputs }) => new Set(outputs));
+  const unrun = unrunNodes(graph);
   let candidates: KernelCandidates | undefined;
   nodes.forEach((node, index) => {
     const region = regionOf[index]!;
@@ -28,6 +30,11 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       graph.bodyOutputs.has(index)
     )
       return;
+    if (unrun.has(index) || isEmpty(from, index)) {
+      const why = unrun.has(index) ? 'the loop around it makes no round' : 'its result is empty';
+      node.reason = derived(node.reason, `no kernel needs to compute it, because ${why}.`);
+      return;
+    }
     candidates ??= new KernelCandidates({
       graph,
       nodeLayers,
@@ -48,6 +55,16 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
   });
 }
 
+/** Whether all results of a node have no element. */
+function isEmpty({ graph, contradicted }: Resolution, index: number): boolean {
+  const outputs = graph.outputs[index]!.filter((tensor) => tensor >= 0);
+  const isKnown = (tensor: number): boolean => !contradicted.some((one) => one.tensor === tensor);
+  return (
+    outputs.length > 0 &&
+    outputs.every((tensor) => graph.inferred.shapes[tensor]?.includes(0) === true && isKnown(tensor))
+  );
+}
+
 /** An operator that only gives a tensor another shape, or one that splits it into parts that follow each other. */
 function changesNoData({ graph, contradicted }: Resolution, index: number): boolean {
   const node = graph.nodes[index]!;
@@ -63,6 +80,11 @@ function changesNoData({ graph, contradicted }: Resolution, index: number): bool
 function candidateReason(reason: string, within: readonly number[], isView: boolean): string {
   const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
   const can = within.length === 0 ? '' : `, and only ${layers} can compute it`;
-  const rest = `o kernel names it${isView ? '; it changes no data' : ''}${can}.`;
-  return reason.startsWith('Derived: ') ? `${reason} N${rest}` : `${reason} Derived: n${rest}`;
+  return derived(reason, `no kernel names it${isView ? '; it changes no data' : ''}${can}.`);
 }
+
+/** Adds a sentence that follows from the graph to a reason, which may have one already. */
+const derived = (reason: string, sentence: string): string =>
+  reason.startsWith('Derived: ')
+    ? `${reason} ${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`
+    : `${reason} Derived: ${sentence}`;

@@ -68,6 +68,15 @@ describe('outputs of functions and bodies that nothing reads', () => {
   });
 });
 
+it('says of a loop without a round that no kernel needs to compute its body', async () => {
+  const inside = (await nodesOf('loop_no_round')).filter(({ op }) => op === 'Tanh' || op === 'Sin');
+  expect(inside).toHaveLength(2);
+  for (const { reason, within } of inside) {
+    expect(within).toBeUndefined();
+    expect(reason).toContain('Derived: no kernel needs to compute it, because the loop around it makes no round.');
+  }
+});
+
 describe('several optimization profiles', () => {
   it('have shapes of their own: one is static, the other is not', async () => {
     const fates = async (profile: number) =>
