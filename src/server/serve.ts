@@ -43,7 +43,10 @@ export function serve(connection: Connection): void {
     const document = texts.get(uri);
     return document ? documents.analyze(document) : null;
   };
-  /** Answers with one feature for override files and one for replays; `otherwise` for any other document. */
+  /**
+   * Answers with one feature for override files and one for replays; `otherwise` for any other document. Before it answers
+   * anything, it says which model the text names now: a request may come before the changes are diagnosed.
+   */
   const by = <T, U>(
     uri: string,
     otherwise: U,
@@ -52,6 +55,7 @@ export function serve(connection: Connection): void {
   ): T | U => {
     const analysis = analysisOf(uri);
     if (!analysis) return otherwise;
+    tellPath(uri);
     return analysis.kind === 'overrides' ? overrides(analysis) : replay(analysis);
   };
 
@@ -65,7 +69,6 @@ export function serve(connection: Connection): void {
       if (!document) return;
       const diagnostics = by(uri, [], overrideDiagnostics, replayDiagnostics);
       void connection.sendDiagnostics({ uri, version: document.version, diagnostics });
-      tellPath(uri);
     }, 0);
   };
 

@@ -253,7 +253,8 @@ function madeInside(graph: ModelGraph, node: number, output: number): readonly n
   if (subgraphs.length === 0) return noTensors;
   const scanned = (): number => Number(attributes.find(({ name }) => name === 'num_scan_inputs')?.value ?? 0);
   const first = op === 'Loop' ? 1 : 0;
-  const carried = op === 'Loop' ? inputs.length - 2 : op === 'Scan' ? inputs.length - scanned() : 0;
+  // A Loop may be given no condition, and no number of rounds.
+  const carried = op === 'Loop' ? Math.max(0, inputs.length - 2) : op === 'Scan' ? inputs.length - scanned() : 0;
   const at = output < 0 ? -1 : outputs.indexOf(graph.tensors[output]!.name);
   return subgraphs.flatMap(({ attribute, graph: body }) => {
     const isKnown = first > 0 || op === 'Scan' || op === 'If' || attribute === op;

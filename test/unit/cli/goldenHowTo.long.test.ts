@@ -1,6 +1,6 @@
 // Runs the commands of docs/how-to-*.md and docs/gate.md, and compares what they print with the page. `npm run golden` writes it anew.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -159,8 +159,7 @@ describe('the action for GitHub', () => {
 
   /** Runs the steps as GitHub does: inputs in the environment, each script by bash that stops at errors. */
   function runAction(name: string, inputs: Record<string, string>) {
-    const temporary = join(folder, name);
-    mkdirSync(temporary);
+    const temporary = mkdtempSync(join(folder, `${name}-`));
     const [output, summary] = ['output', 'summary'].map((file) => join(temporary, file)) as [string, string];
     writeFileSync(output, '');
     const given = Object.fromEntries(

@@ -140,6 +140,15 @@ describe('the language server over a connection', () => {
     expect(await client.connection.sendRequest(languageMessages.nodesAt, place)).toEqual(['2']);
   });
 
+  test('which model the text names now is told before a request is answered that comes right behind the change', async () => {
+    await client.open('model ./m.onnx\nop:Softmax fp32\n');
+    await client.until(() => client.paths.length > 0);
+    const changed = client.change(2, 0, 8, 9, 'other');
+    const answer = client.connection.sendRequest(languageMessages.nodesAt, { uri, line: 0, character: 0 });
+    await Promise.all([changed, answer]);
+    expect(client.paths.map(({ path }) => path)).toEqual(['./m.onnx', './other.onnx']);
+  });
+
   test('the file of the scales line: who reads it is told, and what is wrong with it is shown there', async () => {
     await client.open('scales ./gone.cache\n/layers.1/attn/MatMul int8\n');
     await client.until(() => client.paths.length > 0);

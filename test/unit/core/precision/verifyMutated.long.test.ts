@@ -55,6 +55,8 @@ test.each(builds)('%s: however the evidence is changed, nothing is obeyed that i
           if (only || typed) continue;
           // Without layers, or with all their types taken or changed to another, there is nothing to obey by.
           expect(own.map((one) => one.name)).toContain(layer);
+          // A kernel that says in its name that it casts first need not show the type at its ends.
+          if (reason.includes('its name says that it casts to') && /Cast?(?:Mul)?Mea/.test(layer!)) continue;
           const shown = own.flatMap((one) =>
             [...one.inputs, ...one.outputs, ...(one.constants ?? [])].map((tensor) => tensor.type).concat(one.weights),
           );
