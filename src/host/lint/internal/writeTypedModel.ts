@@ -37,7 +37,7 @@ export async function writeTypedModel(source: vscode.Uri, command: readonly stri
   await vscode.window.showTextDocument(file, { preserveFocus: true });
   await vscode.commands.executeCommand(commands.applyOverrides, file, to);
   if (!existsSync(to.fsPath)) return;
-  const { words } = typedCommand(command, vscode.workspace.asRelativePath(to));
+  const { words } = typedCommand(command, vscode.workspace.asRelativePath(to, false));
   const copy = 'Copy Command';
   const made = quoteCommand(words, shell);
   if ((await showInformation(`Build ${nameOf(to)} with: ${made}`, copy)) === copy)
