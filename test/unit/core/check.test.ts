@@ -175,6 +175,10 @@ describe('what a version refuses', () => {
     expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
   });
 
+  it('says nothing of an Einsum without an equation', () => {
+    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual([]);
+  });
+
   it.each(['constructor', 'toString', '__proto__'])('has no operator %s, which every object has', (op) => {
     const net = model([node(op, ['x'], ['y'])], [value('x', [2])], ['y']);
     expect(errors(net, rtx)).toEqual(['unsupported-op']);
