@@ -2,7 +2,13 @@ import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSuppo
 import { builtNetworkOf, inferTensors, type InferredTensors, type Network, networkOf } from '../network/network.ts';
 import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
 import { addTo } from '../base/addTo.ts';
-import { byteLength, type OnnxModel, type OnnxNode, type OnnxValue } from '../formats/onnx/onnxModel.ts';
+import {
+  byteLength,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../formats/onnx/onnxModel.ts';
 import {
   type AddError,
   errorsOf,
@@ -13,10 +19,10 @@ import {
   type NodeProblem,
 } from './internal/checkShapes.ts';
 import { formProblem } from './internal/nodeForms.ts';
-import { constantAt } from './internal/nodeToCheck.ts';
+import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
 import { typesProblem } from './internal/nodeTypes.ts';
-import { OPERATOR_ROWS } from './internal/operatorTable.ts';
+import { OPERATOR_ROWS, operatorRow } from './internal/operatorTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
 export { computeCapability } from './internal/gpuSupport.ts';
@@ -87,24 +93,7 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
   for (const input of model.graph.inputs) if (!initializers.has(input.name)) checkInput(input, add);
   if (model.graph.outputs.length === 0)
     add('model-invalid', 'The model has no outputs.', 'Name the tensors that the engine gives.', [], 'name-outputs');
-  for (const { name, type, shape, data } of model.graph.initializers) {
-    const stored = data && 'inline' in data && data.inline.field === undefined ? data.inline.length : 0;
-    const needed = byteLength(type, shape);
-    if (stored > 0 && needed !== undefined && stored !== needed)
-      add(
-        'model-invalid',
-        `Initializer ${name} has ${stored} bytes, and its type and shape need ${needed}.`,
-        'Export the model again.',
-        [name],
-      );
-    if (NO_TYPES.test(type))
-      add(
-        'unsupported-type',
-        `Initializer ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
-        'Store it as INT32, INT64 or FP32.',
-        [name],
-      );
-  }
+  for (const initializer of model.graph.initializers) checkInitializer(initializer, add);
   for (const { name } of model.graph.outputs) {
     const tensor = graph.tensors[graph.byName.get(name) ?? -1];
     if (name === '' || tensor === undefined || tensor.kind === 'undefined')
@@ -131,11 +120,32 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
 }
 
 /** Type and rank of an input. */
+function checkInitializer({ name, type, shape, data, sparse }: OnnxTensor, add: AddError): void {
+  // Of sparse ones it is the bytes of their values, of scattered ones also what is between the parts.
+  const raw = data && 'inline' in data && !sparse ? data.inline : undefined;
+  const stored = raw && raw.field === undefined && !raw.scattered ? raw.length : 0;
+  const needed = byteLength(type, shape);
+  if (stored > 0 && needed !== undefined && stored !== needed)
+    add(
+      'model-invalid',
+      `Initializer ${name} has ${stored} bytes, and its type and shape need ${needed}.`,
+      'Export the model again.',
+      [name],
+    );
+  if (NO_TYPES.test(type))
+    add(
+      'unsupported-type',
+      `Initializer ${name} is ${typeText(type)}, which TensorRT does not have.`,
+      'Store it as INT32, INT64 or FP32.',
+      [name],
+    );
+}
+
 function checkInput({ name, type, shape }: OnnxValue, add: AddError): void {
   if (type !== null && NO_TYPES.test(type))
     add(
       'unsupported-type',
-      `Input ${name} is ${type.toUpperCase()}, which TensorRT does not have.`,
+      `Input ${name} is ${typeText(type)}, which TensorRT does not have.`,
       type === 'string'
         ? 'Keep strings outside: cut the model after the nodes that read them.'
         : 'Give it the type INT32, INT64 or FP32 and cast before the engine.',
@@ -382,8 +392,8 @@ const STANDARD_ONLY: ReadonlySet<string> = new Set(['com.microsoft', 'trt', 'trt
 
 /** Whether the parser has the operator at all. */
 function operatorProblem(node: OnnxNode, { product, version }: CheckTarget): NodeProblem | undefined {
-  const row = OPERATOR_ROWS[node.op];
-  const repair = OPERATOR_REPAIRS[node.op];
+  const row = operatorRow(node.op);
+  const repair = Object.hasOwn(OPERATOR_REPAIRS, node.op) ? OPERATOR_REPAIRS[node.op] : undefined;
   const extra = repair === undefined ? {} : { repair };
   if (row === undefined || (node.op.startsWith('TRT_') && product === 'tensorrt'))
     return unknownOperator(node, product, extra);
@@ -484,7 +494,7 @@ function typeProblem(
   return {
     severity: 'error',
     code: 'unsupported-type',
-    message: `${node.op} of ${type!.toUpperCase()} is refused.`,
+    message: `${node.op} of ${typeText(type!)} is refused.`,
     advice: 'Cast the input to FP32 before it, and back after it.',
   };
 }

@@ -287,7 +287,7 @@ const withLayer = (message: string, layer: string | null): string =>
 
 /** The repair of the model that removes the cause, by the operator where there are several. */
 function repairOf({ repair }: DiagnosisRule, op: string | undefined): { repair?: string } {
-  const id = typeof repair === 'object' ? repair[op ?? ''] : repair;
+  const id = typeof repair !== 'object' ? repair : Object.hasOwn(repair, op ?? '') ? repair[op!] : undefined;
   return id === undefined ? {} : { repair: id };
 }
 

@@ -552,7 +552,7 @@ export function modelOfCommand(command: readonly string[]): { at: number; path: 
   const flag = command.findIndex((word) => /^--onnx=./.test(word));
   if (flag >= 0) return { at: flag, path: command[flag]!.slice('--onnx='.length) };
   const named = command.findIndex((word) => word === '--onnx' || word === '--onnx_path');
-  if (named >= 0 && command[named + 1] !== undefined) return { at: named + 1, path: command[named + 1]! };
+  if (named >= 0 && command[named + 1]?.startsWith('-') === false) return { at: named + 1, path: command[named + 1]! };
   const plain = command.findIndex((word, at) => at > 0 && !word.startsWith('-') && /\.onnx$/i.test(word));
   return plain < 0 ? undefined : { at: plain, path: command[plain]! };
 }

@@ -100,7 +100,10 @@ export const runningLayers = ({ layers }: Pick<FusionReport, 'layers'>): ReportL
 
 /** What a ForeignNode is, with its number: `ForeignNode 3`, `DLA loadable 3`. */
 export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'device'>): string =>
-  `${device === 'dla' ? 'DLA loadable' : 'ForeignNode'} ${id}`;
+  `${foreignNoun(device)} ${id}`;
+
+const foreignNoun = (device: ReportForeignNode['device']): string =>
+  device === 'dla' ? 'DLA loadable' : 'ForeignNode';
 
 const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
   foreignNumber(report.foreignNodes.find((foreign) => foreign.id === id) ?? { id });
@@ -111,10 +114,10 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
   return title ?? numberOf(report, id);
 }
 
-/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`. */
+/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv (DLA)`. */
 export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const title = foreignTitle(report, id);
-  return title === `ForeignNode ${id}` ? `in ${title}` : `in the ForeignNode ${title}`;
+  const { title, device } = report.foreignNodes.find((foreign) => foreign.id === id) ?? {};
+  return title === undefined ? `in ${numberOf(report, id)}` : `in the ${foreignNoun(device)} ${title}`;
 }
 
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */

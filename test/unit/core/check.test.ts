@@ -8,7 +8,7 @@ import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
 import { bytesOf } from '../../../src/core/base/problem.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 import { modelAround } from './fusion/buildModel.ts';
-import type { OnnxModel, OnnxNode, OnnxValue } from '../../../src/core/formats/onnx/onnxModel.ts';
+import type { OnnxModel, OnnxNode, OnnxTensor, OnnxValue } from '../../../src/core/formats/onnx/onnxModel.ts';
 
 const rtx: CheckTarget = { product: 'tensorrt-rtx', version: null, capability: null };
 const tensorrt = (version: string, capability: string | null = null): CheckTarget => ({
@@ -173,6 +173,29 @@ describe('what a version refuses', () => {
   it('says that a dead node blocks, and that removing it suffices', () => {
     const dead = model([node('Relu', ['x'], ['y']), node('Det', ['x'], ['d'])], [x], ['y']);
     expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
+  });
+
+  it('says nothing of an Einsum without an equation', () => {
+    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual([]);
+  });
+
+  it.each(['constructor', 'toString', '__proto__'])('has no operator %s, which every object has', (op) => {
+    const net = model([node(op, ['x'], ['y'])], [value('x', [2])], ['y']);
+    expect(errors(net, rtx)).toEqual(['unsupported-op']);
+  });
+
+  it('compares the bytes of a tensor with its shape, but not those of a sparse or scattered one', () => {
+    const stored = (more: { scattered?: true; sparse?: true }) => {
+      const net = model([node('Relu', ['x'], ['y'])], [value('x', [2])], ['y']);
+      const { sparse, ...inline } = more;
+      const data = { inline: { offset: 0, length: 8, ...inline } };
+      const weight: OnnxTensor = { name: 'w', type: 'float', shape: [3], data, ...(sparse && { sparse }) };
+      (net.graph.initializers as OnnxTensor[]).push(weight);
+      return net;
+    };
+    expect(errors(stored({}), rtx)).toEqual(['model-invalid']);
+    expect(errors(stored({ scattered: true }), rtx)).toEqual([]);
+    expect(errors(stored({ sparse: true }), rtx)).toEqual([]);
   });
 
   it('names the nodes of a cycle and of a repeated name', () => {

@@ -12,6 +12,7 @@ import {
   shapeOf,
   since,
   typeOf,
+  typeText,
 } from './nodeToCheck.ts';
 
 const pooling: FormCheck = (one) => {
@@ -71,7 +72,7 @@ function quantizedType(one: NodeToCheck): NodeProblem | undefined {
   if (one.node.op === 'DequantizeLinear' && (type === 'uint8' || type === 'int32') && !quantizedBefore(one))
     return problem(
       'quantization',
-      `DequantizeLinear of ${type.toUpperCase()} is refused.`,
+      `DequantizeLinear of ${typeText(type)} is refused.`,
       'Store the dequantized values as FP32, or quantize to INT8.',
       'dequantize-constants',
     );
@@ -120,7 +121,7 @@ const conditional: FormCheck = (one) => {
     if (left && right && left !== right && since(one, '11.0') && constantAt(one, 0) === undefined)
       return problem(
         'control-flow',
-        `The branches of If give ${left.toUpperCase()} and ${right.toUpperCase()}.`,
+        `The branches of If give ${typeText(left)} and ${typeText(right)}.`,
         'Insert a Cast in one branch.',
       );
   }
@@ -347,7 +348,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   GridSample: (one) => {
     const [a, b] = [typeOf(one, 0), typeOf(one, 1)];
     return a !== null && b !== null && a !== b && (isRtx(one) || since(one, '11.0'))
-      ? problem('type-mismatch', `GridSample mixes ${a.toUpperCase()} and ${b.toUpperCase()}.`, 'Cast the grid.')
+      ? problem('type-mismatch', `GridSample mixes ${typeText(a)} and ${typeText(b)}.`, 'Cast the grid.')
       : undefined;
   },
   Mod: (one) =>

@@ -304,7 +304,9 @@ const eye: FormCheck = (one) =>
     : undefined;
 
 const einsum: FormCheck = (one) => {
-  const terms = (textAttribute(one.node, 'equation') ?? '').replaceAll(' ', '').split('->')[0]!.split(',');
+  const equation = textAttribute(one.node, 'equation');
+  if (!equation) return undefined;
+  const terms = equation.replaceAll(' ', '').split('->')[0]!.split(',');
   if (terms.some((term) => !/^[a-z]*$/i.test(term))) return undefined;
   if (!since(one, '11.0') && terms.some((term) => new Set(term).size < term.length))
     return problem(

@@ -3,6 +3,7 @@ import type { OnnxNode, OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import type { InferredTensors } from '../../network/network.ts';
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { Dim } from '../../network/outputTypes.ts';
+import { typeName } from '../../base/text.ts';
 import { versionNumber } from './gpuSupport.ts';
 import type { CheckTarget, NodeProblem } from './checkShapes.ts';
 
@@ -34,6 +35,9 @@ export const typeOf = ({ graph, index, inferred }: NodeToCheck, at: number) =>
 export const shapeOf = ({ graph, index, inferred }: NodeToCheck, at: number) =>
   inferred.shapes[graph.inputs[index]![at] ?? -1] ?? null;
 export const given = ({ node }: NodeToCheck, at: number): boolean => (node.inputs[at] ?? '') !== '';
+
+/** An element type as messages name it, in capitals. */
+export const typeText = (type: string): string => typeName(type.toUpperCase());
 
 /** The constant that a node reads, from an initializer or a Constant; undefined: none, or not kept. */
 export function constantAt({ graph, index }: Pick<NodeToCheck, 'graph' | 'index'>, at: number): OnnxTensor | undefined {

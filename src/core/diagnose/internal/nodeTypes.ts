@@ -10,6 +10,7 @@ import {
   problem,
   since,
   typeOf,
+  typeText,
 } from './nodeToCheck.ts';
 
 // Each operator was asked of the parser of TensorRT-RTX 1.7 with each type, those that ONNX does not allow included.
@@ -69,21 +70,21 @@ function firstType(one: NodeToCheck, op: string): NodeProblem | undefined {
   if (type === null) return undefined;
   const power =
     op === 'Pow' && !since(one, '10.11') ? [type, typeOf(one, 1)].find((each) => INTEGER.test(each ?? '')) : null;
-  if (power) return unsupported(`Pow of ${power.toUpperCase()} is refused before 10.11.`);
+  if (power) return unsupported(`Pow of ${typeText(power)} is refused before 10.11.`);
   const isInteger = INTEGER.test(type);
   const refused = LOGIC.test(op)
     ? type !== 'bool'
     : FLOATS.test(op)
       ? isInteger || type === 'bool'
       : type === 'bool' && NUMBERS.test(op) && op !== 'ReduceMax' && op !== 'ReduceMin';
-  return refused ? unsupported(`${op} of ${type.toUpperCase()} is refused.`) : undefined;
+  return refused ? unsupported(`${op} of ${typeText(type)} is refused.`) : undefined;
 }
 
 function otherInput(one: NodeToCheck, op: string): NodeProblem | undefined {
   if (op === 'GatherND' && !since(one, '11.0')) return undefined;
   const row = Object.hasOwn(OTHER_INPUTS, op) ? OTHER_INPUTS[op] : undefined;
   const type = row && typeOf(one, row[0]);
-  return type && !row[1].test(type) ? unsupported(`${op} takes ${row[2]}, and gets ${type.toUpperCase()}.`) : undefined;
+  return type && !row[1].test(type) ? unsupported(`${op} takes ${row[2]}, and gets ${typeText(type)}.`) : undefined;
 }
 
 const bytes: FormCheck = (one) => {
@@ -143,7 +144,7 @@ function mixedTypes(one: NodeToCheck, op: string): NodeProblem | undefined {
   if (bothFloat ? !isStrong && op !== 'InstanceNormalization' : !since(one, '10.0')) return undefined;
   return problem(
     'type-mismatch',
-    `${op} mixes ${types[0]!.toUpperCase()} and ${other.toUpperCase()}${bothFloat ? ': the model is strongly typed' : ''}.`,
+    `${op} mixes ${typeText(types[0]!)} and ${typeText(other)}${bothFloat ? ': the model is strongly typed' : ''}.`,
     'Insert a Cast.',
     bothFloat && EQUAL_TYPES.test(op) ? 'cast-mixed-types' : undefined,
   );

@@ -276,3 +276,7 @@ export const OPERATOR_ROWS: Readonly<Record<string, string>> = {
   Xor: '8.6 y',
   ZipMap: '- n',
 };
+
+/** The row of an operator; the name is a model's, which may also be one that every object has. */
+export const operatorRow = (op: string): string | undefined =>
+  Object.hasOwn(OPERATOR_ROWS, op) ? OPERATOR_ROWS[op] : undefined;

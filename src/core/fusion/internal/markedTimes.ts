@@ -20,7 +20,7 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
           {
             severity: 'warning',
             code: 'other-pace',
-            message: `Layers that are the same in both builds take ${ratio.toFixed(2)} times as long in the other one (median of ${counted(same, 'layer')}): its GPU, clock or load is another. Its times are divided by that. Profile both on the same idle GPU to be sure.`,
+            message: `Layers that are the same in both builds take ${ratio.toFixed(2)} times as long in the other one (median of ${counted(same, 'layer')}): its GPU, clock or load differs. Its times are divided by that. Profile both on the same idle GPU to be sure.`,
           },
         ];
   return {
@@ -52,7 +52,7 @@ function pace(
     const [first] = apart;
     if (!averageMs || there.size !== 1 || first?.together !== own.length) return [];
     const sum = apart.reduce((all, one) => all + (one?.ms ?? Number.NaN), 0);
-    return Number.isFinite(sum) ? [sum / averageMs] : [];
+    return sum > 0 ? [sum / averageMs] : [];
   });
   const sorted = ratios.toSorted((a, b) => a - b);
   return { ratio: sorted.length < enoughLayers ? 1 : sorted[sorted.length >> 1]!, layers: sorted.length };

@@ -40,6 +40,14 @@ export function stepOfProgram(names: readonly string[], strings: readonly string
 /** Not before a shell or program has filled in its variables. */
 const isPath = (path: string): boolean => !/[${}%]/.test(path);
 
+/** A command whose model the text does not say, with `path` for it; `at`: where it would be. */
+function withModel([name = '', ...words]: readonly string[], at: number | undefined, path: string): string[] {
+  if (name !== 'polygraphy') return [name, `--onnx=${path}`, ...words];
+  // Behind the subcommand.
+  const isModel = at !== undefined || !isPath(words[1] ?? '');
+  return [name, ...words.toSpliced((at ?? 2) - 1, isModel ? 1 : 0, path)];
+}
+
 function stepOf(words: readonly string[]): TypedStep | null {
   const [tool = '', ...rest] = words;
   // It builds nothing.
@@ -47,7 +55,10 @@ function stepOf(words: readonly string[]): TypedStep | null {
   const name = /polygraphy/i.test(tool) ? 'polygraphy' : 'trtexec';
   const model = modelOfCommand([tool, ...rest]);
   const known = model !== undefined && isPath(model.path);
-  const command = [name, ...rest].filter((_, at) => known || model?.at !== at || name === 'polygraphy');
+  // `--onnx=` alone: the text only continues it with a variable.
+  const command = [name, ...rest].filter(
+    (word, at) => known || name === 'polygraphy' || (model?.at !== at && !/^--onnx=?$/.test(word)),
+  );
   const path = known ? model.path : 'MODEL.onnx';
   const target = (ending: string): string => path.replace(/(?:\.onnx)?$/i, ending);
   if (rulesOfCommand(command) === undefined)
@@ -57,6 +68,6 @@ function stepOf(words: readonly string[]): TypedStep | null {
           trtlens: ['quantization', 'calibrate', path, '--inputs', 'SAMPLES', '-o', target('.int8.onnx')],
         }
       : null;
-  const named = known ? command : [name, `--onnx=${path}`, ...command.slice(1)];
+  const named = known ? command : withModel(command, model?.at, path);
   return { command: named, trtlens: ['precision', 'import', '--apply', target('.typed.onnx'), '--', ...named] };
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import * as vscode from 'vscode';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { shell } from '../../../builder/tools/shell.ts';
 import { quoteCommand } from '../../../core/base/text.ts';
 import { typedCommand } from '../../../core/lint/lintSource.ts';
@@ -35,14 +35,18 @@ export async function writeTypedModel(source: vscode.Uri, command: readonly stri
     return;
   }
   await vscode.window.showTextDocument(file, { preserveFocus: true });
+  const before = writtenAt(to);
   await vscode.commands.executeCommand(commands.applyOverrides, file, to);
-  if (!existsSync(to.fsPath)) return;
-  const { words } = typedCommand(command, vscode.workspace.asRelativePath(to));
+  // A model of that name may have been there, and stays where the rules cannot be applied.
+  if (writtenAt(to) === before) return;
+  const { words } = typedCommand(command, vscode.workspace.asRelativePath(to, false));
   const copy = 'Copy Command';
   const made = quoteCommand(words, shell);
   if ((await showInformation(`Build ${nameOf(to)} with: ${made}`, copy)) === copy)
     await vscode.env.clipboard.writeText(made);
 }
+
+const writtenAt = ({ fsPath }: vscode.Uri): number | undefined => statSync(fsPath, { throwIfNoEntry: false })?.mtimeMs;
 
 /** The model that a command names, in the folder of its text or one of the workspace; else the user says which. */
 async function modelOf(source: vscode.Uri, path: string | undefined): Promise<vscode.Uri | undefined> {

@@ -21,6 +21,17 @@ it('a name that is too long is named as the cause, with the limit', () => {
   expect(first!.message).toContain('longer than TensorRT allows (4096 characters)');
 });
 
+it.each(['constructor', '__proto__'])('an operator %s, which every object has, is in no table', (op) => {
+  const text = [
+    `While parsing node number 1 [${op} -> "y"]:`,
+    'ERROR: builtin_op_importers.cpp:5367 In function importFallbackPluginImporter:',
+    '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  ];
+  const [first] = diagnose(text.map((line) => `[TRT] [E] ${line}\n`).join(''));
+  expect(first).toMatchObject({ code: 'unsupported-op' });
+  expect(first!.repair).toBeUndefined();
+});
+
 describe('every failure that was captured', () => {
   it.each([
     ['tensorrt-10.6.0/bert_base.badprofile/log.txt', 'error profile-inconsistent'],

@@ -142,6 +142,16 @@ describe('against a build whose nodes are in more kernels', () => {
     expect(saved([])[0]!.ms).toBeNull();
   });
 
+  test('a profile without times says nothing of the pace', () => {
+    const timed = (averageMs: number) => {
+      const nodes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ id: name, name, layers: [name] }));
+      const layers = nodes.map(({ id }) => ({ id, nodes: [id], averageMs, foreignNode: null }));
+      return { nodes, layers, foreignNodes: [], tensors: [], problems: [] } as unknown as FusionReport;
+    };
+    expect(withMarkedTimes(timed(1), timed(0)).problems).toEqual([]);
+    expect(withMarkedTimes(timed(1), timed(2)).problems).toMatchObject([{ code: 'other-pace' }]);
+  });
+
   // With an output inside of the attention of layers.1, on a GPU on which other work ran: the same layers take 1.35 times as long.
   test('a build that is slower as a whole is no saving of a fusion', async () => {
     const file = (name: string): string => fixturePath(`marked/${name}`);

@@ -224,6 +224,24 @@ describe('scripts', () => {
       '#include <NvInfer.h>\nvoid f() { parse("m.onnx"); config->setFlag(nvinfer1::BuilderFlag::kFP16); }',
       'precision import --apply m.typed.onnx -- trtexec --onnx=m.onnx --fp16',
     ],
+    [
+      'a model that a program appends',
+      'python',
+      'run(["trtexec", "--onnx=" + path, "--fp16"])',
+      'precision import --apply MODEL.typed.onnx -- trtexec --onnx=MODEL.onnx --fp16',
+    ],
+    [
+      'a model in a word of its own',
+      'python',
+      'run(["trtexec", "--onnx", path, "--fp16"])',
+      'precision import --apply MODEL.typed.onnx -- trtexec --onnx=MODEL.onnx --fp16',
+    ],
+    [
+      'a variable for Polygraphy',
+      'shell',
+      'polygraphy convert $MODEL --fp16 -o a.plan',
+      'precision import --apply MODEL.typed.onnx -- polygraphy convert MODEL.onnx --fp16 -o a.plan',
+    ],
     ['the run of an engine', 'shell', 'trtexec --loadEngine=a.plan --fp16', null],
     ['a command without types', 'shell', 'trtexec --onnx=a.onnx --workspace=9', null],
   ])('one step to the typed model: %s', (_, language, text, expected) => {

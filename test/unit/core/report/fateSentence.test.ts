@@ -8,7 +8,8 @@ import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
-import { fateSentence } from '../../../../src/core/report/words.ts';
+import type { ReportForeignNode } from '../../../../src/core/fusion/fusionReport.ts';
+import { fateSentence, inForeignNode } from '../../../../src/core/report/words.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 
 describe('fateSentence', () => {
@@ -72,4 +73,7 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(report.foreignNodes).toMatchObject([{ device: 'dla', title: expect.stringMatching(/ \(DLA\)$/) }]);
   expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \(/);
   expect(formatReport(report)).toMatch(/DLA loadable 0, derived/);
+  expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable .* \(DLA\)$/);
+  const [{ title: _, ...untitled }] = report.foreignNodes as [ReportForeignNode];
+  expect(inForeignNode({ foreignNodes: [untitled] }, 0)).toBe('in DLA loadable 0');
 });

@@ -1,5 +1,5 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
-import { OPERATOR_ROWS } from '../operatorTable.ts';
+import { operatorRow } from '../operatorTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
@@ -278,6 +278,6 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
 
 /** The first version that has an operator, of those that both products have; undefined: none, or all. */
 function sinceOf(op: string): string | undefined {
-  const [since = '-', rtx] = (OPERATOR_ROWS[op] ?? '').split(' ');
+  const [since = '-', rtx] = (operatorRow(op) ?? '').split(' ');
   return rtx === 'y' && /^\d/.test(since) && (since !== '8.6' || op === 'LayerNormalization') ? since : undefined;
 }
