@@ -28,7 +28,9 @@ class Report(Dict[str, Any]):
 
     def __init__(self, values: Dict[str, Any], files: List[str]) -> None:
         super().__init__(values)
-        self._files = files
+        # The folder may be another one when the report is shown.
+        named = (file.split("=", 1) for file in files)
+        self._files = [f"{flag}={os.path.abspath(path)}" for flag, path in named]
 
 
 def fusion(

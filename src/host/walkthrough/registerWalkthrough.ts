@@ -51,7 +51,10 @@ export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnos
 
 async function pickSample(): Promise<string | undefined> {
   const items = Object.entries(samples).map(([name, { label, detail }]) => ({ label, detail, name }));
-  const options = { title: 'Select a Sample', placeHolder: 'Recorded builds of models with random weights' };
+  const options = {
+    title: 'Select a Sample',
+    placeHolder: 'Recorded builds of models with random weights, and a model to build',
+  };
   return (await pickItem(items, { ...options, matchOnDetail: true }))?.name;
 }
 
