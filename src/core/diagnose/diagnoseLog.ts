@@ -6,7 +6,7 @@ import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
 import { begunPhase, phaseReached } from './internal/describePhase.ts';
 import { causeText } from './internal/causeText.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
@@ -56,7 +56,12 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   );
   const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
   const { diagnoses, consequences } = foldConsequences(rest);
-  const out = [...diagnoses, ...dla, ...skippedForWorkspace(log, diagnoses, judge), ...failedIterations(log)];
+  const out = [
+    ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
+    ...dla,
+    ...skippedForWorkspace(log, diagnoses, judge),
+    ...failedIterations(log),
+  ];
   if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences));
   // The cause first: warnings come after what ended the build.
   return [
@@ -175,6 +180,29 @@ class Judge {
 function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[] {
   const names = [...strays, ...messages].flatMap(({ text }) => pattern.exec(text.slice(0, 300))?.[1] ?? []);
   return [...new Set(names)];
+}
+
+/** What the parser says of a node that it cannot take. */
+const REFUSED: ReadonlySet<DiagnosisCode> = new Set([
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'shape-mismatch',
+  'type-mismatch',
+  'control-flow',
+  'quantization',
+]);
+
+/** ONNX Runtime asks TensorRT's parser which nodes it takes, and runs the others itself: where the session came about, that is no failure. */
+function leftToOthers(one: Diagnosis): Diagnosis {
+  if (one.severity !== 'error' || !REFUSED.has(one.code)) return one;
+  return {
+    ...one,
+    severity: 'warning',
+    message: `${one.message} ONNX Runtime runs it with another execution provider, and the session was created.`,
+    advice: `Nothing has to be done; each switch between the providers costs copies. To have TensorRT run it: ${one.advice}`,
+  };
 }
 
 /** Messages that say the same of several nodes become one, at the line of the first. */

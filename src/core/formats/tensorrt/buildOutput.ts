@@ -120,6 +120,8 @@ export interface BuildLog {
   strays?: StrayLine[];
   /** The last line that is not empty, with its prefix; omitted: the log says how it ended. */
   lastLine?: StrayLine;
+  /** ONNX Runtime made the session: what TensorRT refused runs with another execution provider. */
+  sessionReady?: true;
   /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
   devices?: { loadables: string[]; gpuLayers: number };
   /** The program around TensorRT, where its prefix or its words name it. */

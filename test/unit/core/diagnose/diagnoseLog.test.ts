@@ -1,5 +1,6 @@
 import { causeText } from '../../../../src/core/diagnose/internal/causeText.ts';
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog, endText, isAboutTensorRT } from '../../../../src/core/diagnose/diagnoseLog.ts';
@@ -393,5 +394,22 @@ describe('a log that stops in the middle, with the prefix of the program around 
 
   it.each(['Roses are red\n', 'total 12\n-rw-r--r-- 1 me me 12 notes.txt\n'])('%s is about something else', (text) => {
     expect(isAboutTensorRT(readBuildLog(text).value)).toBe(false);
+  });
+});
+
+describe('a node that TensorRT refuses inside of ONNX Runtime', () => {
+  const log = gunzipSync(readFileSync(fixturePath('ort/split/log.txt.gz'))).toString();
+
+  it('is a note where the session came about', () => {
+    const found = diagnose(log);
+    expect(found.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+    expect(found[0]).toMatchObject({ code: 'unsupported-op', layer: 'det', line: 83 });
+    expect(found[0]!.message).toContain('ONNX Runtime runs it with another execution provider');
+  });
+
+  it('is an error where it did not', () => {
+    const [first] = diagnose(log.slice(0, log.indexOf('Session successfully initialized')));
+    expect(first).toMatchObject({ severity: 'error', code: 'unsupported-op' });
+    expect(first!.message).not.toContain('another execution provider');
   });
 });
