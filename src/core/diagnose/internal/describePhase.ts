@@ -231,9 +231,10 @@ const OVER =
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
 
-/** The last lines that are kept, from the end. */
+/** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
 function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
-  const near = [...strays.slice(-LAST_LINES), ...messages.slice(-LAST_LINES), ...(lastLine ? [lastLine] : [])];
+  const isMessage = messages.some(({ line }) => line === lastLine?.line);
+  const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
   const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
   return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
