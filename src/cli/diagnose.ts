@@ -4,7 +4,7 @@ import { shell } from '../builder/tools/shell.ts';
 import { withCommands } from './commandHints.ts';
 import { UserError } from '../builder/userError.ts';
 import { counted, quoteCommand } from '../core/base/text.ts';
-import { diagnoseLog, phaseReached } from '../core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, endText, isAboutTensorRT } from '../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import type { Document, DocumentFinding } from '../core/document/document.ts';
 import { renderText } from '../core/document/render.ts';
@@ -37,7 +37,7 @@ also names the affected nodes.
         : await files.log(path, { times: false, registered: model !== undefined });
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
-    if (diagnoses.length === 0 && (log.runs ?? []).length === 0 && inspectLog(log, problems) === null)
+    if (diagnoses.length === 0 && !isAboutTensorRT(log) && inspectLog(log, problems) === null)
       throw new UserError(
         `${path === '-' ? 'standard input' : path} is not a TensorRT build log: no line has a prefix or a phrase of TensorRT, its parser, CUDA or a program that runs it, and none is a known error. Build with --verbose and save the output`,
       );
@@ -101,7 +101,7 @@ function toFinding(
 /** What a log without a finding says. */
 function nothing(log: BuildLog): string {
   if (log.outcome === 'passed') return 'Nothing to report: the build passed.';
-  return `No errors found in the log. Its last lines are from ${phaseReached(log).phase}; if the build failed, the lines after that say why.`;
+  return `No errors found in the log. ${endText(log)}`;
 }
 
 const followText = (follows: Diagnosis['follows']): string =>

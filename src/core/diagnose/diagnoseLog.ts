@@ -4,9 +4,9 @@ import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
-import { phaseReached } from './internal/describePhase.ts';
+import { begunPhase, phaseReached } from './internal/describePhase.ts';
 import { causeText } from './internal/causeText.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
@@ -18,7 +18,7 @@ import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { strayBlocks } from './internal/strayBlocks.ts';
 
-export { diagnosisMarkdown, phaseReached } from './internal/describePhase.ts';
+export { diagnosisMarkdown, endText } from './internal/describePhase.ts';
 
 /** What one event of the log came to. */
 interface Judged {
@@ -56,7 +56,12 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   );
   const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
   const { diagnoses, consequences } = foldConsequences(rest);
-  const out = [...diagnoses, ...dla, ...skippedForWorkspace(log, diagnoses, judge), ...failedIterations(log)];
+  const out = [
+    ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
+    ...dla,
+    ...skippedForWorkspace(log, diagnoses, judge),
+    ...failedIterations(log),
+  ];
   if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences));
   // The cause first: warnings come after what ended the build.
   return [
@@ -177,6 +182,29 @@ function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[]
   return [...new Set(names)];
 }
 
+/** What the parser says of a node that it cannot take. */
+const REFUSED: ReadonlySet<DiagnosisCode> = new Set([
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'shape-mismatch',
+  'type-mismatch',
+  'control-flow',
+  'quantization',
+]);
+
+/** ONNX Runtime asks TensorRT's parser which nodes it takes, and runs the others itself: where the session came about, that is no failure. */
+function leftToOthers(one: Diagnosis): Diagnosis {
+  if (one.severity !== 'error' || !REFUSED.has(one.code)) return one;
+  return {
+    ...one,
+    severity: 'warning',
+    message: `${one.message} ONNX Runtime runs it with another execution provider, and the session was created.`,
+    advice: `Nothing has to be done; each switch between the providers costs copies. To have TensorRT run it: ${one.advice}`,
+  };
+}
+
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {
   const byKey = new Map<string, Judged & { layers: Set<string> }>();
@@ -232,6 +260,7 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnos
           follows: [],
         },
       ];
+    if (log.outcome === 'unknown' && !asksForHelp(log)) return stopped(log);
     if (log.outcome !== 'failed') return [];
   }
   const evidence = first?.evidence ?? last?.text.trim().slice(0, MAX_EVIDENCE) ?? '';
@@ -250,6 +279,36 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnos
   ];
 }
 
+/** A log that ends after a program said what it begins: perhaps the program went on, so this is no error. */
+function stopped(log: BuildLog): Diagnosis[] {
+  const { lastLine } = log;
+  const begun = begunPhase(log);
+  if (begun === undefined || lastLine === undefined) return [];
+  return [
+    {
+      code: 'cut-off',
+      rule: null,
+      severity: 'warning',
+      message: `The log ends at line ${lastLine.line}, while ${begun.phase}, and does not say how that ended.`,
+      advice: `The program was stopped there, is still at it, or wrote more than this. ${begun.usual}`,
+      sure: 'possible',
+      line: lastLine.line,
+      evidence: begun.said.slice(0, MAX_EVIDENCE),
+      nodes: [],
+      layer: null,
+      follows: [],
+    },
+  ];
+}
+
+/** Whether a line is from TensorRT, or from a program that runs it. */
+export const isAboutTensorRT = (log: BuildLog): boolean =>
+  (log.runs ?? []).length > 0 ||
+  programsOf(log).length > 0 ||
+  [...(log.strays ?? []), ...log.messages, ...(log.lastLine ? [log.lastLine] : [])].some(({ text }) =>
+    OWN_WORDS.test(text),
+  );
+
 /** Words of failure count only around what TensorRT or its tools wrote, and not where the build passed. */
 function saysMuch({ outcome, evidence, runs, strays = [] }: BuildLog): boolean {
   if (outcome === 'passed' || (runs ?? []).some(({ outcome: one }) => one === 'passed')) return false;
@@ -259,11 +318,11 @@ function saysMuch({ outcome, evidence, runs, strays = [] }: BuildLog): boolean {
 
 /** Words that only programs around TensorRT write. */
 const OWN_WORDS =
-  /\[TRT\]|\bTensorRT\b|\btrtexec\b|\bnvinfer|\bNvDsInfer|\btensorrt_llm\b|\btorch2?_?(?:trt|tensorrt)\b/;
+  /\[TRT\]|tensor_?rt(?:\b|[_A-Z])|TRTKernel|\btrtexec\b|\bnvinfer|\bNvDsInfer|\bnvds|\btorch2trt\b|\bvsmlrt\b|\b[Bb]uilding (?:the )?(?:\w+ )?engine\b|\.(?:engine|trt|plan)\b|-- prototxt\b|TRITONBACKEND_/i;
 
 /** Words of a line that says that something failed. */
 const FAILURE =
-  /(?:^|[\s[(:|])(?:ERROR|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: /;
+  /(?:^|[\s[(:|])(?:ERROR|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: |\bFailed with result\b|\b(?:run|build|conversion|export|execution) fail(?:ed|s)\b|\bexceeded memory limit\b|^[A-Z]:\\[^>]*>\s*pause\b/;
 
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>

@@ -4,8 +4,7 @@ import { adviceFor, type Diagnosis } from '../diagnosis.ts';
 
 /** Diagnoses of a log that no file holds, as a page in Markdown. */
 export function diagnosisMarkdown(found: readonly Diagnosis[], log: BuildLog): string {
-  if (found.length === 0)
-    return `# No errors found\n\nThe last lines are from ${phaseReached(log).phase}. If the build failed, copy the lines after them, too.\n`;
+  if (found.length === 0) return `# No errors found\n\n${endText(log)}\n`;
   const errors = found.filter(({ severity }) => severity === 'error').length;
   const title = errors > 0 ? 'Why the build failed' : 'Warnings of the build';
   return `# ${title}\n\n${found.map(section).join('\n')}`;
@@ -43,6 +42,14 @@ export interface PhaseReached {
 }
 
 const MEMORY = 'Builds that end there without a word most often ran out of memory: watch the RAM and the GPU memory.';
+
+/** How a log ends that says nothing of a failure: where, with which words, and what usually ends a program there. */
+export function endText(log: BuildLog): string {
+  const { phase, usual } = phaseReached(log);
+  const { line, text } = log.lastLine ?? { line: log.lines, text: '' };
+  const words = text.trim() === '' ? '' : ` Its last line: ${JSON.stringify(text.trim())}.`;
+  return `The log ends at line ${line}, while ${phase}.${words} If the build failed, the lines after that say why: copy them, too. ${usual}`;
+}
 
 /** The last phase that the log shows. */
 export function phaseReached(log: BuildLog): PhaseReached {
@@ -84,7 +91,7 @@ export function phaseReached(log: BuildLog): PhaseReached {
       phase: 'reading the model',
       usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
     };
-  const said = spokenPhase(log);
+  const said = begunPhase(log) ?? spokenPhase(log);
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
   if ((log.runs ?? []).length === 0)
@@ -149,6 +156,95 @@ function spokenPhase({ messages }: BuildLog): PhaseReached | undefined {
   for (const { text } of messages.slice(-20).toReversed()) {
     const found = SPOKEN.find(([words]) => words.test(text.slice(0, 2000)));
     if (found) return found[1];
+  }
+  return undefined;
+}
+
+const BUILDING: PhaseReached = {
+  phase: 'building the engine',
+  usual: `${MEMORY} A build can take many minutes without any output.`,
+};
+
+/** What programs around TensorRT say when they begin something, the most particular first. */
+const BEGUN: readonly [RegExp, PhaseReached][] = [
+  [
+    /ONNX: (?:starting export|slimming|simplifying)|\bexporting\b.{0,40}\bonnx\b/i,
+    {
+      phase: 'exporting the model to ONNX',
+      usual: 'What ends a program there is an operator that the exporter lacks, or the memory.',
+    },
+  ],
+  [
+    /\bloading\b.{0,120}\.(?:engine|trt|plan)\b|\bdeserializ(?:e|ing)\b.{0,80}\bengine\b/i,
+    {
+      phase: 'loading the engine',
+      usual:
+        'What ends a program there is an engine of another version, platform or GPU, a missing plugin, or too little GPU memory.',
+    },
+  ],
+  [
+    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution/i,
+    BUILDING,
+  ],
+  [
+    /TRITONBACKEND_Model(?:Instance)?Initialize|model_lifecycle\.cc:\d+\] "?loading|\|\s*LOADING\s*\|/,
+    {
+      phase: 'loading the model into Triton',
+      usual:
+        "What ends the server there is an engine of another version or GPU, GPU memory, or a configuration that does not fit the model. Triton's model table, at the end of its start, names the reason.",
+    },
+  ],
+  [
+    /TensorRT candidate segments|\bpartition(?:ing)? the graph\b|Compilation Settings|\[TF-TRT\]|Linked TensorRT version|Loaded TensorRT version/i,
+    {
+      phase: 'dividing the graph into parts for TensorRT',
+      usual: 'Engines are built next, or at the first inference: what ends a program there is mostly the memory.',
+    },
+  ],
+  [
+    /known unsupported method torch|\btorch2trt\(/,
+    {
+      phase: 'converting the model with torch2trt',
+      usual: 'What ends a program there is a method without a converter, or the memory while the engine is built.',
+    },
+  ],
+  [
+    /TensorRT provider options|\[TensorRT EP\]|TensorrtExecutionProvider/,
+    {
+      phase: 'creating the session of ONNX Runtime',
+      usual: `${MEMORY} ONNX Runtime builds an engine for each part of the model there: minutes without output, shorter with trt_engine_cache_enable.`,
+    },
+  ],
+  [
+    /native precisions? |desired precision|detected model format|-- (?:model|prototxt|batch_size) +\S|loading \w+ network model from/,
+    {
+      phase: 'preparing the build',
+      usual: `${MEMORY} jetson-inference builds the engine next, some minutes without output, and keeps it next to the model.`,
+    },
+  ],
+];
+
+/** Words that something came to its end: what began before is over. */
+const OVER =
+  /\bsuccess|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
+
+/** Lines at the end of a log of which one may say what began. */
+const LAST_LINES = 12;
+
+/** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
+function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
+  const isMessage = messages.some(({ line }) => line === lastLine?.line);
+  const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
+  const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
+  return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
+}
+
+/** What a program around TensorRT said last that it begins, and in which words; undefined: nothing, or it is over. */
+export function begunPhase(log: BuildLog): (PhaseReached & { said: string }) | undefined {
+  for (const text of lastLines(log).slice(0, LAST_LINES)) {
+    const found = BEGUN.find(([words]) => words.test(text));
+    if (found) return { ...found[1], said: text.trim() };
+    if (OVER.test(text)) return undefined;
   }
   return undefined;
 }

@@ -118,6 +118,10 @@ export interface BuildLog {
   evidence?: LogEvidence;
   /** Lines without a prefix that are no part of anything known, in order: the first and the last ones of the log. */
   strays?: StrayLine[];
+  /** The last line that is not empty, with its prefix; omitted: the log says how it ended. */
+  lastLine?: StrayLine;
+  /** ONNX Runtime made the session: what TensorRT refused runs with another execution provider. */
+  sessionReady?: true;
   /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
   devices?: { loadables: string[]; gpuLayers: number };
   /** The program around TensorRT, where its prefix or its words name it. */

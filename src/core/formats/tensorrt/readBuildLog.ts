@@ -56,6 +56,9 @@ export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => v
 /** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */
 const MAX_LINE = 16_000_000;
 
+/** Characters that are kept of the last line. */
+const MAX_LAST = 300;
+
 interface Phrase {
   text: string;
   run: PhraseHandler;
@@ -105,6 +108,8 @@ export class BuildLogReader {
   #length = 0;
   #lines = 0;
   #cut: number[] = [];
+  /** The last line that is not empty, as it stands in `text`. */
+  readonly #last = { text: '', from: 0, to: 0, line: 0 };
   readonly #only: LoggedBuild;
 
   /**
@@ -166,6 +171,9 @@ export class BuildLogReader {
     finishOutcome(state);
     // What no reader knows matters where something failed.
     if (state.strays.length > 0 && log.outcome !== 'passed') log.strays = state.strays;
+    const { line, text, from, to } = this.#last;
+    if (line > 0 && log.outcome === 'unknown')
+      log.lastLine = { line, text: ownText(text.slice(from, Math.min(to, from + MAX_LAST))) };
     finishProduct(state);
     log.evidence = state.evidence;
     return { value: log, problems: this.#problems() };
@@ -186,6 +194,13 @@ export class BuildLogReader {
     if (cut) {
       to = from + MAX_LINE;
       if (this.#cut.length < 10) this.#cut.push(this.#lines);
+    }
+    if (to > from) {
+      const last = this.#last;
+      last.text = text;
+      last.from = from;
+      last.to = to;
+      last.line = this.#lines;
     }
     const cursor = this.#cursor;
     cursor.text = text;

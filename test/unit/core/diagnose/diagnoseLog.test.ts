@@ -1,8 +1,9 @@
 import { causeText } from '../../../../src/core/diagnose/internal/causeText.ts';
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, endText, isAboutTensorRT } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
@@ -362,4 +363,64 @@ it('the condition of an assertion is no part of its reason', () => {
     expect(causeText(`[8] Assertion failed: ${condition}: TensorRT only supports inference.`)).toBe(
       'TensorRT only supports inference.',
     );
+});
+
+describe('a log that stops in the middle, with the prefix of the program around TensorRT', () => {
+  const logs = readFileSync(fixturePath('failures/stopped.txt'), 'utf8')
+    .split(/^=== /m)
+    .slice(1)
+    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)] as const);
+  const phases: Record<string, string> = {
+    'ComfyUI, an exception': 'exporting the model to ONNX',
+    'Ultralytics, engine': 'loading the engine',
+    Triton: 'loading the model into Triton',
+    'Triton, table': 'loading the model into Triton',
+    'jetson-inference': 'preparing the build',
+    'jetson-inference, Caffe': 'preparing the build',
+    torch2trt: 'converting the model with torch2trt',
+    'TF-TRT': 'dividing the graph into parts for TensorRT',
+    'Torch-TensorRT': 'dividing the graph into parts for TensorRT',
+    'ONNX Runtime': 'creating the session of ONNX Runtime',
+    'DeepStream, end': 'building or running the engine',
+  };
+
+  it.each(logs)('%s: says what it was doing and what usually ends it there', (name, text) => {
+    const { value: log } = readBuildLog(text);
+    const [first] = diagnoseLog(log);
+    expect(first?.message).toContain(`while ${phases[name] ?? 'building the engine'}`);
+    expect(first!.advice).toMatch(/[.)]$/);
+    expect(first!.evidence).toMatch(/\w/);
+    expect(isAboutTensorRT(log)).toBe(true);
+  });
+
+  it.each([
+    "TensorRT: starting export with TensorRT 10.3.0...\nTensorRT: export success ✅ 210.1s, saved as 'yolov8n.engine' (9.0 MB)\n",
+    'Building the TensorRT Engine\n** INFO: <bus_callback:239>: Pipeline running\n',
+    'I0511 13:20:41.2 1 tensorrt.cc:231] "TRITONBACKEND_ModelInitialize: yolo (version 1)"\nI0511 13:20:51.2 1 model_lifecycle.cc:839] "successfully loaded \'yolo\'"\n',
+  ])('one that goes on to its end is none: %s', (text) => {
+    const { value: log } = readBuildLog(text);
+    expect(diagnoseLog(log)).toEqual([]);
+    expect(endText(log)).toContain(text.trim().split('\n').at(-1)!.slice(0, 20).replaceAll('"', '\\"'));
+  });
+
+  it.each(['Roses are red\n', 'total 12\n-rw-r--r-- 1 me me 12 notes.txt\n'])('%s is about something else', (text) => {
+    expect(isAboutTensorRT(readBuildLog(text).value)).toBe(false);
+  });
+});
+
+describe('a node that TensorRT refuses inside of ONNX Runtime', () => {
+  const log = gunzipSync(readFileSync(fixturePath('ort/split/log.txt.gz'))).toString();
+
+  it('is a note where the session came about', () => {
+    const found = diagnose(log);
+    expect(found.map(({ severity }) => severity)).toEqual(['warning', 'warning']);
+    expect(found[0]).toMatchObject({ code: 'unsupported-op', layer: 'det', line: 83 });
+    expect(found[0]!.message).toContain('ONNX Runtime runs it with another execution provider');
+  });
+
+  it('is an error where it did not', () => {
+    const [first] = diagnose(log.slice(0, log.indexOf('Session successfully initialized')));
+    expect(first).toMatchObject({ severity: 'error', code: 'unsupported-op' });
+    expect(first!.message).not.toContain('another execution provider');
+  });
 });

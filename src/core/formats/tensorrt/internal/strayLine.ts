@@ -46,7 +46,7 @@ export function strayMessage(head: string, within: boolean): { at: number; sever
 
 /** The end of a program, as shells, Python, Windows and containers print it: never a part of the message before it. */
 const END =
-  /^(?:\S*(?:: line \d+: +\d+)? *)?(?:Killed|Aborted|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b|^terminate called|^ *what\(\): |^\[\d+\] +\d+ (?:killed|abort|segmentation)|\b(?:0[xX][cC]0000[\da-fA-F]{3}|-1073741819|3221225477)\b|\b(?:exit(?:ed)?|returned|died|terminated|finished)\b.{0,40}\b(?:code|status|SIG[A-Z]+|signal)\b|\boom-kill|\bOOMKilled\b|Fatal Python error/;
+  /^(?:\S*(?:: line \d+: +\d+)? *)?(?:Killed|Aborted|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b|^terminate called|^ *what\(\): |^\[\d+\] +\d+ (?:killed|abort|segmentation)|\b(?:0[xX][cC]0000[\da-fA-F]{3}|-1073741819|3221225477)\b|\b(?:exit(?:ed)?|returned|died|terminated|finished)\b.{0,40}\b(?:code|status|SIG[A-Z]+|signal)\b|\boom-kill|\bOOMKilled\b|Fatal Python error|^App run failed/;
 
 /** Whether a line says how a program ended. */
 export const isProgramEnd = (head: string): boolean => END.test(head);
