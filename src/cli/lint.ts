@@ -9,6 +9,7 @@ import {
   lintSource,
   newestTarget,
   type SourceLanguage,
+  type TypedStep,
 } from '../core/lint/lintSource.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -57,20 +58,21 @@ The exit status is 0 if nothing is missing for sure, 1 if something is, 2 if a f
 
 interface FileFindings {
   file: string;
-  findings: (LintFinding & Place)[];
+  findings: (Omit<LintFinding, 'step'> & Place)[];
 }
 
 interface Place {
+  step?: TypedStep;
   line: number;
   column: number;
 }
 
-const isSure = ({ code }: LintFinding): boolean => code === 'gone' || code === 'too-new';
+const isSure = ({ code }: Pick<LintFinding, 'code'>): boolean => code === 'gone' || code === 'too-new';
 
 /** Of findings in the order of the text. */
-function withPlaces(text: string, findings: readonly LintFinding[]): (LintFinding & Place)[] {
+function withPlaces(text: string, found: readonly LintFinding[]): FileFindings['findings'] {
   let [line, lineStart] = [1, 0];
-  return findings.map((finding) => {
+  return found.map(({ step: stepFor, ...finding }) => {
     for (
       let end = text.indexOf('\n', lineStart);
       end >= 0 && end < finding.start;
@@ -79,7 +81,8 @@ function withPlaces(text: string, findings: readonly LintFinding[]): (LintFindin
       line += 1;
       lineStart = end + 1;
     }
-    return { ...finding, line, column: finding.start - lineStart + 1 };
+    const step = stepFor?.();
+    return { ...finding, ...(step && { step }), line, column: finding.start - lineStart + 1 };
   });
 }
 

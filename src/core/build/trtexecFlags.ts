@@ -1,4 +1,4 @@
-// Which flags a version of trtexec has.
+// Which flags a version of trtexec has, and what those of a command line ask for.
 
 /**
  * Which version of trtexec knows which flag: from the option tables of its sources and its `--help` texts
@@ -295,4 +295,50 @@ export function cannotCarry(name: string, dialect: TrtexecDialect, others: Itera
 /** The value of `--layerPrecisions` or `--layerOutputTypes` for specs with names that trtexec can carry. */
 export function writeLayerSpecs(specs: readonly LayerSpec[]): string {
   return specs.map(({ name, types }) => `${name}:${types.join('+')}`).join(',');
+}
+
+/** The words that belong to each flag: after its `=`, and up to the next flag, such as `-v`. */
+export function valuesOfFlags(command: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const word of command) {
+    if (!word.startsWith('-')) {
+      current.push(word);
+      continue;
+    }
+    const equals = word.indexOf('=');
+    current = equals < 0 ? [] : [word.slice(equals + 1)];
+    found.set(equals < 0 ? word : word.slice(0, equals), current);
+  }
+  return found;
+}
+
+/**
+ * How the flags of a command line ask for types that rules can say, by the program whose flags they are, `switches` being
+ * those for a whole network; null: not at all.
+ */
+export function typesAsked(
+  flags: ReadonlyMap<string, readonly string[]>,
+): 'polygraphy' | 'autocast' | 'trtexec' | 'switches' | null {
+  if (flags.has('--layer-precisions')) return 'polygraphy';
+  for (const flag of flags.keys())
+    if (/^--(?:(?:nodes|op_types)_to_(?:ex|in)clude|low_precision_type)$/.test(flag)) return 'autocast';
+  if (flags.get('--layerPrecisions')?.[0] !== undefined || flags.get('--layerOutputTypes')?.[0] !== undefined)
+    return 'trtexec';
+  const isFloat = flags.has('--fp16') || flags.has('--bf16') || flags.has('--best');
+  return isFloat || (flags.has('--int8') && scalesAsked(flags) !== undefined) ? 'switches' : null;
+}
+
+/** The calibration cache that a command line names. */
+export const scalesAsked = (flags: ReadonlyMap<string, readonly string[]>): string | undefined =>
+  (flags.get('--calib') ?? flags.get('--calibration-cache'))?.[0];
+
+/** The model that a command line builds: its place among the words, and the path. */
+export function modelOfCommand(command: readonly string[]): { at: number; path: string } | undefined {
+  const flag = command.findIndex((word) => /^--onnx=./.test(word));
+  if (flag >= 0) return { at: flag, path: command[flag]!.slice('--onnx='.length) };
+  const named = command.findIndex((word) => word === '--onnx' || word === '--onnx_path');
+  if (named >= 0 && command[named + 1]?.startsWith('-') === false) return { at: named + 1, path: command[named + 1]! };
+  const plain = command.findIndex((word, at) => at > 0 && !word.startsWith('-') && /\.onnx$/i.test(word));
+  return plain < 0 ? undefined : { at: plain, path: command[plain]! };
 }

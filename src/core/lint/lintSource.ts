@@ -1,6 +1,6 @@
 // Finds what another version of TensorRT does not have in programs, scripts and configurations.
 import { addTo } from '../base/addTo.ts';
-import { modelOfCommand } from '../precision/importPrecision.ts';
+import { modelOfCommand } from '../build/trtexecFlags.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
 import { goneNames, trtexecFlags } from './internal/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
@@ -15,6 +15,8 @@ import {
   polygraphySets,
 } from './internal/toolFlags.ts';
 import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
+
+export type { TypedStep };
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';
 
@@ -33,8 +35,8 @@ export interface LintFinding extends TextPart {
   advice: string;
   /** Text in place of a part that does the same; null: none is known to. */
   fix: (TextPart & { text: string }) | null;
-  /** Of what asks for types: the one command that makes the typed model and the command that builds it. */
-  step?: TypedStep;
+  /** Of what asks for types: the one command that makes the typed model and the command that builds it; null: none. */
+  step?: () => TypedStep | null;
 }
 
 /** The newest version of which the tables know what is gone. */
@@ -113,25 +115,19 @@ export function lintSource(text: string, language: SourceLanguage, target = newe
     const masked = maskSource(text, language);
     findings.push(...flagFindings(flagsInStrings(text, masked), version, target, stepOfStrings));
     const own = language === 'python' ? lintPython(text, masked, version) : lintCpp(text, masked, version);
-    addStep(own, () =>
-      stepOfProgram(
-        own.map(({ name }) => name),
-        masked.strings.map(({ start, end }) => text.slice(start, end)),
-      ),
-    );
+    const first = own.find(({ name, code }) => code !== 'deprecated' && typeName.test(name));
+    if (first !== undefined)
+      first.step = () =>
+        stepOfProgram(
+          own.map(({ name }) => name),
+          masked.strings.map(({ start, end }) => text.slice(start, end)),
+        );
     findings.push(...own);
   }
   const seen = new Set<string>();
   return findings
     .toSorted((a, b) => a.start - b.start)
     .filter(({ start, name }) => !seen.has(`${start} ${name}`) && seen.add(`${start} ${name}`));
-}
-
-/** At the first finding about a type. */
-function addStep(findings: readonly LintFinding[], stepFor: () => TypedStep | null): void {
-  const first = findings.find(({ name, code }) => code !== 'deprecated' && typeName.test(name));
-  const step = first === undefined ? null : stepFor();
-  if (first !== undefined && step !== null) first.step = step;
 }
 
 const typeName = /^BuilderFlag(?:\.|::k)(?:FP16|BF16|INT8)$/;
@@ -149,14 +145,15 @@ function flagFindings(
   target: string,
   stepOf: (command: readonly string[]) => TypedStep | null,
 ): LintFinding[] {
-  const commands = new Set<readonly string[]>();
+  // Each command's flags are next to each other.
+  let last: readonly string[] | undefined;
   return flags.flatMap((found) => {
     const findings = findingsOf(found, version, target);
     const [first] = findings;
-    if (first?.code !== 'gone' || !asksForType.test(found.flag) || commands.has(found.command)) return findings;
-    commands.add(found.command);
-    const step = stepOf(found.command);
-    return step === null ? findings : [{ ...first, step }];
+    if (first?.code !== 'gone' || found.command === last || !asksForType.test(found.flag)) return findings;
+    last = found.command;
+    first.step = () => stepOf(found.command);
+    return findings;
   });
 }
 

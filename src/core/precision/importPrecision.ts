@@ -5,8 +5,12 @@ import {
   cannotCarry,
   dialectOf,
   type LayerSpec,
+  modelOfCommand,
   readLayerSpecs,
+  scalesAsked,
   type TrtexecDialect,
+  typesAsked,
+  valuesOfFlags,
   writeLayerSpecs,
 } from '../build/trtexecFlags.ts';
 import { hasLayerFlags, noLayerFlags, type TensorrtTarget, typeSince } from './buildFacts.ts';
@@ -479,21 +483,20 @@ function problem(severity: Problem['severity'], code: string, message: string): 
  * one argument per element, as the program gets them. undefined: it has none of their flags.
  */
 export function importCommand(command: readonly string[], dialect: TrtexecDialect): ImportedOverrides | undefined {
-  const values = valuesOf(command);
-  const polygraphy = values.get('--layer-precisions');
-  if (polygraphy) {
-    const { text, problems } = importPolygraphy(polygraphy);
+  const values = valuesOfFlags(command);
+  const asked = typesAsked(values);
+  if (asked === 'polygraphy') {
+    const { text, problems } = importPolygraphy(values.get('--layer-precisions')!);
     const prefers = values.get('--precision-constraints')?.[0] === 'prefer';
     return withBase({ text: `${prefers ? 'require prefer\n' : ''}${text}`, problems }, values);
   }
-  if ([...values.keys()].some((flag) => /^--(?:nodes|op_types)_to_(?:ex|in)clude$|^--low_precision_type$/.test(flag)))
-    return importAutocast(command.slice(command.findIndex((word) => word.startsWith('--'))));
+  if (asked === 'autocast') return importAutocast(command.slice(command.findIndex((word) => word.startsWith('--'))));
+  if (asked !== 'trtexec') return undefined;
   const flags: TrtexecFlags = {};
   for (const flag of ['layerPrecisions', 'layerOutputTypes', 'precisionConstraints'] as const) {
     const value = values.get(`--${flag}`)?.[0];
     if (value !== undefined) flags[flag] = value;
   }
-  if (flags.layerPrecisions === undefined && flags.layerOutputTypes === undefined) return undefined;
   return withBase(importTrtexec(flags, dialect), values);
 }
 
@@ -511,30 +514,15 @@ function withBase({ text, problems }: ImportedOverrides, flags: ReadonlyMap<stri
   return { text: base === undefined ? text : `base ${base}\n${text}`, problems };
 }
 
-/** The words that belong to each flag: after its `=`, and up to the next flag, such as `-v`. */
-function valuesOf(command: readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  let current: string[] = [];
-  for (const word of command) {
-    if (!word.startsWith('-')) {
-      current.push(word);
-      continue;
-    }
-    const equals = word.indexOf('=');
-    current = equals < 0 ? [] : [word.slice(equals + 1)];
-    found.set(equals < 0 ? word : word.slice(0, equals), current);
-  }
-  return found;
-}
-
 /** What a command line asks of a whole network, as rules; undefined: no type. A calibration cache gives the scales of INT8. */
-export function importSwitches(command: readonly string[]): ImportedOverrides | undefined {
-  const values = valuesOf(command);
+function importSwitches(command: readonly string[]): ImportedOverrides | undefined {
+  const values = valuesOfFlags(command);
+  if (typesAsked(values) !== 'switches') return undefined;
   const has = (type: string): boolean => values.has(`--${type}`);
   const base = has('fp16') || has('best') ? 'fp16' : has('bf16') ? 'bf16' : null;
   const problems: Problem[] = [];
   const lines = base === null ? [] : [`base ${base}`];
-  const scales = (values.get('--calib') ?? values.get('--calibration-cache'))?.[0];
+  const scales = scalesAsked(values);
   if (has('int8') && scales !== undefined)
     lines.push(`scales ${scales}`, ...['Conv', 'ConvTranspose', 'Gemm', 'MatMul'].map((op) => `op:${op} int8`));
   const lost = ['int8', 'fp8', 'int4'].filter((type) => has(type) && (type !== 'int8' || scales === undefined));
@@ -544,17 +532,7 @@ export function importSwitches(command: readonly string[]): ImportedOverrides | 
       code: 'types-not-taken',
       message: `${lost.map((type) => `--${type}`).join(', ')} without a calibration cache says no scales: write Q/DQ nodes from samples.`,
     });
-  return lines.length === 0 ? undefined : { text: `${lines.join('\n')}\n`, problems };
-}
-
-/** The model that a command line builds: its place among the words, and the path. */
-export function modelOfCommand(command: readonly string[]): { at: number; path: string } | undefined {
-  const flag = command.findIndex((word) => /^--onnx=./.test(word));
-  if (flag >= 0) return { at: flag, path: command[flag]!.slice('--onnx='.length) };
-  const named = command.findIndex((word) => word === '--onnx' || word === '--onnx_path');
-  if (named >= 0 && command[named + 1]?.startsWith('-') === false) return { at: named + 1, path: command[named + 1]! };
-  const plain = command.findIndex((word, at) => at > 0 && !word.startsWith('-') && /\.onnx$/i.test(word));
-  return plain < 0 ? undefined : { at: plain, path: command[plain]! };
+  return { text: `${lines.join('\n')}\n`, problems };
 }
 
 /**

@@ -1,6 +1,6 @@
 // The one command of trtlens that does what flags for types did.
 import { splitCommand } from '../../base/text.ts';
-import { modelOfCommand, rulesOfCommand } from '../../precision/importPrecision.ts';
+import { modelOfCommand, typesAsked, valuesOfFlags } from '../../build/trtexecFlags.ts';
 
 /** A command line that asks for types, and what writes the typed model and prints the command for it. */
 export interface TypedStep {
@@ -61,7 +61,7 @@ function stepOf(words: readonly string[]): TypedStep | null {
   );
   const path = known ? model.path : 'MODEL.onnx';
   const target = (ending: string): string => path.replace(/(?:\.onnx)?$/i, ending);
-  if (rulesOfCommand(command) === undefined)
+  if (typesAsked(valuesOfFlags(command)) === null)
     return command.includes('--int8')
       ? {
           command,

@@ -35,7 +35,7 @@ export function fixesOf(
   range: vscode.Range,
 ): vscode.CodeAction[] {
   return lintSource(document.getText(), language, target).flatMap((finding) => {
-    const { fix, step } = finding;
+    const { fix } = finding;
     if (rangeOf(document, finding).intersection(range) === undefined) return [];
     const actions: vscode.CodeAction[] = [];
     const offer = (title: string) => {
@@ -49,6 +49,7 @@ export function fixesOf(
       edit.replace(document.uri, rangeOf(document, fix), fix.text);
       offer(fix.text === '' ? `Remove ${finding.name}` : `Replace by ${fix.text}`).edit = edit;
     }
+    const step = finding.step?.();
     if (step?.trtlens[0] === 'precision')
       offer(writeTyped).command = {
         title: writeTyped,

@@ -245,7 +245,7 @@ describe('scripts', () => {
     ['the run of an engine', 'shell', 'trtexec --loadEngine=a.plan --fp16', null],
     ['a command without types', 'shell', 'trtexec --onnx=a.onnx --workspace=9', null],
   ])('one step to the typed model: %s', (_, language, text, expected) => {
-    const steps = lintSource(text, language).flatMap(({ step }) => (step ? [step.trtlens.join(' ')] : []));
+    const steps = lintSource(text, language).flatMap(({ step }) => step?.()?.trtlens.join(' ') ?? []);
     expect(steps).toEqual(expected === null ? [] : [expected]);
     expect(lintSource(text, language, '10.6').some(({ step }) => step)).toBe(false);
   });
