@@ -25,7 +25,7 @@ const client = new Client({ name: 'test', version: '1' });
 beforeAll(async () => {
   mkdirSync(inside('bin'));
   writeFileSync(join(outside, 'secret.log'), '[E] secret\n');
-  writeFileSync(inside('plain.txt'), 'nothing of TensorRT\n');
+  writeFileSync(inside('plain.txt'), 'notes on something else\n');
   symlinkSync(join(outside, 'secret.log'), inside('link.log'));
   symlinkSync(outside, inside('linked'));
   symlinkSync(inside('plain.txt'), inside('link-inside.txt'));
