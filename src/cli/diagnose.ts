@@ -4,7 +4,7 @@ import { shell } from '../builder/tools/shell.ts';
 import { withCommands } from './commandHints.ts';
 import { UserError } from '../builder/userError.ts';
 import { counted, quoteCommand } from '../core/base/text.ts';
-import { diagnoseLog, endText, isAboutTensorRT } from '../core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, howItEnds, isAboutTensorRT } from '../core/diagnose/diagnoseLog.ts';
 import type { Diagnosis } from '../core/diagnose/diagnosis.ts';
 import type { Document, DocumentFinding } from '../core/document/document.ts';
 import { renderText } from '../core/document/render.ts';
@@ -101,7 +101,7 @@ function toFinding(
 /** What a log without a finding says. */
 function nothing(log: BuildLog): string {
   if (log.outcome === 'passed') return 'Nothing to report: the build passed.';
-  return `No errors found in the log. ${endText(log)}`;
+  return `No errors found in the log. ${howItEnds(log)}`;
 }
 
 const followText = (follows: Diagnosis['follows']): string =>

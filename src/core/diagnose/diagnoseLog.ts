@@ -18,7 +18,7 @@ import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { strayBlocks } from './internal/strayBlocks.ts';
 
-export { diagnosisMarkdown, endText } from './internal/describePhase.ts';
+export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
 /** What one event of the log came to. */
 interface Judged {

@@ -4,7 +4,7 @@ import { adviceFor, type Diagnosis } from '../diagnosis.ts';
 
 /** Diagnoses of a log that no file holds, as a page in Markdown. */
 export function diagnosisMarkdown(found: readonly Diagnosis[], log: BuildLog): string {
-  if (found.length === 0) return `# No errors found\n\n${endText(log)}\n`;
+  if (found.length === 0) return `# No errors found\n\n${howItEnds(log)}\n`;
   const errors = found.filter(({ severity }) => severity === 'error').length;
   const title = errors > 0 ? 'Why the build failed' : 'Warnings of the build';
   return `# ${title}\n\n${found.map(section).join('\n')}`;
@@ -44,7 +44,7 @@ export interface PhaseReached {
 const MEMORY = 'Builds that end there without a word most often ran out of memory: watch the RAM and the GPU memory.';
 
 /** How a log ends that says nothing of a failure: where, with which words, and what usually ends a program there. */
-export function endText(log: BuildLog): string {
+export function howItEnds(log: BuildLog): string {
   const { phase, usual } = phaseReached(log);
   const { line, text } = log.lastLine ?? { line: log.lines, text: '' };
   const words = text.trim() === '' ? '' : ` Its last line: ${JSON.stringify(text.trim())}.`;

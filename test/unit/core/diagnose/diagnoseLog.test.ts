@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog, endText, isAboutTensorRT } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, howItEnds, isAboutTensorRT } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { modelAround } from '../fusion/buildModel.ts';
 import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
@@ -400,7 +400,7 @@ describe('a log that stops in the middle, with the prefix of the program around 
   ])('one that goes on to its end is none: %s', (text) => {
     const { value: log } = readBuildLog(text);
     expect(diagnoseLog(log)).toEqual([]);
-    expect(endText(log)).toContain(text.trim().split('\n').at(-1)!.slice(0, 20).replaceAll('"', '\\"'));
+    expect(howItEnds(log)).toContain(text.trim().split('\n').at(-1)!.slice(0, 20).replaceAll('"', '\\"'));
   });
 
   it.each(['Roses are red\n', 'total 12\n-rw-r--r-- 1 me me 12 notes.txt\n'])('%s is about something else', (text) => {
