@@ -146,9 +146,7 @@ export const branchOf = (graph: ModelGraph, node: number, owner: number): string
  */
 export function untakenNodes(graph: ModelGraph): Map<number, number> {
   const untaken = new Map<number, number>();
-  const owners = graph.nodes.flatMap(({ op, subgraphs }, index) =>
-    op === 'If' && subgraphs.length > 0 ? [index] : [],
-  );
+  const owners = ownersOf(graph, 'If');
   if (owners.length === 0) return untaken;
   const values = constantValues(graph);
   for (const owner of owners) {
@@ -163,15 +161,17 @@ export function untakenNodes(graph: ModelGraph): Map<number, number> {
 
 /** The nodes in bodies of Loops that no run enters: the number of rounds is 0, or the condition false, by a constant. */
 export function unrunNodes(graph: ModelGraph): Set<number> {
-  const loops = graph.nodes.flatMap(({ op, subgraphs }, index) =>
-    op === 'Loop' && subgraphs.length > 0 ? [index] : [],
-  );
+  const loops = ownersOf(graph, 'Loop');
   if (loops.length === 0) return new Set();
   const values = constantValues(graph);
   const isEmpty = (owner: number): boolean =>
     [0, 1].some((slot) => conditionOf(graph, values, graph.inputs[owner]![slot] ?? -1) === false);
   return new Set(loops.filter(isEmpty).flatMap((owner) => bodyOf(graph, owner)));
 }
+
+/** The nodes of an operator that have bodies. */
+const ownersOf = (graph: ModelGraph, of: string): number[] =>
+  graph.nodes.flatMap(({ op, subgraphs }, index) => (op === of && subgraphs.length > 0 ? [index] : []));
 
 /** Values of initializers, by the index of the tensor. */
 function constantValues(graph: ModelGraph): Map<number, Elements> {
@@ -187,6 +187,7 @@ function constantValues(graph: ModelGraph): Map<number, Elements> {
   return values;
 }
 
+/** Whether a condition or a count is other than zero by a constant; null: not known before the run. */
 function conditionOf(graph: ModelGraph, values: ReadonlyMap<number, Elements>, tensor: number): boolean | null {
   const producer = tensor < 0 ? undefined : graph.nodes[graph.tensors[tensor]!.producer];
   const elements = producer?.op === 'Constant' ? constantOf(producer) : values.get(tensor);

@@ -18,7 +18,7 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
     view.names[layer]!.kind === 'kernel' && runsKernel(view.layers[layer]!.type);
   const layerRegion = view.regionOf.map((region, layer) => (view.names[layer]!.kind === 'kernel' ? region : -1));
   const borders = view.regions.map(({ outputs }) => new Set(outputs));
-  const unrun = unrunNodes(graph);
+  let unrun: ReadonlySet<number> | undefined;
   let candidates: KernelCandidates | undefined;
   nodes.forEach((node, index) => {
     const region = regionOf[index]!;
@@ -30,6 +30,7 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       graph.bodyOutputs.has(index)
     )
       return;
+    unrun ??= unrunNodes(graph);
     if (unrun.has(index) || isEmpty(from, index)) {
       const why = unrun.has(index) ? 'the loop around it makes no round' : 'its result is empty';
       node.reason = derived(node.reason, `no kernel needs to compute it, because ${why}.`);
