@@ -85,6 +85,7 @@ function installExtension(vsix, extensions) {
 function createProfile(settings) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'vscode-test-'));
   fs.mkdirSync(path.join(profile, 'data/User'), { recursive: true });
+  // Among them no tooltip of the workbench: it opens where the mouse of an earlier step rests, and covers what a test clicks.
   const quiet = JSON.parse(fs.readFileSync(path.join(__dirname, 'settings.json'), 'utf8'));
   // Settings of a machine, such as paths of programs, count only where the extensions run.
   fs.mkdirSync(path.join(profile, 'data/Machine'), { recursive: true });
