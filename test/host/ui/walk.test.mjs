@@ -60,6 +60,43 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.selectedRow('Softmax').waitFor();
   await w.shot('walk-7-found');
 
+  // Whatever takes room from the page or gives it back, the selection stays in sight and no strip stays blank (27 A.5).
+  const stage = w.view.locator('.graph-stage');
+  const inSight = async (item, what) => {
+    await w.graphAtRest();
+    const [box, around, canvas] = await Promise.all(
+      [item, stage, w.view.locator('canvas').first()].map((one) => one.boundingBox()),
+    );
+    const isIn =
+      box.x + box.width > around.x &&
+      box.x < around.x + around.width &&
+      box.y + box.height > around.y &&
+      box.y < around.y + around.height;
+    assert.ok(isIn, `${what}: out of sight, ${JSON.stringify({ box, around })}`);
+    const blank = [around.width - canvas.width, around.height - canvas.height];
+    assert.ok(Math.max(...blank) < 2, `${what}: a blank strip, ${blank}`);
+  };
+  const node = w.view.getByRole('treeitem', { name: /^Softmax.*Attention ×/, ...selected });
+  await w.runCommand('View: Toggle Maximized Panel');
+  await w.runCommand('View: Toggle Maximized Panel');
+  await inSight(node, 'with the terminal');
+  await w.hidePanel();
+  await inSight(node, 'without the terminal');
+  await w.runCommand('View: New Untitled Text File');
+  await w.runCommand('View: Move Editor into Right Group');
+  await inSight(node, 'beside another editor');
+  await w.shot('walk-8-narrow');
+  await w.runCommand('View: Revert and Close Editor');
+  await inSight(node, 'alone again');
+  // However far the wheel turns, something of the graph is left.
+  const { x, y, width, height } = await stage.boundingBox();
+  await w.page.mouse.move(x + width / 2, y + height / 2);
+  await w.page.mouse.wheel(0, 100_000);
+  await w.page.mouse.wheel(100_000, 0);
+  await inSight(inGraph.last(), 'after the wheel');
+  await w.searchGraph('/layers.2/attn/softmax/Softmax');
+  await inSight(node, 'found again');
+
   // What is selected can be kept in FP32: the override file shows the rule.
   await w.view.getByRole('button', { name: 'Keep in FP32' }).click();
   await w.tab('fp16_overflow.trtprec').waitFor();
