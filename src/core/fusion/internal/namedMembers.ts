@@ -135,8 +135,8 @@ function meantOf(to: Resolution, layer: number, nodes: readonly number[]): reado
   const open = neighbors.filter((node) => to.nodeLayers[node]!.length === 0);
   if (neighbors.length > 0) return open.length > 0 ? open : neighbors;
   // Those that TensorRT named for another layer have their place.
-  const homeless = nodes.filter((node) => to.exact[node] === 0);
-  return homeless.length > 0 ? homeless : nodes;
+  const namedNowhereElse = nodes.filter((node) => to.exact[node] === 0);
+  return namedNowhereElse.length > 0 ? namedNowhereElse : nodes;
 }
 
 const touches = (to: Resolution, node: number, test: (tensor: number) => boolean): boolean =>

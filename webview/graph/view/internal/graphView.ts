@@ -133,14 +133,14 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
 
   /** The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
   #resized({ clientWidth: width, clientHeight: height }: HTMLElement): void {
-    const before = this.#sizes;
+    const last = this.#sizes;
     this.#sizes = { page: { width, height }, stage: this.stage.size };
-    if (before.page.width === width && before.page.height === height) return;
-    if (this.#model?.picture == null || before.stage.width === 0 || before.stage.height === 0) return;
+    if (last.page.width === width && last.page.height === height) return;
+    if (this.#model?.picture == null || last.stage.width === 0 || last.stage.height === 0) return;
     const { subject } = this.#marks;
     if (this.stage.isFitted && subject === null) showFirst(this.#model, this.stage);
     else
-      keepInSight(this.#model, this.stage, before.stage, subject === null ? [] : pointsOfSubject(this.#model, subject));
+      keepInSight(this.#model, this.stage, last.stage, subject === null ? [] : pointsOfSubject(this.#model, subject));
   }
 
   show(data: ViewData | null, message: string): void {
@@ -161,15 +161,15 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       return;
     }
     this.#shown = [data, message];
-    const before = this.#drawn;
+    const onScreen = this.#drawn;
     const last = this.#model;
-    const kept = before === null ? this.#kept.get() : null;
+    const kept = onScreen === null ? this.#kept.get() : null;
     if (kept !== null) this.#worker.start();
     this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
     const model = new GraphModel({ ...data, graph: this.part.of(graph) }, this.#overlay);
     this.#model = model;
     describeModel(this.#parts, model, this.#appearance.palette);
-    const look = this.#changePart(model) ?? this.#continue(model, before, last, kept);
+    const look = this.#changePart(model) ?? this.#continue(model, onScreen, last, kept);
     showBuilding(this.#building, model, this.#marks);
     this.#arrive = () => {
       look();
@@ -181,14 +181,14 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       const { selection } = this.#marks;
       if (leftAt(kept, model, selection))
         this.selecting.show(selection, subjectOf(model, selection, model.pointsOfSelection(selection)));
-      else if (before === null || this.selecting.missed) this.selecting.follow(selection);
+      else if (onScreen === null || this.selecting.missed) this.selecting.follow(selection);
       this.selecting.missed = false;
       const due = this.#due;
       this.#due = null;
       if (due !== null) this.perform(due);
     };
     // Where one looked before is settled by what is selected, which arrives while the worker makes the layout.
-    this.#relayout(() => {}, { atOnce: before === null && kept === null });
+    this.#relayout(() => {}, { atOnce: onScreen === null && kept === null });
   }
 
   /** Into a part of the graph or back: what moves the picture there; undefined: the part is the same. */
@@ -218,17 +218,17 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   }
 
   /**
-   * Takes over what is open and selected and where one looks, from what is on the screen (`before`) or from the last
+   * Takes over what is open and selected and where one looks, from what is on the screen (`onScreen`) or from the last
    * time (`kept`); gives what moves the picture there. `last`: the newest data, which may have no picture yet.
    */
-  #continue(model: GraphModel, before: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
+  #continue(model: GraphModel, onScreen: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
     const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.stage.camera, this.stage.size);
-    const carry = before !== null && before.data.title === model.data.title ? carryFrom(before) : null;
+    const carry = onScreen !== null && onScreen.data.title === model.data.title ? carryFrom(onScreen) : null;
     let look = () => showFirst(model, this.stage);
     if (carry?.isSame === true) {
       // Ids are those of the newest data already.
-      const own = last === null || last === before ? carry : carryFrom(last);
-      model.setFlat((last ?? before)!.flat);
+      const own = last === null || last === onScreen ? carry : carryFrom(last);
+      model.setFlat((last ?? onScreen)!.flat);
       this.pointer.focusedKey = own.key(this.pointer.focusedKey);
       this.#marks.carry(own);
       look = () => this.stage.set(carry.camera());
@@ -238,15 +238,15 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       model.setFlat(kept.flat);
       look = () => this.stage.set(kept.camera);
     } else {
-      if (before !== null) this.#marks.clear();
+      if (onScreen !== null) this.#marks.clear();
       this.selecting.forget();
       ({ open: this.#open, columns: this.#columns, drawn: this.#first } = firstOpen(model, this.stage));
       this.pointer.focusedKey = '';
       const fault = firstFault(model.faults);
       if (fault !== undefined) {
-        const before = this.#open.size;
+        const fitting = this.#open.size;
         for (const id of modulesAround(model, fault)) this.#open.add(id);
-        if (this.#open.size > before) this.#first = null;
+        if (this.#open.size > fitting) this.#first = null;
         look = () => {
           showFirst(model, this.stage);
           showItem(model, this.stage, model.picture!.scene.itemOfPoint[fault]!);
