@@ -221,7 +221,12 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
    * Takes over what is open and selected and where one looks, from what is on the screen (`onScreen`) or from the last
    * time (`kept`); gives what moves the picture there. `last`: the newest data, which may have no picture yet.
    */
-  #continue(model: GraphModel, onScreen: GraphModel | null, last: GraphModel | null, kept: KeptState | null): () => void {
+  #continue(
+    model: GraphModel,
+    onScreen: GraphModel | null,
+    last: GraphModel | null,
+    kept: KeptState | null,
+  ): () => void {
     const carryFrom = (from: GraphModel) => new CarryOver(from, model, this.stage.camera, this.stage.size);
     const carry = onScreen !== null && onScreen.data.title === model.data.title ? carryFrom(onScreen) : null;
     let look = () => showFirst(model, this.stage);
