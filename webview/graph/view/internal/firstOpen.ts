@@ -1,7 +1,7 @@
 import { defaultLayout, type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import { nestedLayout, sketch } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
-import { type Columns, columnsIn, type Scene } from '../../../../src/core/picture/graph/scene.ts';
+import { type Columns, columnsIn, type OwnSize, type Scene } from '../../../../src/core/picture/graph/scene.ts';
 import { type Drawn, type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';
@@ -31,8 +31,9 @@ export function firstOpen(model: GraphModel, stage: Stage): Opening & { drawn: D
   const high = (stage.size.height - 2 * margin) / leastScale - labelRoom;
   const fits = (width: number, height: number) => stage.scaleFor(width, height + labelRoom, margin) >= leastScale;
   let room = high;
+  const sizes = new Map<string, OwnSize>();
   const sketched = (open: readonly string[]): Sketched => {
-    const { scene, input } = model.request(new Set(open), noColumns, room);
+    const { scene, input } = model.request(new Set(open), noColumns, room, sizes);
     return { open, scene, input, size: sketch(input) };
   };
   let closed = sketched([]);
