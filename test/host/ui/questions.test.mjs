@@ -47,7 +47,7 @@ install();
 
 const inspector = (w) => w.view.locator('.graph-inspector');
 const show = async (w, name) => {
-  await w.openGraph(name, 'Build TensorRT Engine');
+  await w.openFile(name);
   await w.view.getByRole('treeitem').first().waitFor();
   await w.graphAtRest();
 };
