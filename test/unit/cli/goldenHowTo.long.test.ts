@@ -91,7 +91,8 @@ describe.each(pages)('%s', (name) => {
   test('its commands print what it shows', () => {
     for (const text of blocks('trtprec')) writeFileSync(join(folder, 'model.trtprec'), text);
     let current = page;
-    for (const text of withRuntime.includes(name) ? [] : blocks('console')) current = current.replace(text, () => replayed(text));
+    for (const text of withRuntime.includes(name) ? [] : blocks('console'))
+      current = current.replace(text, () => replayed(text));
     if (update) writeFileSync(path, current);
     expect(current).toBe(update ? current : page);
   });
