@@ -6,7 +6,6 @@ export {
   type OptionValues,
   precisionModes,
   type ShapeRange,
-  type TypeSwitch,
 } from './internal/optionValues.ts';
 export { type BuiltShape, builtShapes, shapesText, sizesOf } from './internal/builtShapes.ts';
 export {
