@@ -3,7 +3,21 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take minutes. Begun last, one of them would run alone at the end, with a core idle. */
-const longest = ['repair', 'hardModels', 'precisionOnnx', 'accuracyOracle', 'reduce', 'matrix', 'diagnoseLog'];
+const longest = [
+  'repair',
+  'precisionOnnx',
+  'accuracyOracle',
+  'sameCounts',
+  'captureReports',
+  'membershipAccuracy',
+  'orphans',
+  'start',
+  'build',
+  'reduce',
+  'precisionBuild',
+  'matrix',
+  'diagnoseLog',
+];
 
 /** The longest files first, then as vitest has them: the largest first. */
 class LongestFirst extends BaseSequencer {
