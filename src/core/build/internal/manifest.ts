@@ -130,7 +130,14 @@ export interface BuildFailure {
  * that is known. `engine-not-moved`: it was built, but could not be put where it should go.
  */
 type ProgramFailure =
-  'cancelled' | 'interrupted' | 'stopped' | 'exited' | 'killed' | 'no-program' | 'no-engine' | 'engine-not-moved';
+  | 'cancelled'
+  | 'interrupted'
+  | 'stopped'
+  | 'exited'
+  | 'killed'
+  | 'no-program'
+  | 'no-engine'
+  | 'engine-not-moved';
 
 /** A failure that no log explains. */
 export const programFailure = (code: ProgramFailure, message: string): BuildFailure => ({
