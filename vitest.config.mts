@@ -42,6 +42,7 @@ const setupFiles = ['test/support/randomCases.ts'];
  * process runs many files: modules are loaded once, and what a file reads of the captures serves the files after it, which
  * halves the time. A file must therefore leave environment, current folder and globals as they were.
  */
+// oxlint-disable-next-line no-default-export -- Vitest asks for one
 export default defineConfig({
   test: {
     maxWorkers: '100%',
