@@ -63,7 +63,7 @@ export default defineConfig({
       project('rules', { testTimeout: 60_000 }),
       project('webview', { testTimeout: 120_000 }),
       project('driver', { testTimeout: 120_000, fileParallelism: false }),
-      project('samples', { testTimeout: 300_000, setupFiles }),
+      project('samples', { testTimeout: 300_000, setupFiles, isolate: false }),
       project('release', { testTimeout: 600_000 }),
       project('real', { testTimeout: 300_000 }),
     ],
