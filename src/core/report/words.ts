@@ -50,8 +50,26 @@ type Subject = Pick<FusionReport, 'subject'>;
 const nounsOf = ({ subject }: Subject): typeof nouns => (subject === 'engine' ? engineNouns : nouns);
 
 /** `1 reformat`, `3 fused layers` */
-export const countedLayers = (count: number, kind: LayerKind, report: Subject): string =>
-  counted(count, ...nounsOf(report)[kind]);
+export const countedLayers = (
+  count: number,
+  kind: LayerKind,
+  report: Subject & Partial<Pick<FusionReport, 'foreignNodes'>>,
+): string =>
+  kind === 'foreign' && report.foreignNodes?.length === count
+    ? countedRegions(report.foreignNodes)
+    : counted(count, ...nounsOf(report)[kind]);
+
+const isLoadable = ({ device }: Pick<ReportForeignNode, 'device'>): boolean => device === 'dla';
+
+/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
+export function countedRegions(foreignNodes: FusionReport['foreignNodes']): string {
+  const loadables = foreignNodes.filter(isLoadable).length;
+  const others = foreignNodes.length - loadables;
+  return [
+    ...(others > 0 || loadables === 0 ? [counted(others, 'ForeignNode')] : []),
+    ...(loadables > 0 ? [counted(loadables, 'DLA loadable')] : []),
+  ].join(', ');
+}
 
 /** `Fused layers`: the heading of all layers of a kind. */
 export function layerKindLabel(kind: LayerKind, report: Subject): string {
@@ -105,7 +123,11 @@ export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'de
 const foreignNoun = (device: ReportForeignNode['device']): string =>
   device === 'dla' ? 'DLA loadable' : 'ForeignNode';
 
-const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+/** What a group is: Myelin's ForeignNode, or a loadable of the DLA. */
+export const regionNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+  foreignNoun(report.foreignNodes.find((foreign) => foreign.id === id)?.device);
+
+export const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
   foreignNumber(report.foreignNodes.find((foreign) => foreign.id === id) ?? { id });
 
 /** What a ForeignNode is called: its title, otherwise its number. */
@@ -116,8 +138,8 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
 
 /** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv (DLA)`. */
 export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const { title, device } = report.foreignNodes.find((foreign) => foreign.id === id) ?? {};
-  return title === undefined ? `in ${numberOf(report, id)}` : `in the ${foreignNoun(device)} ${title}`;
+  const title = foreignTitle(report, id);
+  return title === numberOf(report, id) ? `in ${title}` : `in the ${regionNoun(report, id)} ${title}`;
 }
 
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
@@ -595,12 +617,20 @@ export function layersSentence(report: FusionReport): string {
 export const profileWords = ({ shown, of }: NonNullable<FusionReport['optimizationProfile']>): string =>
   `optimization profile ${shown} (the engine has ${of})`;
 
+/** `ForeignNodes`, `DLA loadables`, or both. */
+function regionsOf({ foreignNodes = [] }: Partial<Pick<FusionReport, 'foreignNodes'>>): string {
+  const loadables = foreignNodes.filter(isLoadable).length;
+  if (loadables === 0) return 'ForeignNodes';
+  return loadables === foreignNodes.length ? 'DLA loadables' : 'ForeignNodes and DLA loadables';
+}
+
 function nodesSentence(report: FusionReport): string {
   const { accounting } = report;
   if (report.subject === 'engine') return "Without the ONNX file, what happened to the model's nodes is unknown.";
   const one = report.foreignNodes.length === 1;
   const verbs: Record<Fate, (count: number) => string> = {
-    foreign: (count) => `${count === 1 ? 'is' : 'are'} in ${one ? 'the ForeignNode' : 'ForeignNodes'}`,
+    foreign: (count) =>
+      `${count === 1 ? 'is' : 'are'} in ${one ? `the ${regionNoun(report, report.foreignNodes[0]!.id)}` : regionsOf(report)}`,
     fused: (count) => `${count === 1 ? 'is in a fused layer' : 'are in fused layers'}`,
     single: (count) => `${count === 1 ? 'is in a single-node layer' : 'are in single-node layers'}`,
     folded: (count) => `${count === 1 ? 'was' : 'were'} folded`,

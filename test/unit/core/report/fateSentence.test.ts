@@ -9,7 +9,13 @@ import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerIn
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/core/fusion/fusionReport.ts';
-import { fateSentence, inForeignNode } from '../../../../src/core/report/words.ts';
+import {
+  countedLayers,
+  countedRegions,
+  fateSentence,
+  inForeignNode,
+  summarySentence,
+} from '../../../../src/core/report/words.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 
 describe('fateSentence', () => {
@@ -76,4 +82,9 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable .* \(DLA\)$/);
   const [{ title: _, ...untitled }] = report.foreignNodes as [ReportForeignNode];
   expect(inForeignNode({ foreignNodes: [untitled] }, 0)).toBe('in DLA loadable 0');
+  expect(summarySentence(report)).toMatch(/in the DLA loadable/);
+  expect(summarySentence(report)).not.toContain('ForeignNode');
+  expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
+  const twice = [...report.foreignNodes, { ...foreignNode(1, [], []), device: undefined }];
+  expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
 });
