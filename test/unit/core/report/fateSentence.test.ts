@@ -84,6 +84,7 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(inForeignNode({ foreignNodes: [untitled] }, 0)).toBe('in DLA loadable 0');
   expect(summarySentence(report)).toMatch(/in the DLA loadable/);
   expect(summarySentence(report)).not.toContain('ForeignNode');
+  expect(report.remarks.map(({ message }) => message)).toEqual([expect.stringMatching(/^DLA loadable 0 ends at /)]);
   expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
   const twice = [...report.foreignNodes, { ...foreignNode(1, [], []), device: undefined }];
   expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
