@@ -386,9 +386,18 @@ const engineWords: typeof fateWords = {
   single: { label: 'Outside ForeignNodes', predicate: 'is an engine layer of its own' },
 };
 
+/** The words where all regions are loadables of the DLA. */
+const dlaWords: typeof fateWords = {
+  ...fateWords,
+  foreign: { label: 'In DLA loadables', predicate: 'runs on the DLA, in a loadable' },
+};
+
 /** The words that fit a report's nodes. */
-export const fateWordsOf = ({ subject }: Pick<FusionReport, 'subject'>): typeof fateWords =>
-  subject === 'engine' ? engineWords : fateWords;
+export const fateWordsOf = ({
+  subject,
+  foreignNodes = [],
+}: Pick<FusionReport, 'subject'> & Partial<Pick<FusionReport, 'foreignNodes'>>): typeof fateWords =>
+  subject === 'engine' ? engineWords : foreignNodes.length > 0 && foreignNodes.every(isLoadable) ? dlaWords : fateWords;
 
 /** A predicate as a sentence of its own, for a tooltip: `Was constant-folded at build time.` */
 export function fateTooltip(fate: Fate, report: Pick<FusionReport, 'subject'> = {}): string {

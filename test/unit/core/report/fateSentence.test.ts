@@ -11,6 +11,7 @@ import { formatReport } from '../../../../src/core/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/core/fusion/fusionReport.ts';
 import {
   countedLayers,
+  fateWordsOf,
   countedRegions,
   fateSentence,
   inForeignNode,
@@ -85,6 +86,7 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(summarySentence(report)).toMatch(/in the DLA loadable/);
   expect(summarySentence(report)).not.toContain('ForeignNode');
   expect(report.remarks.map(({ message }) => message)).toEqual([expect.stringMatching(/^DLA loadable 0 ends at /)]);
+  expect(fateWordsOf(report).foreign.label).toBe('In DLA loadables');
   expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
   const twice = [...report.foreignNodes, { ...foreignNode(1, [], []), device: undefined }];
   expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
