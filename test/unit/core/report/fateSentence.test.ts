@@ -88,6 +88,6 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(report.remarks.map(({ message }) => message)).toEqual([expect.stringMatching(/^DLA loadable 0 ends at /)]);
   expect(fateWordsOf(report).foreign.label).toBe('In DLA loadables');
   expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
-  const twice = [...report.foreignNodes, { ...foreignNode(1, [], []), device: undefined }];
+  const twice = [...report.foreignNodes, foreignNode(1, [], [])];
   expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
 });
