@@ -14,6 +14,7 @@ import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/launcher.ts';
 import { counted, quoteCommand, timeText } from '../core/base/text.ts';
+import { countedRegions } from '../core/report/words.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
@@ -33,6 +34,8 @@ interface Row {
   nodes: number | null;
   foreign: number | null;
   foreignNodes: number | null;
+  /** `2 ForeignNodes`, for people. */
+  regions: string;
   /** Kernels that fixed shapes save; null: not asked for, or its shapes are fixed. */
   savedByFixedShapes: number | null;
   error: string | null;
@@ -248,6 +251,7 @@ const emptyRow = (head: Head): Row => ({
   nodes: null,
   foreign: null,
   foreignNodes: null,
+  regions: '',
   savedByFixedShapes: null,
   error: null,
   folder: null,
@@ -267,22 +271,23 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
     nodes: accounting.total,
     foreign: accounting.foreign,
     foreignNodes: foreignNodes.length,
+    regions: countedRegions(foreignNodes),
     savedByFixedShapes: dynamicShapes === undefined ? null : dynamic - fixed,
   };
 }
 
 async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<number> {
-  if (json) await printJson(terminal, { jobs: rows });
+  if (json) await printJson(terminal, { jobs: rows.map(({ regions: _, ...row }) => row) });
   else await terminal.out(table(rows));
   return rows.every(({ result }) => result === 'passed') ? exitCodes.done : exitCodes.checkFailed;
 }
 
 function table(rows: Row[]): string {
-  const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, savedByFixedShapes, error }) => [
+  const cells = rows.map(({ name, result, seconds, nodes, foreign, regions, savedByFixedShapes, error }) => [
     name,
     result,
     seconds === null ? '' : timeText(seconds * 1000),
-    nodes === null ? '' : `${foreign} of ${nodes} nodes in ${foreignNodes} ForeignNode${foreignNodes === 1 ? '' : 's'}`,
+    nodes === null ? '' : `${foreign} of ${nodes} nodes in ${regions}`,
     savedByFixedShapes === null
       ? ''
       : `fixed shapes: ${counted(Math.abs(savedByFixedShapes), 'kernel')} ${savedByFixedShapes < 0 ? 'more' : 'fewer'}`,

@@ -61,12 +61,17 @@ export const countedLayers = (
 
 const isLoadable = ({ device }: Pick<ReportForeignNode, 'device'>): boolean => device === 'dla';
 
-/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
-export function countedRegions(foreignNodes: FusionReport['foreignNodes']): string {
+/** How many groups are regions of Myelin, and how many are loadables of the DLA. */
+export function countRegions(foreignNodes: FusionReport['foreignNodes']): { foreignNodes: number; loadables: number } {
   const loadables = foreignNodes.filter(isLoadable).length;
-  const others = foreignNodes.length - loadables;
+  return { foreignNodes: foreignNodes.length - loadables, loadables };
+}
+
+/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
+export function countedRegions(groups: FusionReport['foreignNodes']): string {
+  const { foreignNodes, loadables } = countRegions(groups);
   return [
-    ...(others > 0 || loadables === 0 ? [counted(others, 'ForeignNode')] : []),
+    ...(foreignNodes > 0 || loadables === 0 ? [counted(foreignNodes, 'ForeignNode')] : []),
     ...(loadables > 0 ? [counted(loadables, 'DLA loadable')] : []),
   ].join(', ');
 }
@@ -136,17 +141,21 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
   return title ?? numberOf(report, id);
 }
 
-/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv (DLA)`. */
+/** The title behind a word that says what the group is: `conv (DLA)` does so itself. */
+const titleBehindNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string | undefined =>
+  report.foreignNodes.find((foreign) => foreign.id === id)?.title?.replace(/ \(DLA\)$/, '');
+
+/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv`. */
 export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const title = foreignTitle(report, id);
-  return title === numberOf(report, id) ? `in ${title}` : `in the ${regionNoun(report, id)} ${title}`;
+  const title = titleBehindNoun(report, id);
+  return title === undefined ? `in ${numberOf(report, id)}` : `in the ${regionNoun(report, id)} ${title}`;
 }
 
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
 export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const title = foreignTitle(report, id);
+  const title = titleBehindNoun(report, id);
   const number = numberOf(report, id);
-  return title === number ? number : `${number} (${title})`;
+  return title === undefined ? number : `${number} (${title})`;
 }
 
 /** Operators that a title lists. */

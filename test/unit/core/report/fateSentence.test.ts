@@ -7,6 +7,8 @@ import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { indexGraph, searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { filterLayers, toLayerRows } from '../../../../src/core/picture/page/layerRows.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/core/fusion/fusionReport.ts';
 import {
@@ -44,6 +46,19 @@ describe('fateSentence', () => {
     expect(fateSentence(report, report.nodes[index]!)).toBe(expected);
   });
 
+  it('finds a DLA loadable by that name and by its number', () => {
+    const loadable = {
+      ...report,
+      foreignNodes: report.foreignNodes.map((one) => ({ ...one, device: 'dla' as const })),
+    };
+    const graph = indexGraph(data);
+    const found = (query: string) => searchGraph(graph, loadable, query).points.length;
+    expect([found('group:0'), found('group:"dla loadable 0"'), found('group:"ForeignNode 0"')]).toEqual([2, 2, 0]);
+    const rows = toLayerRows(loadable);
+    expect(filterLayers(loadable, rows, 'group:loadable').rows).toHaveLength(1);
+    expect(filterLayers(loadable, rows, 'group:foreign').rows).toHaveLength(0);
+  });
+
   it('has a sentence for every node of a real build', async () => {
     for (const [model, capture] of [
       ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16'],
@@ -78,9 +93,9 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   const { value: model } = await readModel(bytesOf(readFileSync(modelPath('resnet18'))));
   const report = createReport({ model: model!, modelFile: 'resnet18.onnx', log, layerInfo });
   expect(report.foreignNodes).toMatchObject([{ device: 'dla', title: expect.stringMatching(/ \(DLA\)$/) }]);
-  expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \(/);
+  expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \([^()]*\) with /);
   expect(formatReport(report)).toMatch(/DLA loadable 0, derived/);
-  expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable .* \(DLA\)$/);
+  expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable [^()]*$/);
   const [{ title: _, ...untitled }] = report.foreignNodes as [ReportForeignNode];
   expect(inForeignNode({ foreignNodes: [untitled] }, 0)).toBe('in DLA loadable 0');
   expect(summarySentence(report)).toMatch(/in the DLA loadable/);
