@@ -250,6 +250,12 @@ const operator = /^(?:&&?|\|\|?|;|\d*[<>].*)$/s;
  * @param shell `posix`: sh, bash, zsh; `powershell`: PowerShell
  */
 export function splitCommand(text: string, shell: 'posix' | 'powershell' = 'posix'): string[][] {
+  const line = shell === 'posix' ? text.replaceAll(/(?<=\s)\\\r?\n/g, ' ') : '';
+  // Most commands: nothing but words.
+  if (line !== '' && !/['"\\^`&|;<>]/.test(line)) {
+    const words = line.trim().split(/\s+/);
+    return words[0] === '' ? [] : [words];
+  }
   const commands: string[][] = [[]];
   let word: string | undefined;
   let plain = true;

@@ -135,7 +135,16 @@ export interface MatchedNodes {
  * - `unknown`: known in A, unknown in B
  */
 export type ChangeKind =
-  'split' | 'merged' | 'moved' | 'folded' | 'computed' | 'kernel' | 'precision' | 'format' | 'time' | 'unknown';
+  | 'split'
+  | 'merged'
+  | 'moved'
+  | 'folded'
+  | 'computed'
+  | 'kernel'
+  | 'precision'
+  | 'format'
+  | 'time'
+  | 'unknown';
 
 /** One change, of one cluster: nodes that are computed together in either build. */
 export interface Change {

@@ -79,7 +79,7 @@ test('a ForeignNode whose kernels are not listed says nothing of memory and laun
     [['/a', 'MatMul', 'foreign'], ['/b', 'Add', 'foreign']],
     [handLayer(0, 'foreign', ['0', '1'], { foreignNode: 0 })],
     { tensors: [tensor('a', '0', ['1'])] },
-  ); // prettier-ignore
+  ); // oxfmt-ignore
   expect(savings(opaque)).toEqual([
     { of: { foreignNode: 0 }, bytes: null, tensors: 0, unknownTensors: 0, launches: null },
   ]);
