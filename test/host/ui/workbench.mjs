@@ -37,17 +37,22 @@ export class Workbench {
   async tidyUp() {
     this.page.removeAllListeners('pageerror');
     this.page.removeAllListeners('console');
-    await this.page.keyboard.press('Escape');
+    await this.closeMenu();
+    for (let tries = 0; await this.box().isVisible(); tries += 1) {
+      assert.ok(tries < 8, "VS Code's box stayed open");
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      await this.box().locator('input.input').press('Escape');
+    }
     await this.runCommand('View: Close All Editors');
     await this.page.locator('.tabs-container .tab').first().waitFor({ state: 'hidden' });
     await this.runCommand('Notifications: Clear All Notifications');
     await this.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
-    if ((await this.page.locator('.terminal-wrapper').count()) > 0)
-      await this.runCommand('Terminal: Kill All Terminals');
+    // Also those of a panel that is hidden, which are not on the page.
+    await this.runCommand('Terminal: Kill All Terminals');
     await this.page.locator('.terminal-wrapper').first().waitFor({ state: 'detached' });
     if (await this.page.locator('.part.panel').isVisible()) await this.hidePanel();
     await this.runCommand('View: Show Explorer');
-    await this.page.locator('.explorer-folders-view').waitFor();
+    await this.page.locator('.explorer-viewlet').waitFor();
   }
 
   /** A file in the explorer. */
