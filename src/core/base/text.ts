@@ -216,6 +216,13 @@ export function sizeText(bytes: number): string {
   return `${value < 999.5 ? significant(value) : thousands(Math.round(value))} GiB`;
 }
 
+/** The first few of a list: `a, b, and 3 more`. */
+export function firstOf(names: readonly string[], most: number): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > most ? `, and ${names.length - most} more` : '';
+  return names.slice(0, most).join(', ') + more;
+}
+
 /** Three significant digits, never as a power of ten. */
 const significant = (value: number): string => (value < 0.001 ? '< 0.001' : value.toPrecision(3));
 

@@ -236,6 +236,12 @@ export interface DiffTotals {
   accounting: { a: Accounting; b: Accounting };
   /** How much of the requested precision each engine has; null: its layers show no types. */
   precision: { a: PrecisionShare | null; b: PrecisionShare | null };
+  /** Launches that fusion saves, against a kernel for each node (derived); null: of a group it is not known. */
+  savedLaunches: Both;
+  /** Bytes that stay in kernels by fusion (derived). */
+  savedBytes: Both;
+  /** Milliseconds that fusion saves, of a report that was made against a marked build (`--marked`). */
+  savedMs: Both;
   /** Bytes. */
   activationMemory: Both;
   /** Bytes. */

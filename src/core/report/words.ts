@@ -1,5 +1,5 @@
 // Names of fates and layers, sentences, counts, times.
-import { counted, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
+import { counted, firstOf, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
 import {
   type Fate,
@@ -335,13 +335,6 @@ export function nodeLabel(node: ReportNode): string {
 /** `a`, `a or b`, `a, b or c` */
 export const oneOf = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`;
-
-/** The first few of a list: `a, b, and 3 more`. */
-export function firstOf(names: readonly string[], most: number): string {
-  if (names.length === 0) return 'none';
-  const more = names.length > most ? `, and ${names.length - most} more` : '';
-  return names.slice(0, most).join(', ') + more;
-}
 
 /** The fates in the order of every list, legend and sentence. */
 export const fateOrder: readonly Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
