@@ -4,7 +4,7 @@ import type { BuildFigures } from '../formats/tensorrt/buildOutput.ts';
 import type { Accounting, FusionReport } from '../fusion/fusionReport.ts';
 import { builtNetworkOf } from '../network/network.ts';
 import { isStandardDomain } from '../network/modelGraph.ts';
-import { countLayers, engineMs, inForeignNode, type PrecisionShare } from '../report/words.ts';
+import { countLayers, countRegions, engineMs, inForeignNode, type PrecisionShare } from '../report/words.ts';
 import { oneLine, timeText } from '../base/text.ts';
 import type { BuildManifest } from '../build/buildManifest.ts';
 
@@ -423,11 +423,13 @@ function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<st
 function fusionOf(report: FusionReport): [string, string][] {
   const { accounting } = report;
   const { total, kinds, kernels } = countLayers(report);
+  const { loadables } = countRegions(report.foreignNodes);
   const ms = engineMs(report);
   const counts = Object.entries(accounting).map(([fate, count]): [string, string] => [`nodes ${fate}`, String(count)]);
   return [
     ['engine layers', String(total)],
-    ['ForeignNodes', String(kinds.foreign)],
+    ['ForeignNodes', String(kinds.foreign - loadables)],
+    ...(loadables > 0 ? ([['DLA loadables', String(loadables)]] satisfies [string, string][]) : []),
     ['kernels', String(kernels)],
     ...counts,
     ['time of all layers', ms === null ? '' : timeText(ms)],
