@@ -14,7 +14,7 @@ const rows = [
     ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'webview', 'test', 'bench', 'scripts']],
   ],
   [
-    ['prettier', ['--check', '--log-level', 'warn', '.']],
+    ['oxfmt', ['--check']],
     ['knip', []],
     ['node', ['scripts/generate.mjs', '--check']],
   ],

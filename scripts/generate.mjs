@@ -10,14 +10,16 @@ import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
 import { manifestTexts } from './generate/manifestTexts.mjs';
 import { repairPage } from './generate/repairs.mjs';
-import { format, getFileInfo, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** As for `npm run format`; what is generated is ignored nowhere. */
+const { ignorePatterns: _, ...options } = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8'));
 
 /**
  * A producer returns `{ file, content }[]`: whole files, by their path from the repository's root. `read(file)` gives
  * the current text, with what earlier producers made of it; undefined where there is no such file. A producer of a part
- * of a file replaces that part in the text that `read` gives (see `replacePart`). Prettier formats the result.
+ * of a file replaces that part in the text that `read` gives (see `replacePart`). The result is formatted as `npm run format` does.
  * @typedef {(read: (file: string) => string | undefined) => Generated[] | Promise<Generated[]>} Producer
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}
@@ -48,9 +50,10 @@ export async function generate(list = producers, folder = root) {
 }
 
 async function formatFile(path, content) {
-  const { ignored, inferredParser } = await getFileInfo(path, { ignorePath: join(root, '.prettierignore') });
-  if (ignored || inferredParser === null) return content;
-  return format(content, { ...(await resolveConfig(path)), filepath: path });
+  const { code, errors } = await format(path, content, options);
+  if (errors.length > 0)
+    throw new Error(`${path} cannot be formatted: ${errors.map(({ message }) => message).join('; ')}`);
+  return code;
 }
 
 async function main(flags) {

@@ -12,7 +12,7 @@ const contracts = [
     page: 'docs/fusion-report.md',
   },
   {
-    file: 'src/core/build/buildManifest.ts',
+    file: 'src/core/build/internal/manifest.ts',
     type: 'BuildManifest',
     schema: 'build-manifest',
     title: 'Build manifest of TensorRT Lens',

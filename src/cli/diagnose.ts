@@ -31,10 +31,9 @@ also names the affected nodes.
     const files = new ParsedFiles();
     const model = values.onnx === undefined ? undefined : (await files.model(values.onnx)).value;
     const path = positionals[0]!;
+    const registered = model !== undefined;
     const { value: log, problems } =
-      path === '-'
-        ? await streamedLog(process.stdin)
-        : await files.log(path, { times: false, registered: model !== undefined });
+      path === '-' ? await streamedLog(process.stdin, registered) : await files.log(path, { times: false, registered });
     const diagnoses = diagnoseLog(log, model);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && !isAboutTensorRT(log) && inspectLog(log, problems) === null)

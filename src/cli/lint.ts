@@ -58,11 +58,11 @@ The exit status is 0 if nothing is missing for sure, 1 if something is, 2 if a f
 
 interface FileFindings {
   file: string;
-  findings: (Omit<LintFinding, 'step'> & Place)[];
+  findings: PlacedFinding[];
 }
 
-interface Place {
-  step?: TypedStep;
+interface PlacedFinding extends Omit<LintFinding, 'step'> {
+  step: TypedStep | undefined;
   line: number;
   column: number;
 }
@@ -70,9 +70,9 @@ interface Place {
 const isSure = ({ code }: Pick<LintFinding, 'code'>): boolean => code === 'gone' || code === 'too-new';
 
 /** Of findings in the order of the text. */
-function withPlaces(text: string, found: readonly LintFinding[]): FileFindings['findings'] {
+function withPlaces(text: string, findings: readonly LintFinding[]): PlacedFinding[] {
   let [line, lineStart] = [1, 0];
-  return found.map(({ step: stepFor, ...finding }) => {
+  return findings.map((finding) => {
     for (
       let end = text.indexOf('\n', lineStart);
       end >= 0 && end < finding.start;
@@ -81,8 +81,7 @@ function withPlaces(text: string, found: readonly LintFinding[]): FileFindings['
       line += 1;
       lineStart = end + 1;
     }
-    const step = stepFor?.();
-    return { ...finding, ...(step && { step }), line, column: finding.start - lineStart + 1 };
+    return { ...finding, step: finding.step?.() ?? undefined, line, column: finding.start - lineStart + 1 };
   });
 }
 

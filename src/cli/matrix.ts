@@ -14,6 +14,8 @@ import { runProcess } from '../builder/tools/runProcess.ts';
 import { Cancelled, UserError } from '../builder/userError.ts';
 import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/build/launcher.ts';
 import { counted, quoteCommand, timeText } from '../core/base/text.ts';
+import type { FusionReport } from '../core/fusion/fusionReport.ts';
+import { countedRegions, countRegions } from '../core/report/words.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload } from './confirmDownload.ts';
@@ -32,7 +34,7 @@ interface Row {
   /** Of the build that passed. */
   nodes: number | null;
   foreign: number | null;
-  foreignNodes: number | null;
+  groups: FusionReport['foreignNodes'] | null;
   /** Kernels that fixed shapes save; null: not asked for, or its shapes are fixed. */
   savedByFixedShapes: number | null;
   error: string | null;
@@ -247,7 +249,7 @@ const emptyRow = (head: Head): Row => ({
   seconds: null,
   nodes: null,
   foreign: null,
-  foreignNodes: null,
+  groups: null,
   savedByFixedShapes: null,
   error: null,
   folder: null,
@@ -266,23 +268,26 @@ async function rowOf(head: Head, build: Build): Promise<Row> {
     ...row,
     nodes: accounting.total,
     foreign: accounting.foreign,
-    foreignNodes: foreignNodes.length,
+    groups: foreignNodes,
     savedByFixedShapes: dynamicShapes === undefined ? null : dynamic - fixed,
   };
 }
 
 async function report(rows: Row[], json: boolean, terminal: Terminal): Promise<number> {
-  if (json) await printJson(terminal, { jobs: rows });
+  if (json)
+    await printJson(terminal, {
+      jobs: rows.map(({ groups, ...row }) => ({ ...row, foreignNodes: groups && countRegions(groups).foreignNodes })),
+    });
   else await terminal.out(table(rows));
   return rows.every(({ result }) => result === 'passed') ? exitCodes.done : exitCodes.checkFailed;
 }
 
 function table(rows: Row[]): string {
-  const cells = rows.map(({ name, result, seconds, nodes, foreign, foreignNodes, savedByFixedShapes, error }) => [
+  const cells = rows.map(({ name, result, seconds, nodes, foreign, groups, savedByFixedShapes, error }) => [
     name,
     result,
     seconds === null ? '' : timeText(seconds * 1000),
-    nodes === null ? '' : `${foreign} of ${nodes} nodes in ${foreignNodes} ForeignNode${foreignNodes === 1 ? '' : 's'}`,
+    nodes === null ? '' : `${foreign} of ${nodes} nodes in ${countedRegions(groups ?? [])}`,
     savedByFixedShapes === null
       ? ''
       : `fixed shapes: ${counted(Math.abs(savedByFixedShapes), 'kernel')} ${savedByFixedShapes < 0 ? 'more' : 'fewer'}`,

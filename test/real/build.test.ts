@@ -8,7 +8,7 @@ import { listBuilds } from '../../src/builder/store/buildHistory.ts';
 import type { ParserError } from '../../src/builder/run/internal/driverEvent.ts';
 import { loadBuild } from '../../src/builder/store/loadBuild.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
-import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
+import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePackages.ts';
 import { packageSets } from '../../src/builder/tools/packageSets.ts';
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { modelFacts } from '../../src/core/precision/buildFacts.ts';
@@ -201,7 +201,7 @@ describe('a cancel half-way', () => {
     const engine = file('cancelled.engine');
     let asked = 0;
     const { folder: made, manifest } = await build(
-      modelPath('deep_encoder_11k'),
+      modelPath('vit_tiny'),
       { engine },
       {
         progress: ({ phase }) => {
@@ -261,7 +261,8 @@ test('builds at the same time do not mix', async () => {
 });
 
 test('the private installation is one: a second set-up asks nothing', async () => {
-  expect(await rtxForTests()).toEqual(rtx);
+  const confirm = () => Promise.reject(new Error('asked'));
+  expect(await ensurePackages('tensorrt-rtx', { confirm })).toEqual(rtx);
 });
 
 describe('precision overrides', () => {

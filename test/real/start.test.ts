@@ -22,16 +22,6 @@ const run = (args: string[], env: Record<string, string> = {}) =>
     env: { ...process.env, INIT_CWD: folder, ...env },
   });
 
-test('builds the example for real and prints the summary', () => {
-  const { status, stdout, stderr } = run(['--no-serve']);
-  expect(status, stderr).toBe(0);
-  expect(stdout).toContain('vit_tiny.onnx · TensorRT-RTX 1.7.1');
-  expect(stdout).toContain('Of 636 nodes, 453 are in the ForeignNode');
-  expect(stdout).toContain('897 → 1');
-  expect(stderr).toContain('with random weights');
-  expect(stdout).not.toContain('RECORDED');
-});
-
 test("builds the user's model, found from where the person stands", () => {
   mkdirSync(join(folder, 'sub'), { recursive: true });
   copyFileSync(modelPath('fp16_overflow'), join(folder, 'sub', 'my.onnx'));
@@ -64,8 +54,10 @@ test('where the wheels cannot be had it shows the recorded build and says so', (
   expect(run(['sub/my.onnx', '--no-serve'], env).status).toBe(2);
 });
 
-describe('the served views', () => {
+describe('the example, built for real and served', () => {
   let url: URL;
+  let out = '';
+  let err = '';
   let stop: () => Promise<number | null>;
 
   beforeAll(async () => {
@@ -76,8 +68,7 @@ describe('the served views', () => {
       return ended;
     };
     url = await new Promise<URL>((resolve, reject) => {
-      let out = '';
-      child.stderr.resume();
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         out += text;
         const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(out);
@@ -103,7 +94,15 @@ describe('the served views', () => {
         .end();
     });
 
-  test('are the page, its code and style, and the data of this build', async () => {
+  test('prints the summary', () => {
+    expect(out).toContain('vit_tiny.onnx · TensorRT-RTX 1.7.1');
+    expect(out).toContain('Of 636 nodes, 453 are in the ForeignNode');
+    expect(out).toContain('897 → 1');
+    expect(err).toContain('with random weights');
+    expect(out).not.toContain('RECORDED');
+  });
+
+  test('serves the page, its code and style, and the data of this build', async () => {
     const page = await get('/');
     expect(page).toMatchObject({ status: 200, body: expect.stringContaining('playground.js') as string });
     expect((await get('/playground.js')).status).toBe(200);
@@ -116,7 +115,7 @@ describe('the served views', () => {
     expect(data.report!.accounting.total).toBe(636);
   });
 
-  test('let nothing run but their own code', async () => {
+  test('lets nothing run but its own code', async () => {
     const { policy } = await get('/');
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
@@ -130,14 +129,14 @@ describe('the served views', () => {
     '//etc/passwd',
     '/playground.html',
     '/data.json/..',
-  ])('give no other file: %s', async (path) => {
+  ])('gives no other file: %s', async (path) => {
     const { status, body } = await get(path);
     if (path === '/data.json/..') expect(status).toBe(200);
     else expect(status).toBe(404);
     expect(body).not.toContain('tensorrt-lens"');
   });
 
-  test('answer to this machine alone, and to reading alone', async () => {
+  test('answers to this machine alone, and to reading alone', async () => {
     expect((await get('/data.json', { host: 'evil.example' })).status).toBe(403);
     expect((await get('/data.json', { host: `evil.example:${url.port}` })).status).toBe(403);
     expect((await get('/data.json', { host: `localhost:${url.port}` })).status).toBe(200);
@@ -145,7 +144,7 @@ describe('the served views', () => {
     expect(await get('/data.json', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
-  test('end with Ctrl+C or SIGTERM', async () => {
+  test('ends with Ctrl+C or SIGTERM', async () => {
     expect([143, null]).toContain(await stop());
   });
 });

@@ -14,7 +14,7 @@ describe('profiles and times', () => {
       'fuzzylabs_alexnet_fp16.profile.json': 14, 'fuzzylabs_resnet18_fp16.profile.json': 26, 'trex_mobilenet_qat.profile.json': 73,
       'trex_resnet_a100_fp16.profile.json': 36, 'trex_resnet_a100_qat.profile.json': 37, 'trex_resnet_a100_qat_residual.profile.json': 26,
       'trex_tfresnet_3090_fp32.profile.json': 103, 'trex_tfresnet_3090_qat.profile.json': 63,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     const excerpt = readProfile(sampleText('issues/profile_foreignnode_8.4_2308.txt'));
     expect(excerpt.value!.rows.map(({ name, averageMs }) => [name, averageMs])).toEqual([
       ['{ForeignNode[ReduceMean_4492...Mul_4557]}', 37.2837],
@@ -29,7 +29,7 @@ describe('profiles and times', () => {
       'fuzzylabs_alexnet_fp16.timing.json.gz': 6039, 'fuzzylabs_resnet18_fp16.timing.json.gz': 10742, 'trex_mobilenet_qat.timing.json.gz': 8945,
       'trex_resnet_a100_fp16.timing.json.gz': 3698, 'trex_resnet_a100_qat.timing.json.gz': 3614, 'trex_resnet_a100_qat_residual.timing.json.gz': 5833,
       'trex_tfresnet_3090_fp32.timing.json': 263, 'trex_tfresnet_3090_qat.timing.json.gz': 1456,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     const [first] = readTiming(sampleText('timing/trex_tfresnet_3090_fp32.timing.json')).value!.rows;
     expect(Object.values(first!).every((value) => typeof value === 'number')).toBe(true);
   });
@@ -49,7 +49,7 @@ describe('layer information', () => {
       'fuzzylabs_torchtrt_alexnet.engine_info.json': 20, 'fuzzylabs_torchtrt_resnet18.engine_info.json': 26, 'trex_mobilenet_qat.graph.json': 73,
       'trex_resnet_a100_fp16.graph.json': 36, 'trex_resnet_a100_qat.graph.json': 37, 'trex_resnet_a100_qat_residual.graph.json': 26,
       'trex_tfresnet_3090_fp32.graph.json': 103, 'trex_tfresnet_3090_qat.graph.json': 63,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
   });
 
   test('keys and types that this reader does not know are kept and counted', () => {

@@ -6,12 +6,11 @@ null if it did not run; errors are null where they are not finite. The low-preci
 iterations of the exact one.
 """
 
-import json
-import sys
-
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from brute_force import answer_all
 
 np.seterr(all="ignore")
 F = np.float32
@@ -246,25 +245,4 @@ def summary(runs):
     return {"max": largest, "local": distance(shadow), "run": distance(run)}
 
 
-def error(reference, value):
-    if not np.isfinite(value).all():
-        return None
-    largest = np.abs(reference.astype(np.float64)).max()
-    difference = np.abs(value.astype(np.float64) - reference).max()
-    return float(difference / largest if largest > 0 else difference)
-
-
-for line in sys.stdin:
-    job = json.loads(line)
-    seed = job["seed"]
-    # Models that are large to search by brute force, or whose FP32 result means nothing, are drawn again.
-    while True:
-        model = Model(seed)
-        count = len(model.names)
-        reference = model.run((1 << count) - 1) if count <= 9 else np.full(1, np.nan)
-        if np.isfinite(reference).all() and 1e-6 < np.abs(reference).max() < 1e30:
-            break
-        seed += 1_000_003
-    model.save(job["folder"])
-    errors = [error(reference, model.run(mask)) for mask in range(1 << count)]
-    print(json.dumps({"names": model.names, "errors": errors, "nodes": model.judge()}), flush=True)
+answer_all(Model, lambda model, errors: {"names": model.names, "errors": errors, "nodes": model.judge()}, most=9)

@@ -5,12 +5,11 @@ Reads one line {"folder", "seed"} a model, writes MODEL.onnx and inputs.npz into
 finite]}. Everything is computed here, with NumPy alone.
 """
 
-import json
-import sys
-
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from brute_force import answer_all
 
 np.seterr(all="ignore")
 F = np.float32
@@ -49,6 +48,10 @@ class Model:
         self.x = self.random.standard_normal((2, 6)).astype(F) * F(self.random.choice([1, 3, 30]))
         for _ in range(self.random.integers(4, 9)):
             self.add()
+
+    @property
+    def names(self):
+        return [node[0] for node in self.nodes]
 
     def add(self):
         name = f"/n.{len(self.nodes)}/op"
@@ -140,25 +143,4 @@ class Model:
         np.savez(f"{folder}/inputs.npz", x=self.x)
 
 
-def error(reference, value):
-    if not np.isfinite(value).all():
-        return None
-    largest = np.abs(reference.astype(np.float64)).max()
-    difference = np.abs(value.astype(np.float64) - reference).max()
-    return float(difference / largest if largest > 0 else difference)
-
-
-for line in sys.stdin:
-    job = json.loads(line)
-    seed = job["seed"]
-    # Models whose FP32 result is not finite, or means nothing, are drawn again.
-    while True:
-        model = Model(seed)
-        count = len(model.nodes)
-        reference = model.run((1 << count) - 1)
-        if np.isfinite(reference).all() and 1e-6 < np.abs(reference).max() < 1e30:
-            break
-        seed += 1_000_003
-    model.save(job["folder"])
-    errors = [error(reference, model.run(mask)) for mask in range(1 << count)]
-    print(json.dumps({"names": [node[0] for node in model.nodes], "errors": errors}), flush=True)
+answer_all(Model, lambda model, errors: {"names": model.names, "errors": errors})

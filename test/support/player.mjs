@@ -6,7 +6,6 @@
 //   PLAYER_HOLD      a file: the log stops amid its tactics for as long as it is there
 //   PLAYER_LOG       name of the log, where a capture has several. Default log.txt
 //   PLAYER_CODE      exit status, where it is not the recorded one
-//   PLAYER_NOISE     the times of the profile are that share longer and shorter in turn, as in another run of one engine
 //   PLAYER_HOSTILE   any text: starts children, ignores every polite signal, writes forever
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -112,23 +111,12 @@ async function play(files) {
     [files.profile, 'profile.json'],
   ]) {
     const bytes = path === undefined ? undefined : recorded(`${capture}/${part}`);
-    if (bytes) writeFileSync(path, part === 'profile.json' ? noisy(bytes) : bytes);
+    if (bytes) writeFileSync(path, bytes);
   }
   // `timeout` gave 124: it was stopped from outside.
   if (code === 124) process.kill(process.pid, 'SIGKILL');
   if (code === 0) for (const path of written) appendFileSync(path, ` whole of ${basename(capture)}>`);
   return code;
-}
-
-function noisy(bytes) {
-  if (env.PLAYER_NOISE === undefined) return bytes;
-  const rows = JSON.parse(bytes.toString('utf8'));
-  const isTime = (key) => key.endsWith('Ms');
-  const factor = (at) => 1 + Number(env.PLAYER_NOISE) * (at % 3 === 0 ? -1 : 1);
-  const shifted = rows.map((row, at) =>
-    Object.fromEntries(Object.entries(row).map(([key, own]) => [key, isTime(key) ? own * factor(at) : own])),
-  );
-  return JSON.stringify(shifted);
 }
 
 /** Prints a log in `ms`: a line of trtexec's has its second in front, others pass evenly. */

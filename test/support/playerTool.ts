@@ -11,8 +11,6 @@ export interface Played {
   hold?: string;
   log?: string;
   code?: number;
-  /** The profile's times are that share longer and shorter in turn. */
-  noise?: number;
   hostile?: boolean;
 }
 
@@ -21,7 +19,7 @@ export interface Played {
  * @returns its path
  */
 export function playerTool(folder: string, name: string, played: Played): string {
-  const { capture, as = 'trtexec', seconds = 0, hold, log = 'log.txt', code, noise, hostile } = played;
+  const { capture, as = 'trtexec', seconds = 0, hold, log = 'log.txt', code, hostile } = played;
   const environment = {
     PLAYER_CAPTURE: capture,
     PLAYER_AS: as,
@@ -29,7 +27,6 @@ export function playerTool(folder: string, name: string, played: Played): string
     PLAYER_LOG: log,
     ...(hold === undefined ? {} : { PLAYER_HOLD: hold }),
     ...(code === undefined ? {} : { PLAYER_CODE: String(code) }),
-    ...(noise === undefined ? {} : { PLAYER_NOISE: String(noise) }),
     ...(hostile ? { PLAYER_HOSTILE: '1' } : {}),
   };
   const player = new URL('./player.mjs', import.meta.url);

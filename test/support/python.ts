@@ -103,8 +103,12 @@ const interpreter = (): Promise<Python> =>
     advice: 'Install Python 3.11 with pip.',
   });
 
+let tools: Promise<PythonTools> | undefined;
+
 /** Python with `onnx` and `onnxruntime`, installed once into the user's cache. */
-export async function pythonForTests(): Promise<PythonTools> {
+export const pythonForTests = (): Promise<PythonTools> => (tools ??= installPython());
+
+async function installPython(): Promise<PythonTools> {
   const python = await interpreter();
   const version = packages.slice(0, 2).join('-').replaceAll('==', '-');
   const folder = join(cacheFolder(), `test-${version}-${python.tag}-${python.platform}`);

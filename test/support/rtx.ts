@@ -8,9 +8,14 @@ import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePa
 /** The driver as it lies in the sources. */
 export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.py', import.meta.url));
 
+let rtx: Promise<Installed> | undefined;
+
 /** TensorRT-RTX as a user gets it, from the user's own cache once it is there. */
 export const rtxForTests = (): Promise<Installed> =>
-  ensurePackages('tensorrt-rtx', { confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
+  (rtx ??= ensurePackages('tensorrt-rtx', {
+    confirm: () => Promise.resolve(true),
+    progress: (line) => console.log(line),
+  }));
 
 /** A folder of the calling test file, gone after its last test. */
 export function temporaryFolder(): string {

@@ -5,9 +5,14 @@ import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
 
 const script = fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url));
 
+let runtime: Promise<Installed> | undefined;
+
 /** ONNX Runtime as a user gets it, from the user's own cache once it is there. */
 export const runtimeForTests = (): Promise<Installed> =>
-  ensurePackages('onnxruntime', { confirm: () => Promise.resolve(true), progress: (line) => console.log(line) });
+  (runtime ??= ensurePackages('onnxruntime', {
+    confirm: () => Promise.resolve(true),
+    progress: (line) => console.log(line),
+  }));
 
 /** Judges a model with the command line's defaults. */
 export async function judge(

@@ -15,6 +15,7 @@ import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
 import { addTo } from '../../src/core/base/addTo.ts';
 import {
+  foreignNumber,
   foreignTitle,
   fateTooltip,
   fateWordsOf,
@@ -209,7 +210,7 @@ function foreignContent(report: FusionReport, foreign: ReportForeignNode): Conte
   return {
     ...empty,
     title: foreignTitle(report, foreign.id),
-    name: `ForeignNode ${foreign.id}: ${foreign.name}`,
+    name: `${foreignNumber(foreign)}: ${foreign.name}`,
     exact: foreign.exact,
     sentence: [
       isEngine(report) ? '' : texts.nodes(foreign.nodes.length),

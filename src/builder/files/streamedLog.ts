@@ -1,13 +1,13 @@
 // A build log from standard input.
-import { Utf8Decoder } from '../../core/base/text.ts';
 import type { BuildLogRead } from '../../core/formats/tensorrt/buildOutput.ts';
 import { BuildLogReader } from '../../core/formats/tensorrt/readBuildLog.ts';
 
-/** Reads a build log from a stream, such as standard input, until it ends, for a diagnosis: without times of tactics. */
-export async function streamedLog(stream: AsyncIterable<Uint8Array>): Promise<BuildLogRead> {
-  const reader = new BuildLogReader({ times: false });
-  const decoder = new Utf8Decoder();
-  for await (const piece of stream) reader.push(decoder.push(piece));
-  reader.push(decoder.end());
+/**
+ * Reads a build log from a stream, such as standard input, until it ends, for a diagnosis: without times of tactics, and
+ * with the layers of each node only where there is a model.
+ */
+export async function streamedLog(stream: AsyncIterable<Uint8Array>, registered: boolean): Promise<BuildLogRead> {
+  const reader = new BuildLogReader({ times: false, registered });
+  for await (const piece of stream) reader.pushBytes(piece);
   return reader.end();
 }

@@ -162,11 +162,7 @@ async function copyTrace(from: string, to: string): Promise<void> {
 function readLog(bytes: Uint8Array | undefined, only?: LoggedBuild): BuildLog | undefined {
   if (!bytes) return undefined;
   const reader = new BuildLogReader(only && { only });
-  const decoder = new TextDecoder();
-  // A text of gigabytes does not fit into one string.
-  for (let at = 0; at < bytes.length; at += 1 << 22)
-    reader.push(decoder.decode(bytes.subarray(at, at + (1 << 22)), { stream: true }));
-  reader.push(decoder.decode());
+  reader.pushBytes(bytes);
   const log = reader.end().value;
   const last = log.builds?.at(-1);
   return last ? readLog(bytes, last) : log;

@@ -57,6 +57,27 @@ async function probePython(
   }
 }
 
+/** What programs on a PATH answered, and when. */
+const answers = new Map<string, { python: Python; at: number }>();
+const goodForMs = 60_000;
+
+/**
+ * A search builds hundreds of times, and asking an interpreter behind a version manager costs more than a small build: one
+ * that suited a moment ago is not asked again.
+ */
+async function probeSuitable(
+  program: string,
+  args: string[],
+  reject: (python: Python) => string | undefined,
+): Promise<Python | undefined> {
+  const key = JSON.stringify([process.env['PATH'], program, ...args]);
+  const known = answers.get(key);
+  if (known && Date.now() - known.at < goodForMs && reject(known.python) === undefined) return known.python;
+  const python = await probePython(program, args);
+  if (python) answers.set(key, { python, at: Date.now() });
+  return python;
+}
+
 /**
  * The first interpreter that suits, the user's own choice before those on the PATH.
  * @throws {UserError} naming every interpreter that was tried and what is wrong with it
@@ -70,7 +91,7 @@ export async function findPython(options: {
 }): Promise<Python> {
   const tried: string[] = [];
   for (const [program, ...args] of options.chosen ? [chosenPython(options.chosen)] : pythonCandidates()) {
-    const python = await probePython(program!, args);
+    const python = await (options.chosen ? probePython(program!, args) : probeSuitable(program!, args, options.reject));
     if (!python) {
       if (options.chosen) tried.push(`${options.chosen} does not run as Python 3`);
       continue;

@@ -85,6 +85,7 @@ export async function runPythonJob<Result, Event extends JobEvent = JobEvent>(jo
 }
 
 type LastEvent =
-  { event: 'done'; result: unknown } | { event: 'error'; stage: string; message: string; details: unknown[] };
+  | { event: 'done'; result: unknown }
+  | { event: 'error'; stage: string; message: string; details: unknown[] };
 
 const isLast = (event: JobEvent): event is LastEvent => event.event === 'done' || event.event === 'error';

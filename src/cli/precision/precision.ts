@@ -176,7 +176,8 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const out = values.out;
   if (out === undefined) throw new Usage('-o OUT.onnx (the model to write) is missing');
   const base = oneOf('--base', values.base, ['fp16', 'bf16', 'keep'] as const) satisfies
-    PrecisionPlan['base'] | undefined;
+    | PrecisionPlan['base']
+    | undefined;
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
   const { file, onnx: named } = await readRulesFile(positionals[0]!, values.onnx);
   const onnx = requireModel(named);

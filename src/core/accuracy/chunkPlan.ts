@@ -4,7 +4,7 @@ import { composeModel, type NewNode, type NewTensor, type NewValue } from '../fo
 import { type Network } from '../network/network.ts';
 import { standardOpset } from '../network/modelGraph.ts';
 import { isContainer } from '../network/outputTypes.ts';
-import { type Measures, writeMeasures } from './accuracyReport.ts';
+import { type Measures, writeMeasures } from './internal/nodeMeasures.ts';
 import { canJudgeBodies, type JudgePlace, writeJudgedBodies } from './internal/judgedBodies.ts';
 import {
   int64,

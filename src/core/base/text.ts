@@ -216,6 +216,13 @@ export function sizeText(bytes: number): string {
   return `${value < 999.5 ? significant(value) : thousands(Math.round(value))} GiB`;
 }
 
+/** The first few of a list: `a, b, and 3 more`. */
+export function firstOf(names: readonly string[], most: number): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > most ? `, and ${names.length - most} more` : '';
+  return names.slice(0, most).join(', ') + more;
+}
+
 /** Three significant digits, never as a power of ten. */
 const significant = (value: number): string => (value < 0.001 ? '< 0.001' : value.toPrecision(3));
 
@@ -250,6 +257,12 @@ const operator = /^(?:&&?|\|\|?|;|\d*[<>].*)$/s;
  * @param shell `posix`: sh, bash, zsh; `powershell`: PowerShell
  */
 export function splitCommand(text: string, shell: 'posix' | 'powershell' = 'posix'): string[][] {
+  const line = shell === 'posix' ? text.replaceAll(/(?<=\s)\\\r?\n/g, ' ') : '';
+  // Most commands: nothing but words.
+  if (line !== '' && !/['"\\^`&|;<>]/.test(line)) {
+    const words = line.trim().split(/\s+/);
+    return words[0] === '' ? [] : [words];
+  }
   const commands: string[][] = [[]];
   let word: string | undefined;
   let plain = true;

@@ -321,13 +321,17 @@ export function typesAsked(
   flags: ReadonlyMap<string, readonly string[]>,
 ): 'polygraphy' | 'autocast' | 'trtexec' | 'switches' | null {
   if (flags.has('--layer-precisions')) return 'polygraphy';
-  for (const flag of flags.keys())
-    if (/^--(?:(?:nodes|op_types)_to_(?:ex|in)clude|low_precision_type)$/.test(flag)) return 'autocast';
+  if (autocastFlags.some((flag) => flags.has(flag))) return 'autocast';
   if (flags.get('--layerPrecisions')?.[0] !== undefined || flags.get('--layerOutputTypes')?.[0] !== undefined)
     return 'trtexec';
   const isFloat = flags.has('--fp16') || flags.has('--bf16') || flags.has('--best');
   return isFloat || (flags.has('--int8') && scalesAsked(flags) !== undefined) ? 'switches' : null;
 }
+
+const autocastFlags = [
+  '--low_precision_type',
+  ...['nodes', 'op_types'].flatMap((what) => [`--${what}_to_exclude`, `--${what}_to_include`]),
+];
 
 /** The calibration cache that a command line names. */
 export const scalesAsked = (flags: ReadonlyMap<string, readonly string[]>): string | undefined =>
@@ -335,7 +339,7 @@ export const scalesAsked = (flags: ReadonlyMap<string, readonly string[]>): stri
 
 /** The model that a command line builds: its place among the words, and the path. */
 export function modelOfCommand(command: readonly string[]): { at: number; path: string } | undefined {
-  const flag = command.findIndex((word) => /^--onnx=./.test(word));
+  const flag = command.findIndex((word) => word.startsWith('--onnx=') && word !== '--onnx=');
   if (flag >= 0) return { at: flag, path: command[flag]!.slice('--onnx='.length) };
   const named = command.findIndex((word) => word === '--onnx' || word === '--onnx_path');
   if (named >= 0 && command[named + 1]?.startsWith('-') === false) return { at: named + 1, path: command[named + 1]! };

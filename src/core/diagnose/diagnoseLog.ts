@@ -76,6 +76,8 @@ class Judge {
   readonly #log: BuildLog;
   readonly #nodes: NodeFinder;
   readonly #context: RuleContext;
+  /** What the rules said of a text: a log of many builds repeats its messages. */
+  readonly #found = new Map<string, Finding | undefined>();
 
   constructor(log: BuildLog, nodes: NodeFinder) {
     this.#log = log;
@@ -95,7 +97,7 @@ class Judge {
 
   message(message: LogMessage): Judged | undefined {
     const context = { ...this.#context, op: parsedOp(message.text) };
-    const finding = applyRules(RULES, message, context, this.programs);
+    const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
     if (message.severity === 'warning') return undefined;
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
@@ -123,8 +125,14 @@ class Judge {
 
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
-    const finding = applyRules(RULES, event, this.#context, this.programs);
+    const finding = this.#rulesFor(event, this.#context);
     return finding && this.#judged(finding, event);
+  }
+
+  #rulesFor(message: LogMessage, context: RuleContext): Finding | undefined {
+    const key = `${message.severity} ${context.op} ${message.text}`;
+    if (!this.#found.has(key)) this.#found.set(key, applyRules(RULES, message, context, this.programs));
+    return this.#found.get(key);
   }
 
   #judged(finding: Finding, message: LogMessage): Judged {

@@ -4,7 +4,7 @@ import type { BuildFigures } from '../formats/tensorrt/buildOutput.ts';
 import type { Accounting, FusionReport } from '../fusion/fusionReport.ts';
 import { builtNetworkOf } from '../network/network.ts';
 import { isStandardDomain } from '../network/modelGraph.ts';
-import { countLayers, engineMs, inForeignNode, type PrecisionShare } from '../report/words.ts';
+import { countLayers, countRegions, engineMs, inForeignNode, type PrecisionShare } from '../report/words.ts';
 import { oneLine, timeText } from '../base/text.ts';
 import type { BuildManifest } from '../build/buildManifest.ts';
 
@@ -135,7 +135,16 @@ export interface MatchedNodes {
  * - `unknown`: known in A, unknown in B
  */
 export type ChangeKind =
-  'split' | 'merged' | 'moved' | 'folded' | 'computed' | 'kernel' | 'precision' | 'format' | 'time' | 'unknown';
+  | 'split'
+  | 'merged'
+  | 'moved'
+  | 'folded'
+  | 'computed'
+  | 'kernel'
+  | 'precision'
+  | 'format'
+  | 'time'
+  | 'unknown';
 
 /** One change, of one cluster: nodes that are computed together in either build. */
 export interface Change {
@@ -227,6 +236,12 @@ export interface DiffTotals {
   accounting: { a: Accounting; b: Accounting };
   /** How much of the requested precision each engine has; null: its layers show no types. */
   precision: { a: PrecisionShare | null; b: PrecisionShare | null };
+  /** Launches that fusion saves, against a kernel for each node (derived); null: of a group it is not known. */
+  savedLaunches: Both;
+  /** Bytes that stay in kernels by fusion (derived). */
+  savedBytes: Both;
+  /** Milliseconds that fusion saves, of a report that was made against a marked build (`--marked`). */
+  savedMs: Both;
   /** Bytes. */
   activationMemory: Both;
   /** Bytes. */
@@ -408,11 +423,13 @@ function fieldsOf({ manifest, report }: Compared, optionNames: string[]): Map<st
 function fusionOf(report: FusionReport): [string, string][] {
   const { accounting } = report;
   const { total, kinds, kernels } = countLayers(report);
+  const { loadables } = countRegions(report.foreignNodes);
   const ms = engineMs(report);
   const counts = Object.entries(accounting).map(([fate, count]): [string, string] => [`nodes ${fate}`, String(count)]);
   return [
     ['engine layers', String(total)],
-    ['ForeignNodes', String(kinds.foreign)],
+    ['ForeignNodes', String(kinds.foreign - loadables)],
+    ...(loadables > 0 ? ([['DLA loadables', String(loadables)]] satisfies [string, string][]) : []),
     ['kernels', String(kernels)],
     ...counts,
     ['time of all layers', ms === null ? '' : timeText(ms)],

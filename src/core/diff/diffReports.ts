@@ -10,7 +10,7 @@ import {
   thousands,
   timeText,
 } from '../base/text.ts';
-import type { Fate, FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
+import type { Fate, FusionReport, FusionSaving, ReportLayer } from '../fusion/fusionReport.ts';
 import {
   inForeignNode,
   isNoise,
@@ -306,12 +306,34 @@ function totalsOf(a: DiffInput, b: DiffInput) {
     reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
     accounting: { a: a.report.accounting, b: b.report.accounting },
     precision: { a: precisionShare(a.report, a.requested ?? null), b: precisionShare(b.report, b.requested ?? null) },
+    savedLaunches: both(({ report }) => sumOf(savingsOf(report), ({ launches }) => launches)),
+    savedBytes: both(({ report }) => sumOf(savingsOf(report), ({ bytes }) => bytes)),
+    savedMs: both(({ report: { layers } }) =>
+      sumOf(
+        layers.filter(({ saved }) => typeof saved?.ms === 'number'),
+        ({ saved }) => saved!.ms,
+      ),
+    ),
     activationMemory: both(({ figures }) => figures?.activationMemory),
     weightsMemory: both(({ figures }) => figures?.weightsMemory),
     engineSize: both(({ figures }) => figures?.engineSize),
     buildSeconds: both(({ figures }) => figures?.buildSeconds),
     warnings: both(({ figures }) => figures?.warnings),
   };
+}
+
+/** None where it is not known which kernel computes most nodes of the ForeignNodes, or what became of one: too few are counted. */
+function savingsOf(report: FusionReport): readonly FusionSaving[] {
+  const members = report.nodes.filter(({ fate }) => fate === 'foreign');
+  const placed = members.filter(({ layers }) => layers.length > 0).length;
+  const known = listsEngine(report) && report.accounting.unknown === 0 && placed >= members.length / 2;
+  return known ? (report.savings ?? []) : [];
+}
+
+/** null: of one it is not known, or there is none. */
+function sumOf<T>(all: readonly T[] = [], value: (one: T) => number | null): number | null {
+  const known = all.map(value).filter((one) => one !== null);
+  return known.length < all.length || all.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
 }
 
 const isOpaque = ({ kind }: ReportLayer): boolean => kind === 'foreign';
@@ -655,6 +677,9 @@ export function comparedFigures(totals: DiffTotals): ComparedFigure[] {
     ['Kernels', 'kernels', thousands],
     ['ForeignNodes', 'foreignNodes', thousands],
     ['Reformats', 'reformats', thousands],
+    ['Launches saved (derived)', 'savedLaunches', thousands],
+    ['Bytes saved (derived)', 'savedBytes', sizeText],
+    ['Time saved (derived)', 'savedMs', timeText],
     ['Activation memory', 'activationMemory', sizeText],
     ['Weights memory', 'weightsMemory', sizeText],
     ['Engine size', 'engineSize', sizeText],

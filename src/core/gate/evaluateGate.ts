@@ -12,6 +12,7 @@ import { planPrecision } from '../precision/precisionPlan.ts';
 import { compileGlob, matchesGlob, type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
 import { computedTypes } from '../precision/verifyPrecision.ts';
 import {
+  countRegions,
   isNoise,
   isPlanned,
   listsEngine,
@@ -412,7 +413,7 @@ const onLayers =
 
 const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measured>> = {
   foreignNodes: onLayers((_, { foreignNodes }) => ({
-    value: foreignNodes.length,
+    value: countRegions(foreignNodes).foreignNodes,
     logLine: foreignNodes[0]?.line ?? null,
   })),
   kernels: onLayers((_, report) =>

@@ -195,7 +195,7 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     words: ['fused'],
   },
   foreignNodes: {
-    about: 'Number of ForeignNodes (Myelin regions) in the engine.',
+    about: 'Number of ForeignNodes (Myelin regions) in the engine, without the loadables of a DLA.',
     keys: counts('ForeignNodes'),
     short: 'max',
   },

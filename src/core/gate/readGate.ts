@@ -16,7 +16,7 @@ import type { NetworkNode } from '../diff/buildDiff.ts';
 import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { attentions } from '../network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../precision/overrideFile.ts';
-import { isPlanned, listsEngine, runningLayers, totalMs } from '../report/words.ts';
+import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../report/words.ts';
 import { type GateSide, judgeAttention } from './evaluateGate.ts';
 import {
   type AccuracySetting,
@@ -340,7 +340,7 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
     else add('# attention: fused', kept === false ? 'not the case in this build' : 'this build does not list kernels');
   }
   if (listsEngine(report)) {
-    add(`foreignNodes: { max: ${foreignNodes.length} }`, 'Myelin regions');
+    add(`foreignNodes: { max: ${countRegions(foreignNodes).foreignNodes} }`, 'Myelin regions');
     if (layers.every(({ kind }) => kind !== 'foreign'))
       add('kernels: { max: +5% }', `${runningLayers(report).length} in the baseline`);
     add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');

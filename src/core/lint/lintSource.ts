@@ -124,17 +124,21 @@ export function lintSource(text: string, language: SourceLanguage, target = newe
         );
     findings.push(...own);
   }
-  const seen = new Set<string>();
-  return findings
-    .toSorted((a, b) => a.start - b.start)
-    .filter(({ start, name }) => !seen.has(`${start} ${name}`) && seen.add(`${start} ${name}`));
+  return findings.toSorted((a, b) => a.start - b.start).filter(isFirst);
+}
+
+/** Whether no finding before it, of those in the order of the text, has the same name at the same place. */
+function isFirst({ start, name }: LintFinding, at: number, all: readonly LintFinding[]): boolean {
+  for (let before = at - 1; all[before]?.start === start; before--) if (all[before]!.name === name) return false;
+  return true;
 }
 
 const typeName = /^BuilderFlag(?:\.|::k)(?:FP16|BF16|INT8)$/;
 
+/** `11.2` as 11002. */
 function versionNumber(text: string): number {
-  const [major = 0, minor = 0] = text.split('.').map(Number);
-  return major * 1000 + minor;
+  const dot = text.indexOf('.');
+  return dot < 0 ? Number(text) * 1000 : Number(text.slice(0, dot)) * 1000 + Number.parseInt(text.slice(dot + 1), 10);
 }
 
 const stepOfCommand = ([text = '']: readonly string[]): TypedStep | null => stepOfShell(text);

@@ -260,7 +260,9 @@ export interface TypeWord {
 
 /** One token of a line. Columns are offsets in the line, from 0. */
 export type OverrideToken =
-  { kind: 'comma' | 'arrow'; start: number; end: number } | { kind: 'comment'; start: number; end: number } | WordToken;
+  | { kind: 'comma' | 'arrow'; start: number; end: number }
+  | { kind: 'comment'; start: number; end: number }
+  | WordToken;
 
 /** A bare or quoted text with the prefixes `not:`, `op:` and `group:` taken off. */
 export interface WordToken {

@@ -35,6 +35,8 @@ import {
   fateWords,
   findingHead,
   foreignNumber,
+  numberOf,
+  regionNoun,
   isStep,
   layerOf,
   leastSaving,
@@ -526,7 +528,7 @@ function lineOf(report: FusionReport, node: ReportNode, layers: readonly ReportL
 
 function layerLines(report: FusionReport, layer: ReportLayer): string[] {
   const share = shareOf(report, layer.averageMs);
-  const kind = layer.foreignNode === null ? layer.type : `${layer.kind} of ForeignNode ${layer.foreignNode}`;
+  const kind = layer.foreignNode === null ? layer.type : `${layer.kind} of ${numberOf(report, layer.foreignNode)}`;
   const facts = [
     kind,
     layer.averageMs === null ? '' : timeText(layer.averageMs),
@@ -546,7 +548,9 @@ function placeOf(report: FusionReport, node: ReportNode, other: ReportNode): str
   if (other.layers.some((id) => node.layers.includes(id) && layerOf(report, id)?.kind !== 'foreign'))
     return other.foreignNode === null ? 'same layer' : 'same kernel';
   if (other.foreignNode !== null)
-    return other.foreignNode === node.foreignNode ? 'same ForeignNode' : `ForeignNode ${other.foreignNode}`;
+    return other.foreignNode === node.foreignNode
+      ? `same ${regionNoun(report, other.foreignNode)}`
+      : numberOf(report, other.foreignNode);
   if (other.layers.length > 0) return `layer ${other.layers.slice(0, 3).join(', ')}`;
   return other.fate === 'shape' ? 'shape on the host' : other.fate;
 }

@@ -1,5 +1,5 @@
 // Names of fates and layers, sentences, counts, times.
-import { counted, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
+import { counted, firstOf, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
 import {
   type Fate,
@@ -50,8 +50,31 @@ type Subject = Pick<FusionReport, 'subject'>;
 const nounsOf = ({ subject }: Subject): typeof nouns => (subject === 'engine' ? engineNouns : nouns);
 
 /** `1 reformat`, `3 fused layers` */
-export const countedLayers = (count: number, kind: LayerKind, report: Subject): string =>
-  counted(count, ...nounsOf(report)[kind]);
+export const countedLayers = (
+  count: number,
+  kind: LayerKind,
+  report: Subject & Partial<Pick<FusionReport, 'foreignNodes'>>,
+): string =>
+  kind === 'foreign' && report.foreignNodes?.length === count
+    ? countedRegions(report.foreignNodes)
+    : counted(count, ...nounsOf(report)[kind]);
+
+const isLoadable = ({ device }: Pick<ReportForeignNode, 'device'>): boolean => device === 'dla';
+
+/** How many groups are regions of Myelin, and how many are loadables of the DLA. */
+export function countRegions(foreignNodes: FusionReport['foreignNodes']): { foreignNodes: number; loadables: number } {
+  const loadables = foreignNodes.filter(isLoadable).length;
+  return { foreignNodes: foreignNodes.length - loadables, loadables };
+}
+
+/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
+export function countedRegions(groups: FusionReport['foreignNodes']): string {
+  const { foreignNodes, loadables } = countRegions(groups);
+  return [
+    ...(foreignNodes > 0 || loadables === 0 ? [counted(foreignNodes, 'ForeignNode')] : []),
+    ...(loadables > 0 ? [counted(loadables, 'DLA loadable')] : []),
+  ].join(', ');
+}
 
 /** `Fused layers`: the heading of all layers of a kind. */
 export function layerKindLabel(kind: LayerKind, report: Subject): string {
@@ -105,7 +128,11 @@ export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'de
 const foreignNoun = (device: ReportForeignNode['device']): string =>
   device === 'dla' ? 'DLA loadable' : 'ForeignNode';
 
-const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+/** What a group is: Myelin's ForeignNode, or a loadable of the DLA. */
+export const regionNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
+  foreignNoun(report.foreignNodes.find((foreign) => foreign.id === id)?.device);
+
+export const numberOf = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
   foreignNumber(report.foreignNodes.find((foreign) => foreign.id === id) ?? { id });
 
 /** What a ForeignNode is called: its title, otherwise its number. */
@@ -114,17 +141,21 @@ export function foreignTitle(report: Pick<FusionReport, 'foreignNodes'>, id: num
   return title ?? numberOf(report, id);
 }
 
-/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv (DLA)`. */
+/** The title behind a word that says what the group is: `conv (DLA)` does so itself. */
+const titleBehindNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string | undefined =>
+  report.foreignNodes.find((foreign) => foreign.id === id)?.title?.replace(/ \(DLA\)$/, '');
+
+/** Where the nodes of a ForeignNode are: `in the ForeignNode fc · MatMul`, `in ForeignNode 3`, `in the DLA loadable conv`. */
 export function inForeignNode(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const { title, device } = report.foreignNodes.find((foreign) => foreign.id === id) ?? {};
-  return title === undefined ? `in ${numberOf(report, id)}` : `in the ${foreignNoun(device)} ${title}`;
+  const title = titleBehindNoun(report, id);
+  return title === undefined ? `in ${numberOf(report, id)}` : `in the ${regionNoun(report, id)} ${title}`;
 }
 
 /** The same in a sentence, with the number by which commands take it: `ForeignNode 3 (stages.2/blocks.2 · LayerNorm + MLP)`. */
 export function foreignName(report: Pick<FusionReport, 'foreignNodes'>, id: number): string {
-  const title = foreignTitle(report, id);
+  const title = titleBehindNoun(report, id);
   const number = numberOf(report, id);
-  return title === number ? number : `${number} (${title})`;
+  return title === undefined ? number : `${number} (${title})`;
 }
 
 /** Operators that a title lists. */
@@ -336,13 +367,6 @@ export function nodeLabel(node: ReportNode): string {
 export const oneOf = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`;
 
-/** The first few of a list: `a, b, and 3 more`. */
-export function firstOf(names: readonly string[], most: number): string {
-  if (names.length === 0) return 'none';
-  const more = names.length > most ? `, and ${names.length - most} more` : '';
-  return names.slice(0, most).join(', ') + more;
-}
-
 /** The fates in the order of every list, legend and sentence. */
 export const fateOrder: readonly Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
 
@@ -364,9 +388,18 @@ const engineWords: typeof fateWords = {
   single: { label: 'Outside ForeignNodes', predicate: 'is an engine layer of its own' },
 };
 
+/** The words where all regions are loadables of the DLA. */
+const dlaWords: typeof fateWords = {
+  ...fateWords,
+  foreign: { label: 'In DLA loadables', predicate: 'runs on the DLA, in a loadable' },
+};
+
 /** The words that fit a report's nodes. */
-export const fateWordsOf = ({ subject }: Pick<FusionReport, 'subject'>): typeof fateWords =>
-  subject === 'engine' ? engineWords : fateWords;
+export const fateWordsOf = ({
+  subject,
+  foreignNodes = [],
+}: Pick<FusionReport, 'subject'> & Partial<Pick<FusionReport, 'foreignNodes'>>): typeof fateWords =>
+  subject === 'engine' ? engineWords : foreignNodes.length > 0 && foreignNodes.every(isLoadable) ? dlaWords : fateWords;
 
 /** A predicate as a sentence of its own, for a tooltip: `Was constant-folded at build time.` */
 export function fateTooltip(fate: Fate, report: Pick<FusionReport, 'subject'> = {}): string {
@@ -595,12 +628,20 @@ export function layersSentence(report: FusionReport): string {
 export const profileWords = ({ shown, of }: NonNullable<FusionReport['optimizationProfile']>): string =>
   `optimization profile ${shown} (the engine has ${of})`;
 
+/** `ForeignNodes`, `DLA loadables`, or both. */
+function regionsOf({ foreignNodes = [] }: Partial<Pick<FusionReport, 'foreignNodes'>>): string {
+  const loadables = foreignNodes.filter(isLoadable).length;
+  if (loadables === 0) return 'ForeignNodes';
+  return loadables === foreignNodes.length ? 'DLA loadables' : 'ForeignNodes and DLA loadables';
+}
+
 function nodesSentence(report: FusionReport): string {
   const { accounting } = report;
   if (report.subject === 'engine') return "Without the ONNX file, what happened to the model's nodes is unknown.";
   const one = report.foreignNodes.length === 1;
   const verbs: Record<Fate, (count: number) => string> = {
-    foreign: (count) => `${count === 1 ? 'is' : 'are'} in ${one ? 'the ForeignNode' : 'ForeignNodes'}`,
+    foreign: (count) =>
+      `${count === 1 ? 'is' : 'are'} in ${one ? `the ${regionNoun(report, report.foreignNodes[0]!.id)}` : regionsOf(report)}`,
     fused: (count) => `${count === 1 ? 'is in a fused layer' : 'are in fused layers'}`,
     single: (count) => `${count === 1 ? 'is in a single-node layer' : 'are in single-node layers'}`,
     folded: (count) => `${count === 1 ? 'was' : 'were'} folded`,

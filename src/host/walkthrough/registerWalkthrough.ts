@@ -14,38 +14,51 @@ import { samples } from './internal/samples.ts';
 
 /** Recorded builds to look at, and the steps of the walkthrough on a model that ships with the extension. */
 export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnostics): vscode.Disposable {
-  const open = async (name: string): Promise<void> => {
-    const uri = await sampleModel(parts.context, name);
-    const build = await recordedBuild(parts.context, name, uri);
-    if (build !== undefined) {
-      await parts.sessions.showBuild(uri, build.manifest.id);
-      await diagnostics.show(uri, build);
-    }
-    await openGraph(uri);
-    if (samples[name]?.build) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+  const running = new Map<string, Promise<void>>();
+  /** A second click while the first one still works waits for it: it would import a recorded build, or build, again. */
+  const once = (what: string, act: () => Promise<void>): Promise<void> => {
+    const started = running.get(what) ?? act().finally(() => running.delete(what));
+    running.set(what, started);
+    return started;
   };
+  const open = (name: string): Promise<void> =>
+    once(name, async () => {
+      const uri = await sampleModel(parts.context, name);
+      const build = await recordedBuild(parts.context, name, uri);
+      if (build !== undefined) {
+        await parts.sessions.showBuild(uri, build.manifest.id);
+        await diagnostics.show(uri, build);
+      }
+      await openGraph(uri);
+      if (samples[name]?.build) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
+    });
+  const step = (command: string, act: () => Promise<void>): Promise<void> =>
+    once(command, () =>
+      act().catch((error: unknown) => void showError(`The sample cannot be opened: ${errorText(error)}`)),
+    );
   const toBuild = (): Promise<vscode.Uri> => sampleModel(parts.context, 'fusion_zoo');
   return registerCommands({
     [commands.openSample]: async (given) => {
       const name = typeof given === 'string' && Object.hasOwn(samples, given) ? given : await pickSample();
-      if (name === undefined) return;
-      await open(name).catch((error: unknown) => showError(`The sample cannot be opened: ${errorText(error)}`));
+      if (name !== undefined) await step(`${commands.openSample} ${name}`, () => open(name));
     },
-    [commands.buildSample]: async () => {
-      const uri = await toBuild();
-      await openGraph(uri);
-      // Its weights do not ship: fusion depends on structure, shapes and types.
-      if (await mayBuild(parts, uri)) await startBuild(parts, uri, { randomWeights: true });
-    },
+    [commands.buildSample]: () =>
+      step(commands.buildSample, async () => {
+        const uri = await toBuild();
+        await openGraph(uri);
+        // Its weights do not ship: fusion depends on structure, shapes and types.
+        if (await mayBuild(parts, uri)) await startBuild(parts, uri, { randomWeights: true });
+      }),
     // Of the model that an earlier step built, or else of a recorded build.
-    [commands.openSampleFusion]: async () => {
-      const built = await toBuild();
-      const { listBuilds } = await import('../../builder/store/buildHistory.ts');
-      const isBuilt = (await listBuilds(built.fsPath)).length > 0;
-      if (!isBuilt) await open('convnext_tiny');
-      const uri = isBuilt ? built : await sampleModel(parts.context, 'convnext_tiny');
-      await vscode.commands.executeCommand(commands.openFusionPage, uri);
-    },
+    [commands.openSampleFusion]: () =>
+      step(commands.openSampleFusion, async () => {
+        const built = await toBuild();
+        const { listBuilds } = await import('../../builder/store/buildHistory.ts');
+        const isBuilt = (await listBuilds(built.fsPath)).length > 0;
+        if (!isBuilt) await open('convnext_tiny');
+        const uri = isBuilt ? built : await sampleModel(parts.context, 'convnext_tiny');
+        await vscode.commands.executeCommand(commands.openFusionPage, uri);
+      }),
   });
 }
 

@@ -100,7 +100,8 @@ export class Session {
   /** Counts loads, so that a late result of an earlier one is dropped. */
   generation = 0;
   #data:
-    { of: SessionState; judged: AccuracyReport | null; near: readonly string[]; data: ViewData | null } | undefined;
+    | { of: SessionState; judged: AccuracyReport | null; near: readonly string[]; data: ViewData | null }
+    | undefined;
 
   constructor(uri: vscode.Uri) {
     this.uri = uri;

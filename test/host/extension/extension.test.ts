@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { extensionId, inRepository, lens } from './support.ts';
+import { listBuilds } from '../../../src/builder/store/buildHistory.ts';
+import { closeEditors, extensionId, inRepository, lens } from './support.ts';
 
 interface Manifest {
   contributes: {
@@ -31,6 +32,22 @@ describe('the extension', () => {
   it('shows its names, not the keys of its translations', () => {
     const { packageJSON } = vscode.extensions.getExtension(extensionId)!;
     assert.doesNotMatch(JSON.stringify(packageJSON), /"%[\w.]+%"/);
+  });
+
+  it('imports the recorded build of a sample once, however often it is clicked', async () => {
+    await lens();
+    const run = (command: string, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
+    await Promise.all([
+      run('tensorrtLens.openSample', 'convnext_tiny'),
+      run('tensorrtLens.openSampleFusion'),
+      run('tensorrtLens.openSample', 'convnext_tiny'),
+    ]);
+    const shown = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).map(({ input }) => input);
+    const graph = shown.find((input) => input instanceof vscode.TabInputCustom);
+    assert.ok(graph, 'no graph of the sample is open');
+    assert.match(graph.uri.path, /convnext_tiny\.onnx$/);
+    assert.equal((await listBuilds(graph.uri.fsPath)).length, 1);
+    await closeEditors();
   });
 
   it('brings up its side bar', async () => {

@@ -42,6 +42,7 @@ test('a model without its weights can be built with random ones, and is searched
   await w.shot('builds-3-search');
   await w.runCommand('TensorRT: Clear Search');
   await w.message.getByText('“Softmax”').waitFor({ state: 'hidden' });
+  await w.group('Not computed').waitFor(); // All groups are back, and none is expanded any more.
 
   // Down to a node of a block, for the picture of the documentation.
   await w.hidePanel();

@@ -1,4 +1,4 @@
-// Models that are hard to show, each with a build that was recorded, in one window after the other on the installed
+// Models that are hard to show, each with a build that was recorded, one after the other in a window on the installed
 // package: many groups, many nodes, If and Loop; the menus of graph and side bar; the way from the log and back.
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { windows } from './windows.mjs';
 
 const { open, folder, cache } = windows({
+  oneWindow: true,
   files: ['deep_encoder_11k.onnx', 'loop_if.onnx'],
   settings: { 'tensorrtLens.launchers': { 'gpu-box': { command: ['ssh', 'gpu-box', '{shell}'] } } },
 });

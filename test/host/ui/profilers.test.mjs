@@ -31,6 +31,7 @@ const nsys = fakeTool(
 );
 const trtexec = playerTool(tools, 'trtexec', { capture: 'tensorrt-10.6.0/vit_tiny.fp16' });
 const { open, folder, cache } = windows({
+  oneWindow: true,
   files: ['vit_tiny.onnx', 'fusion_zoo.onnx'],
   settings: { 'tensorrtLens.nsys.path': nsys, 'tensorrtLens.trtexec.path': trtexec },
 });
@@ -105,25 +106,31 @@ test('a build is profiled with nsys, and the trace becomes its profile', async (
   unpack('layers.json.gz', layers);
   const build = await importBuild({ model, pieces: [{ file: layers }], cache });
   copyFileSync(layers, join(build.folder, 'model.engine'));
-  await writeManifest({ ...build, manifest: { ...build.manifest, files: { ...build.manifest.files, engine: 'model.engine' } } }); // prettier-ignore
+  await writeManifest({ ...build, manifest: { ...build.manifest, files: { ...build.manifest.files, engine: 'model.engine' } } }); // oxfmt-ignore
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx');
   await w.openFile('vit_tiny.onnx');
   await w.graphAtRest();
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();
-  const shown = w.page.locator('.sidebar .monaco-list-row[aria-label*=", shown, "]');
+  // That with an engine, whichever was looked at before.
+  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: 'imported' });
+  const newest = builds.and(w.page.locator('[data-index="0"]'));
+  await newest.hover();
+  await newest.getByRole('button', { name: 'Show Build' }).click();
+  const shown = newest.and(w.page.locator('[aria-label*=", shown, "]'));
+  await shown.waitFor();
   // Again, where something that took the focus closed the menu.
   const picked = async () => {
     await shown.click({ button: 'right' });
-    return w.pickMenuItem('Profile with nsys', 5000).then(() => true, () => false); // prettier-ignore
+    return w.pickMenuItem('Profile with nsys', 5000).then(() => true, () => false); // oxfmt-ignore
   };
   for (let tries = 0; !(await picked()); tries += 1) assert.ok(tries < 4, 'The menu of the build does not stay open');
   const timeline = w.view.getByText(/The median pass of the trace, with its gaps/);
   await timeline.scrollIntoViewIfNeeded();
   await w.shot('profilers-3-profiled');
-  const [profile, exported] = readFileSync(calls, 'utf8').trim().split('\n').map((line) => JSON.parse(line)); // prettier-ignore
-  assert.deepEqual(profile.slice(0, 5), ['profile', '--trace=cuda,nvtx', '--cuda-graph-trace=node', '--sample=none', '--cpuctxsw=none']); // prettier-ignore
+  const [profile, exported] = readFileSync(calls, 'utf8').trim().split('\n').map((line) => JSON.parse(line)); // oxfmt-ignore
+  assert.deepEqual(profile.slice(0, 5), ['profile', '--trace=cuda,nvtx', '--cuda-graph-trace=node', '--sample=none', '--cpuctxsw=none']); // oxfmt-ignore
   assert.ok(profile.includes('--profilingVerbosity=detailed'));
   assert.deepEqual(exported.slice(0, 2), ['export', '--type=sqlite']);
   assert.deepEqual(w.violations, []);

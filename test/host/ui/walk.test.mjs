@@ -82,20 +82,6 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await inSight(node, 'with the terminal');
   await w.hidePanel();
   await inSight(node, 'without the terminal');
-  await w.runCommand('View: New Untitled Text File');
-  await w.runCommand('View: Move Editor into Right Group');
-  await inSight(node, 'beside another editor');
-  await w.shot('walk-8-narrow');
-  await w.runCommand('View: Revert and Close Editor');
-  await inSight(node, 'alone again');
-  // However far the wheel turns, something of the graph is left.
-  const { x, y, width, height } = await stage.boundingBox();
-  await w.page.mouse.move(x + width / 2, y + height / 2);
-  await w.page.mouse.wheel(0, 100_000);
-  await w.page.mouse.wheel(100_000, 0);
-  await inSight(inGraph.last(), 'after the wheel');
-  await w.searchGraph('/layers.2/attn/softmax/Softmax');
-  await inSight(node, 'found again');
 
   // What is selected can be kept in FP32: the override file shows the rule.
   await w.view.getByRole('button', { name: 'Keep in FP32' }).click();

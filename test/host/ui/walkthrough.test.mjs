@@ -2,7 +2,7 @@
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
-const { openEmpty, install } = windows({ files: [] });
+const { openEmpty, install } = windows({ oneWindow: true, files: [] });
 
 test('each step opens, builds and shows the sample model', async () => {
   install();

@@ -49,9 +49,10 @@ export function windows({ files, oneWindow = false, ...options }) {
     rmSync(parent, { recursive: true, force: true });
   });
   afterEach(async (t) => {
-    await workbench?.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
-    if (t.error && workbench)
+    if (t.error && workbench) {
+      await workbench.shot(`end-${t.name.replaceAll(/\W+/g, '-')}`);
       console.error([extensionLog(), ...workbench.errors, await workbench.situation()].join('\n'));
+    }
     if (oneWindow && !t.error) return;
     await workbench?.page.close();
     workbench = undefined;
@@ -65,22 +66,22 @@ export function windows({ files, oneWindow = false, ...options }) {
     const lines = readFileSync(join(logs, last), 'utf8').split('\n').slice(-20);
     return lines.map((line) => line.slice(0, 300)).join('\n');
   };
-  const open = async () => {
+  const show = async (path) => {
     if (workbench !== undefined) {
       await workbench.tidyUp();
       workbench = new Workbench(workbench.page);
       return workbench;
     }
     workbench = new Workbench(await nextPage(context, server.origin));
-    await workbench.open(server, folder);
+    await workbench.open(server, path);
     return workbench;
   };
+  const open = () => show(folder);
   const openEmpty = async () => {
-    workbench = new Workbench(await nextPage(context, server.origin));
-    await workbench.open(server);
+    const shown = await show();
     // Without an explorer, this is what shows that the window takes keys and knows the extension.
-    await workbench.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').waitFor();
-    return workbench;
+    await shown.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').waitFor();
+    return shown;
   };
   return { open, openEmpty, install, folder, cache };
 }

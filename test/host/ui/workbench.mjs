@@ -37,17 +37,22 @@ export class Workbench {
   async tidyUp() {
     this.page.removeAllListeners('pageerror');
     this.page.removeAllListeners('console');
-    await this.page.keyboard.press('Escape');
+    await this.closeMenu();
+    for (let tries = 0; await this.box().isVisible(); tries += 1) {
+      assert.ok(tries < 8, "VS Code's box stayed open");
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      await this.box().locator('input.input').press('Escape');
+    }
     await this.runCommand('View: Close All Editors');
     await this.page.locator('.tabs-container .tab').first().waitFor({ state: 'hidden' });
     await this.runCommand('Notifications: Clear All Notifications');
     await this.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
-    if ((await this.page.locator('.terminal-wrapper').count()) > 0)
-      await this.runCommand('Terminal: Kill All Terminals');
+    // Also those of a panel that is hidden, which are not on the page.
+    await this.runCommand('Terminal: Kill All Terminals');
     await this.page.locator('.terminal-wrapper').first().waitFor({ state: 'detached' });
     if (await this.page.locator('.part.panel').isVisible()) await this.hidePanel();
     await this.runCommand('View: Show Explorer');
-    await this.page.locator('.explorer-folders-view').waitFor();
+    await this.page.locator('.explorer-viewlet').waitFor();
   }
 
   /** A file in the explorer. */
@@ -109,10 +114,18 @@ export class Workbench {
     return this.menuItem(text).isVisible();
   }
 
-  /** One Escape closes a submenu only. */
+  /** One Escape closes the innermost menu only, and does nothing where the menu does not have the focus yet. */
   async closeMenu() {
-    const closed = this.page.locator('body:not(:has(.monaco-menu))');
-    assert.ok(await this.#again(() => this.page.keyboard.press('Escape'), closed), 'The menu stayed open');
+    const menus = this.page.locator('.monaco-menu');
+    const deadline = Date.now() + STEP;
+    for (let open = await menus.count(); open > 0; open = await menus.count()) {
+      assert.ok(Date.now() < deadline, 'The menu stayed open');
+      // oxlint-disable no-await-in-loop -- one menu after the other
+      await this.page.keyboard.press('Escape');
+      const closed = menus.nth(open - 1).waitFor({ state: 'detached', timeout: STEP / 60 });
+      await closed.catch(() => {});
+      // oxlint-enable no-await-in-loop
+    }
   }
 
   /** By key, because VS Code ignores a click on a menu item in the first 100 ms after the menu has opened. */
@@ -131,7 +144,7 @@ export class Workbench {
       await this.closeMenu();
     }
     // VS Code takes the extension's editors in when it is idle for the first time, which may be after its menus.
-    await this.page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+    await this.page.evaluate(untilIdle);
   }
 
   async runCommand(name) {
@@ -452,6 +465,15 @@ async function webviewState() {
   const frames = [...document.querySelectorAll('iframe')].map(({ id }) => id);
   return `controlled by ${controller?.scriptURL ?? 'none'}; ${states.join(', ')}; frames: ${frames.join(', ') || 'none'}`;
 }
+
+/** Runs in the page. A page that draws no frames may be idle without being told for minutes: frames are asked for. */
+const untilIdle = () =>
+  new Promise((resolve) => {
+    let idle = false;
+    const frame = () => (idle ? resolve() : requestAnimationFrame(frame));
+    requestIdleCallback(() => (idle = true));
+    frame();
+  });
 
 /** Runs in the page. */
 const untilAtRest = (tree) =>

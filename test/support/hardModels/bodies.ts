@@ -1,4 +1,4 @@
-import { hard, profile, w, x, y, type HardModel } from './hardModel.ts';
+import { gate, hard, profile, scanBody, scanSteps, w, x, y, type HardModel } from './hardModel.ts';
 import type { Graph, LocalFunction, Node, Value, Weight } from './onnxWriter.ts';
 
 const scalar = (name: string, type: Value[1]): Value => [name, type];
@@ -396,24 +396,7 @@ const controlFlow: HardModel[] = [
         {
           num_scan_inputs: 1,
           scan_input_directions: [1],
-          body: {
-            graph: {
-              name: 'body',
-              inputs: [
-                ['s', 'float', 8],
-                ['e', 'float', 8],
-              ],
-              outputs: [
-                ['t', 'float', 8],
-                ['z', 'float', 8],
-              ],
-              nodes: [
-                ['mul', 'Mul', ['s', 'e'], ['m']],
-                ['sum', 'Add', ['m', 'e'], ['t']],
-                ['sig', 'Sigmoid', ['t'], ['z']],
-              ],
-            },
-          },
+          body: scanBody(scanSteps),
         },
       ],
     ],
@@ -476,15 +459,6 @@ const block = (overload: string, op: string): LocalFunction => ({
 const square = {
   inputs: [['x', 'float', 8, 8] as Value],
   outputs: [['y', 'float', 8, 8] as Value],
-};
-const gate: LocalFunction = {
-  name: 'Gate',
-  inputs: ['a'],
-  outputs: ['b'],
-  nodes: [
-    ['sig', 'Sigmoid', ['a'], ['s']],
-    ['mul', 'Mul', ['a', 's'], ['b']],
-  ],
 };
 
 /** Functions: overloads, names that repeat, calls in branches and loops, calls that leave nothing. */

@@ -1,4 +1,4 @@
-import { hard, profile, w, x, y, type HardModel } from './hardModel.ts';
+import { hard, profile, scanBody, w, x, y, type HardModel } from './hardModel.ts';
 import type { Graph, Node, Value, Weight } from './onnxWriter.ts';
 
 const scalar = (name: string, type: Value[1]): Value => [name, type];
@@ -249,23 +249,10 @@ export const control: HardModel[] = [
         ['last', 'y'],
         {
           num_scan_inputs: 1,
-          body: {
-            graph: {
-              name: 'body',
-              inputs: [
-                ['s', 'float', 8],
-                ['e', 'float', 8],
-              ],
-              outputs: [
-                ['t', 'float', 8],
-                ['z', 'float', 8],
-              ],
-              nodes: [
-                ['sum', 'Add', ['s', 'e'], ['t']],
-                ['tanh', 'Tanh', ['t'], ['z']],
-              ],
-            },
-          },
+          body: scanBody([
+            ['sum', 'Add', ['s', 'e'], ['t']],
+            ['tanh', 'Tanh', ['t'], ['z']],
+          ]),
         },
       ],
     ],

@@ -1,19 +1,10 @@
-import { hard, type HardModel } from './hardModel.ts';
-import type { Graph, LocalFunction, Node } from './onnxWriter.ts';
+import { gate, hard, type HardModel } from './hardModel.ts';
+import type { Graph, Node } from './onnxWriter.ts';
 
 const after: Node = ['after', 'Exp', ['i'], ['y']];
 const branch = (name: string, nodes: Node[]): { graph: Graph } => ({
   graph: { name, outputs: [[nodes.at(-1)![3][0]!, 'float', 4, 8]], nodes },
 });
-const gate: LocalFunction = {
-  name: 'Gate',
-  inputs: ['a'],
-  outputs: ['b'],
-  nodes: [
-    ['sig', 'Sigmoid', ['a'], ['s']],
-    ['mul', 'Mul', ['a', 's'], ['b']],
-  ],
-};
 
 /** Local functions: called twice, in each other, with the names of outer nodes or none. */
 export const functions: HardModel[] = [

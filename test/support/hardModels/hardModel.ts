@@ -33,3 +33,37 @@ export const profile = (name: string, ...[min, opt, max]: [number[], number[], n
   '--profile',
   JSON.stringify({ [name]: { min, opt, max } }),
 ];
+
+/** The body of a Scan over the rows of a matrix: state `s` and element `e` to the next state `t` and the result `z`. */
+export const scanBody = (nodes: Node[]): { graph: Graph } => ({
+  graph: {
+    name: 'body',
+    inputs: [
+      ['s', 'float', 8],
+      ['e', 'float', 8],
+    ],
+    outputs: [
+      ['t', 'float', 8],
+      ['z', 'float', 8],
+    ],
+    nodes,
+  },
+});
+
+/** The steps of most of these bodies. */
+export const scanSteps: Node[] = [
+  ['mul', 'Mul', ['s', 'e'], ['m']],
+  ['sum', 'Add', ['m', 'e'], ['t']],
+  ['sig', 'Sigmoid', ['t'], ['z']],
+];
+
+/** A function: a · Sigmoid(a). */
+export const gate: LocalFunction = {
+  name: 'Gate',
+  inputs: ['a'],
+  outputs: ['b'],
+  nodes: [
+    ['sig', 'Sigmoid', ['a'], ['s']],
+    ['mul', 'Mul', ['a', 's'], ['b']],
+  ],
+};

@@ -44,7 +44,13 @@ export interface LocalFunction {
 
 /** An integer is an int, `{ float }` a float, `{ tensor }` and `{ graph }` what they say, `{ ref }` a float attribute of the call. */
 type Attribute =
-  number | string | number[] | { float: number } | { tensor: Weight } | { graph: Graph } | { ref: string };
+  | number
+  | string
+  | number[]
+  | { float: number }
+  | { tensor: Weight }
+  | { graph: Graph }
+  | { ref: string };
 type Attributes = Record<string, Attribute>;
 
 /** Bytes of a model of opset 17 (or another) around a graph. */

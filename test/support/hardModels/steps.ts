@@ -1,4 +1,4 @@
-import { hard, w, type HardModel } from './hardModel.ts';
+import { hard, scanBody, scanSteps, w, type HardModel } from './hardModel.ts';
 import type { Graph, LocalFunction, Node, Value, Weight } from './onnxWriter.ts';
 
 const sequence: Value = ['q', 'float', 3, 4, 8];
@@ -35,26 +35,8 @@ const scan = (name: string, from: string, to: string, nodes: Node[]): Node => [
   [`${to}_last`, to],
   {
     num_scan_inputs: 1,
-    body: {
-      graph: {
-        name: 'body',
-        inputs: [
-          ['s', 'float', 8],
-          ['e', 'float', 8],
-        ],
-        outputs: [
-          ['t', 'float', 8],
-          ['z', 'float', 8],
-        ],
-        nodes,
-      },
-    },
+    body: scanBody(nodes),
   },
-];
-const step: Node[] = [
-  ['mul', 'Mul', ['s', 'e'], ['m']],
-  ['sum', 'Add', ['m', 'e'], ['t']],
-  ['sig', 'Sigmoid', ['t'], ['z']],
 ];
 const start = (name: string): Weight => [`${name}_init`, 'float', [8], 0];
 
@@ -88,20 +70,20 @@ const loops: HardModel[] = [
       ['back', 'Mul', ['k', 'h'], ['y']],
     ],
   ),
-  hard('scan_chain', [scan('one', 'x', 'h', step), scan('two', 'h', 'y', step)], {
+  hard('scan_chain', [scan('one', 'x', 'h', scanSteps), scan('two', 'h', 'y', scanSteps)], {
     weights: [start('one'), start('two')],
   }),
   hard(
     'scan_beside_its_operators',
     [
       ['pre', 'Sigmoid', ['x'], ['p']],
-      scan('scan', 'p', 'h', step),
+      scan('scan', 'p', 'h', scanSteps),
       ['post', 'Sigmoid', ['h'], ['k']],
       ['last', 'Add', ['k', 'h'], ['y']],
     ],
     { weights: [start('scan')] },
   ),
-  hard('scan_then_products', [scan('scan', 'x', 'h', step), ['mm', 'MatMul', ['h', 'w'], ['y']]], {
+  hard('scan_then_products', [scan('scan', 'x', 'h', scanSteps), ['mm', 'MatMul', ['h', 'w'], ['y']]], {
     weights: [start('scan'), w],
   }),
 ];

@@ -92,22 +92,22 @@ test('what Nsight Compute printed is part of an imported build, and is found nex
   const tactics = Layers.flatMap(({ TacticName }) => TacticName ?? []);
   const tactic = tactics.find((name) => tactics.filter((other) => other.startsWith(name)).length === 1)!;
   const kernel = (name: string) => `"0","${name}_execute","37.5","12.25"`;
-  const columns = '"ID","Kernel Name","sm__throughput.avg.pct_of_peak_sustained_elapsed","gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"'; // prettier-ignore
+  const columns = '"ID","Kernel Name","sm__throughput.avg.pct_of_peak_sustained_elapsed","gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"'; // oxfmt-ignore
   const ncu = join(near, 'ncu.csv');
   writeFileSync(ncu, ['==PROF== Connected to process 1', columns, '"","","%","%"', kernel(tactic)].join('\n'));
   expect(await engineFilesOf(ncu)).toEqual({ layers, ncu });
   expect(await engineFilesOf(layers)).toEqual({ layers, ncu });
-  const build = await importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }, { file: layers }], cache: folder }); // prettier-ignore
+  const build = await importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }, { file: layers }], cache: folder }); // oxfmt-ignore
   expect(build.manifest.files).toMatchObject({ layers: 'layers.json', counters: 'ncu.csv' });
   const measured = (await loadBuild(build)).report.layers.flatMap(({ counters }) => counters ?? []);
   expect(measured).toEqual([{ sm: 37.5, dram: 12.25, tensor: null, occupancy: null }]);
   writeFileSync(ncu, [columns, '"","","%","%"', kernel('another')].join('\n'));
   expect(await engineFilesOf(layers)).toEqual({ layers });
-  await expect(importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }], cache: folder })).rejects.toThrow(/Add the build log/); // prettier-ignore
+  await expect(importBuild({ model: modelPath('vit_tiny'), pieces: [{ file: ncu }], cache: folder })).rejects.toThrow(/Add the build log/); // oxfmt-ignore
 });
 
 test('a trace that cannot be read is refused with the reason', async () => {
-  const pieces = (name: string) => [{ file: fixturePath('traces/vit_tiny.fp16/layers.json.gz') }, { file: fixturePath(`traces/${name}.sqlite`) }]; // prettier-ignore
+  const pieces = (name: string) => [{ file: fixturePath('traces/vit_tiny.fp16/layers.json.gz') }, { file: fixturePath(`traces/${name}.sqlite`) }]; // oxfmt-ignore
   const attempt = (name: string) => importBuild({ model: modelPath('vit_tiny'), pieces: pieces(name), cache: folder });
   await expect(attempt('wal')).rejects.toThrow(/^wal\.sqlite: The SQLite file uses a write-ahead log/);
   await expect(attempt('renamed')).rejects.toThrow(

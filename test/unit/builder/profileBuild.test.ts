@@ -16,7 +16,7 @@ const sqlite = join(folder, 'recorded.sqlite');
 writeFileSync(sqlite, readFixture('traces/vit_tiny.fp16/plain.sqlite.gz'));
 const calls = join(folder, 'calls.jsonl');
 const driver = join(folder, 'build_engine.py');
-const said = () => readFileSync(calls, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as string[]); // prettier-ignore
+const said = () => readFileSync(calls, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as string[]); // oxfmt-ignore
 
 /** An nsys whose help lists these flags: it runs the program that it is given, and exports the trace of vit_tiny. */
 const nsysTool = (name: string, flags: string[]) =>
@@ -130,7 +130,7 @@ describe('a trace of a build', () => {
     await expect(profileBuild({ build, nsys: other, trtexec, driver })).rejects.toThrow(
       /is not an nsys that can profile/,
     );
-    const failing = fakeTool(folder, 'bad-trtexec', `if (args.includes('--help')) console.log('  --onnx=<file>  x'); else { console.error('engine of another version'); process.exit(1); }`); // prettier-ignore
+    const failing = fakeTool(folder, 'bad-trtexec', `if (args.includes('--help')) console.log('  --onnx=<file>  x'); else { console.error('engine of another version'); process.exit(1); }`); // oxfmt-ignore
     await expect(profileBuild({ build, nsys, trtexec: failing, driver })).rejects.toThrow(
       'Profiling failed: engine of another version',
     );

@@ -46,7 +46,7 @@ describe('trtlens inspect --read', () => {
   });
 
   test('formats that differ between optimization profiles are listed, without a warning', () => {
-    const shapes = [[1, 8], [4, 8], [8, 8]]; // prettier-ignore
+    const shapes = [[1, 8], [4, 8], [8, 8]]; // oxfmt-ignore
     const input = { name: 'x', mode: 'INPUT', dtype: 'HALF', shape: [-1, 8], profiles: [shapes, shapes] };
     const one = standInEngine({ profiles: 2, tensors: [{ ...input, format: 'linear' }] });
     expect(read(one).out).toMatch(/input x: fp16 \?×8, linear\n {4}profile 0: .*\n {4}profile 1: /);

@@ -61,12 +61,12 @@ describe('trtlens timing-cache', () => {
     const hidden = standInTimingCache({ [key('1')]: [1, 1], [key('2')]: [2, 2] }, { hidden: true, editable: true });
     writeFileSync(file('hidden.cache'), hidden);
     writeFileSync(file('one.cache'), standInTimingCache({ [key('3')]: [3, -1] }));
-    const merged = trtlens('timing-cache', 'merge', file('hidden.cache'), file('one.cache'), '-o', file('h.cache'), ...python()); // prettier-ignore
+    const merged = trtlens('timing-cache', 'merge', file('hidden.cache'), file('one.cache'), '-o', file('h.cache'), ...python()); // oxfmt-ignore
     expect(merged).toMatchObject({ code: 0, out: expect.stringContaining('h.cache: 3 entries, ') as string });
     writeFileSync(file('one.log'), `[V] Autotuning op x(key: ${key('1')}):\n`);
-    const pruned = trtlens('timing-cache', 'prune', file('hidden.cache'), '--log', file('one.log'), '-o', file('p.cache'), ...python()); // prettier-ignore
+    const pruned = trtlens('timing-cache', 'prune', file('hidden.cache'), '--log', file('one.log'), '-o', file('p.cache'), ...python()); // oxfmt-ignore
     expect(pruned).toMatchObject({ code: 2, err: expect.stringContaining('cannot list the entries') as string });
-    const { timingCache } = JSON.parse(trtlens('inspect', file('one.cache'), '--read', '--json', ...python()).out) as { timingCache: object }; // prettier-ignore
+    const { timingCache } = JSON.parse(trtlens('inspect', file('one.cache'), '--read', '--json', ...python()).out) as { timingCache: object }; // oxfmt-ignore
     expect(timingCache).toMatchObject({ entries: [{ key: key('3'), milliseconds: null }] });
   });
 

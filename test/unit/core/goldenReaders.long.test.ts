@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
-import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { BuildLogReader, readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readLayerInfo, readProfile, readTiming } from '../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { inspectFile } from '../../../src/core/inspect/inspectFile.ts';
+import { inspectLog } from '../../../src/core/inspect/inspection.ts';
 import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
 import { readChoices } from '../../../src/core/tactics/readChoices.ts';
 import { readReplay } from '../../../src/core/tactics/readReplay.ts';
@@ -62,10 +63,25 @@ it('every file is inspected', async () => {
   expectGolden('inspections', found);
 });
 
+const logs = files.filter((path) => /(?:^|\/)(?:log\d*\.txt|errors\.txt|build\.log)(?:\.gz)?$/.test(path));
+
 it('every log is diagnosed', () => {
-  const logs = files.filter((path) => /(?:^|\/)(?:log\d*\.txt|errors\.txt|build\.log)(?:\.gz)?$/.test(path));
   expectGolden(
     'diagnoses',
     Object.fromEntries(logs.map((path) => [path, diagnoseLog(readBuildLog(text(readFixture(path))).value)])),
   );
+});
+
+it('every log has the same diagnosis where quiet lines are passed over', () => {
+  for (const path of logs) {
+    const bytes = readFixture(path);
+    const read = (options: object) => {
+      const reader = new BuildLogReader({ times: false, registered: false, ...options });
+      reader.pushBytes(bytes);
+      const { value, problems } = reader.end();
+      return { found: diagnoseLog(value), log: inspectLog(value, problems) };
+    };
+    // A listener gets every line.
+    expect(read({}), path).toEqual(read({ onEvent: () => undefined }));
+  }
 });

@@ -1,4 +1,4 @@
-import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
+import { foreignNumber, foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
 import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
 import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
@@ -339,7 +339,7 @@ function foreignTexts(model: Frame['model'], group: DrawnGroup): [string, string
   const precision = model.groupPrecision(group);
   if (precision !== '') parts.push(precision);
   const time = model.groupTime(group);
-  const number = `ForeignNode ${group.ref}`;
+  const number = foreignNumber(report?.foreignNodes.find(({ id }) => id === group.ref) ?? { id: group.ref });
   const title = report === null ? number : foreignTitle(report, group.ref);
   if (title !== number) parts.unshift(number);
   return [`${title}${time === null ? '' : ` · ${timeText(time)}`}`, parts.join(' · ')];

@@ -58,11 +58,10 @@ export class Painter {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = frame.palette.theme.background;
     context.fillRect(0, 0, frame.width, frame.height);
-    const heavy = isHeavy(frame);
-    if (heavy) this.#drawTiles(context, frame, ratio);
+    if (isHeavy(frame)) this.#drawTiles(context, frame, ratio);
     else drawGround(new CanvasBrush(context, this.family), frame);
     this.labels = drawOver(new CanvasBrush(context, this.family), frame);
-    minimap.draw(frame, this.#stamp, heavy);
+    minimap.draw(frame, this.#stamp);
     clearTimeout(this.#still);
     this.#still = setTimeout(() => {
       const now = this.#frameOf();

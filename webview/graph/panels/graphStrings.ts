@@ -26,6 +26,7 @@ export const graphStrings = {
   switchedOff: 'hidden: drawn without color in this picture',
   boundaries: {
     foreign: { label: 'Double line', meaning: 'a ForeignNode: the nodes inside are fused into it' },
+    dla: { label: 'Triple line', meaning: 'a DLA loadable: the nodes inside run on the DLA' },
     layer: { label: 'Thick line', meaning: 'an engine layer: it computes the nodes inside' },
     derived: { label: 'Dashed line', meaning: 'a ForeignNode or layer whose nodes TensorRT did not all name' },
     kernel: { label: 'Thin colored line', meaning: 'a kernel of a ForeignNode' },

@@ -14,7 +14,9 @@ const words = graphStrings.facts;
 
 /** What the pointer is on, or the keyboard's focus. */
 export type HoverTarget =
-  { kind: 'item'; item: number } | { kind: 'group'; group: number } | { kind: 'tensors'; origins: TensorOrigin[] };
+  | { kind: 'item'; item: number }
+  | { kind: 'group'; group: number }
+  | { kind: 'tensors'; origins: TensorOrigin[] };
 
 /** What a hover card says. */
 export interface HoverText {

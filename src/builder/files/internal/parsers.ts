@@ -14,7 +14,7 @@ import { readModel } from '../../../core/formats/onnx/readModel.ts';
 import { NodeIndex } from '../../../core/precision/resolveOverrides.ts';
 import { modelFacts } from '../../../core/precision/buildFacts.ts';
 import type { ByteSource, Problem, Read } from '../../../core/base/problem.ts';
-import { decodeUtf8, Utf8Decoder } from '../../../core/base/text.ts';
+import { decodeUtf8 } from '../../../core/base/text.ts';
 import { isJson, readTorchGraph } from '../../../core/formats/tensorrt/readLayerLine.ts';
 import { piecesOf } from '../fileSource.ts';
 
@@ -34,9 +34,6 @@ export function indexModel(path: string, model: OnnxModel, problems: Problem[]):
   return { path, model, problems, facts, index: new NodeIndex(facts) };
 }
 
-/** Bytes decoded at a time: V8 gives a longer text memory of its own, which takes several times as long. */
-const decodedBytes = 1 << 15;
-
 /**
  * @param only one build of several in the log
  * @param kept what of it is needed, as for `BuildLogReader`
@@ -48,11 +45,7 @@ export async function parseLog(
   kept: { times: boolean; registered: boolean },
 ): Promise<Parsed<BuildLog>> {
   const reader = new BuildLogReader({ ...kept, ...(only && { only }) });
-  const decoder = new Utf8Decoder();
-  for await (const piece of piecesOf(source, path))
-    for (let at = 0; at < piece.length; at += decodedBytes)
-      reader.push(decoder.push(piece.subarray(at, at + decodedBytes)));
-  reader.push(decoder.end());
+  for await (const piece of piecesOf(source, path)) reader.pushBytes(piece);
   const { value, problems } = reader.end();
   return { value, problems: named(path, problems) };
 }

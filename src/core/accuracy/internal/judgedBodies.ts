@@ -1,9 +1,9 @@
 import { isContainer } from '../../network/outputTypes.ts';
-import { type Network } from '../../network/network.ts';
+import type { Network } from '../../network/network.ts';
 import { isStandardDomain } from '../../network/modelGraph.ts';
 import type { NewAttribute, NewGraph, NewNode, NewValue } from '../../formats/onnx/writeModel.ts';
 import type { OnnxGraph, OnnxNode } from '../../formats/onnx/onnxModel.ts';
-import { type Measures, NOT_RUN } from '../accuracyReport.ts';
+import { type Measures, NOT_RUN } from './nodeMeasures.ts';
 import type { RunWriter, Values } from './reducedPrecisionModel.ts';
 
 /*

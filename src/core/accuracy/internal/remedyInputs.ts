@@ -3,7 +3,7 @@ import type { DataType, OnnxModel } from '../../formats/onnx/onnxModel.ts';
 import { rawElements } from '../../formats/onnx/readElements.ts';
 import type { NewNode } from '../../formats/onnx/writeModel.ts';
 import type { ModelEdits } from '../../formats/onnx/editModel.ts';
-import type { RemedyTensor } from '../accuracyReport.ts';
+import type { RemedyTensor } from './accuracyTypes.ts';
 import type { Replacement } from './reducedPrecisionModel.ts';
 
 /** Scales with their zero points: the nodes read them at inputs 1 and 2. `zeroType`: of the zero point of a node; null: it has none. */

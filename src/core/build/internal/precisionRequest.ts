@@ -1,5 +1,5 @@
 import type { CommandNote, EngineOptions } from '../buildOptions.ts';
-import { precisionModes, type TypeSwitch } from '../buildManifest.ts';
+import { precisionModes, type TypeSwitch } from './optionValues.ts';
 
 /** What a build asks of TensorRT's types, the same for every program. */
 export interface PrecisionRequest {

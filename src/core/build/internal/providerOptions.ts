@@ -1,5 +1,5 @@
 import type { EngineOptions } from '../buildOptions.ts';
-import type { ShapeRange } from '../buildManifest.ts';
+import type { ShapeRange } from './optionValues.ts';
 
 /** Options of ONNX Runtime's TensorRT providers, as a build's options, with what has no counterpart. */
 export interface ProviderBuild {

@@ -3,6 +3,10 @@
  * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7.
  */
 const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: string; then?: string }>> = {
+  '3.5': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
+  '3.7': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
+  '5.0': { name: 'Maxwell', first: '2.0', last: '8.6', then: '9.0' },
+  '5.2': { name: 'Maxwell', first: '2.0', last: '8.6', then: '9.0' },
   '5.3': { name: 'Maxwell (Jetson Nano, TX1)', first: '4.0', last: '8.2', then: '8.3' },
   '6.0': { name: 'Pascal', first: '2.0', last: '9.3', then: '10.0' },
   '6.1': { name: 'Pascal', first: '2.0', last: '9.3', then: '10.0' },

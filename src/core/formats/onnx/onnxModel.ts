@@ -103,7 +103,17 @@ export interface OnnxNode {
 export interface OnnxAttribute {
   name: string;
   kind:
-    'float' | 'int' | 'string' | 'tensor' | 'graph' | 'floats' | 'ints' | 'strings' | 'tensors' | 'graphs' | 'other';
+    | 'float'
+    | 'int'
+    | 'string'
+    | 'tensor'
+    | 'graph'
+    | 'floats'
+    | 'ints'
+    | 'strings'
+    | 'tensors'
+    | 'graphs'
+    | 'other';
   value: number | string | number[] | string[] | OnnxTensor | OnnxTensor[] | null;
   /** Length of a list of which only the beginning was kept; of a string, in bytes. */
   count?: number;

@@ -1,6 +1,6 @@
 // Reads a build log in pieces.
 import type { Problem } from '../../base/problem.ts';
-import { ownText } from '../../base/text.ts';
+import { ownText, Utf8Decoder } from '../../base/text.ts';
 import type { BuildEvent, BuildLogRead, LoggedBuild } from './buildOutput.ts';
 import { goOn, heldLine, isOpen } from './internal/brokenNames.ts';
 import { DockerLog } from './internal/dockerLog.ts';
@@ -21,6 +21,7 @@ import { droppedOf, type LogState, newLogState, type PhraseHandler } from './int
 import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
 import { onTableRow, onTacticLine, TACTIC_PHRASES } from './internal/logTactics.ts';
 import { LogWrapper } from './internal/logWrapper.ts';
+import { readQuietLine } from './internal/quietLines.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
 import { finishOutcome, finishProduct, FRAME_PHRASES } from './internal/logFrame.ts';
 import { isProgramEnd } from './internal/strayLine.ts';
@@ -55,6 +56,9 @@ export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => v
 
 /** Longest line that is read whole, in characters; what is longer is cut, and a problem says so. */
 const MAX_LINE = 16_000_000;
+
+/** Bytes decoded at a time: V8 gives a longer text memory of its own, which takes several times as long. */
+const DECODED = 1 << 15;
 
 /** Characters that are kept of the last line. */
 const MAX_LAST = 300;
@@ -94,14 +98,15 @@ export function readBuildLog(text: string): BuildLogRead {
 }
 
 /**
- * Reads a build log while it is written: `push` takes the text in pieces cut anywhere, `end` gives the result. Lines end
- * at LF only (a CR before it is dropped; U+001E is part of a line). Memory does not grow with the log: of each kind of
- * line a fixed number is kept, the rest is counted in `dropped`. Never throws on what a log says.
+ * Reads a build log while it is written: `push` takes the text in pieces cut anywhere, `pushBytes` the bytes, `end` gives
+ * the result. Lines end at LF only (a CR before it is dropped; U+001E is part of a line). Memory does not grow with the
+ * log: of each kind of line a fixed number is kept, the rest is counted in `dropped`. Never throws on what a log says.
  */
 export class BuildLogReader {
   readonly #state: LogState;
   readonly #cursor: LogCursor = emptyCursor();
   readonly #docker = new DockerLog();
+  readonly #decoder = new Utf8Decoder();
   readonly #wrapper = new LogWrapper();
   /** Pieces of a line whose end has not come yet. */
   #pieces: string[] = [];
@@ -111,6 +116,8 @@ export class BuildLogReader {
   /** The last line that is not empty, as it stands in `text`. */
   readonly #last = { text: '', from: 0, to: 0, line: 0 };
   readonly #only: LoggedBuild;
+  /** What quiet lines say is of no use. */
+  readonly #skips: boolean;
 
   /**
    * @param options.copies false saves time if all of the text stays in memory anyway
@@ -132,6 +139,12 @@ export class BuildLogReader {
     const { onEvent, copies = true, times = true, registered = true } = options;
     this.#state = newLogState(onEvent, { copies, times, registered });
     this.#only = options.only ?? { line: 1, end: Infinity };
+    this.#skips = !times && !registered && onEvent === undefined;
+  }
+
+  /** A piece of UTF-8, or of UTF-16. */
+  pushBytes(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += DECODED) this.push(this.#decoder.push(bytes.subarray(at, at + DECODED)));
   }
 
   push(chunk: string): void {
@@ -157,6 +170,7 @@ export class BuildLogReader {
 
   /** Ends the log: a last line without line end is read, too. */
   end(): BuildLogRead {
+    this.push(this.#decoder.end());
     if (this.#pieces.length > 0) this.#line(this.#pieces.join(''), 0, this.#length);
     this.#pieces = [];
     this.#length = 0;
@@ -202,6 +216,7 @@ export class BuildLogReader {
       last.to = to;
       last.line = this.#lines;
     }
+    if (this.#skips && this.#wrapper.isOver && readQuietLine(this.#state, text, from, to)) return;
     const cursor = this.#cursor;
     cursor.text = text;
     cursor.from = from;

@@ -100,7 +100,8 @@ function isTogether(from: Resolution, node: number, other: number): boolean {
 
 const describe = (report: FusionReport, home: Home): string => {
   const index = Number(home.slice(1));
-  return home.startsWith('F') ? `ForeignNode ${index}` : `layer ${index} (${quote(report.layers[index]!.name)})`;
+  if (home.startsWith('L')) return `layer ${index} (${quote(report.layers[index]!.name)})`;
+  return `${report.foreignNodes[index]?.device === 'dla' ? 'DLA loadable' : 'ForeignNode'} ${index}`;
 };
 
 /** A message begins with a capital letter, `layer 3 ("conv")` included. */

@@ -4,7 +4,7 @@ import { builtNetworkOf } from '../../network/network.ts';
 import { type ModelGraph, readsOf } from '../../network/modelGraph.ts';
 import type { FusionReport, NodePlacement, ProviderShare } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
-import { counted } from '../../base/text.ts';
+import { counted, firstOf } from '../../base/text.ts';
 
 /** What runs the nodes that ONNX Runtime left in an EPContext model. */
 const elsewhere = 'another provider';
@@ -92,7 +92,12 @@ function lackingBorders(model: OnnxModel, context: OnnxModel): string | null {
     ({ name }) => !there.has(name),
   );
   if (extra.length === 0 || missing.length === 0) return null;
-  return `it has ${extra.map(({ name }) => quote(name)).join(', ')} in place of ${missing.map(({ name }) => quote(name)).join(', ')}`;
+  const names = (borders: typeof extra): string =>
+    firstOf(
+      borders.map(({ name }) => quote(name)),
+      5,
+    );
+  return `it has ${names(extra)} in place of ${names(missing)}`;
 }
 
 const partName = ({ partition, node }: EpContext): string => quote(partition || node.id);

@@ -37,4 +37,4 @@ export function maskSource(text: string, language: keyof typeof tokens): MaskedS
  * Shell text without comments; also YAML, whose comments are alike. Strings stay: they are words of commands.
  */
 export const maskShell = (text: string): string =>
-  text.replace(/(?<=^|\s)#[^\n]*/g, (comment) => ' '.repeat(comment.length));
+  text.replace(/(^|\s)#[^\n]*/g, (comment, before: string) => before.padEnd(comment.length));

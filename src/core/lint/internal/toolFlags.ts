@@ -11,8 +11,27 @@ export interface FoundFlag extends TextPart {
   command: readonly string[];
 }
 
-const toolWord = /(?<![\w./-])(?:[\w./\\~${}-]*[/\\])?(?<tool>trtexec|polygraphy)(?:\.exe)?(?![\w./-])/g;
-const flagWord = /(?<![\w-])(?<flag>--[A-Za-z][\w-]*)(?:=(?<value>[^\s"'`,;|&)\]]*))?/g;
+const toolName = /(trtexec|polygraphy)(?:\.exe)?(?![\w./-])/g;
+const flagWord = /--[A-Za-z][\w-]*(?:=[^\s"'`,;|&)\]]*)?/g;
+
+interface ToolWord extends TextPart {
+  tool: FoundFlag['tool'];
+}
+
+/** Where a text names a tool, with the path before its name. One pass: most of a long text is neither. */
+function* toolWords(text: string, from = 0, to = text.length): Generator<ToolWord> {
+  toolName.lastIndex = from;
+  // Others look for names, too, between two steps of this one.
+  for (let match = toolName.exec(text); match !== null && match.index < to; match = toolName.exec(text)) {
+    const end = toolName.lastIndex;
+    const before = text[match.index - 1] ?? ' ';
+    let start = match.index;
+    if ('/\\'.includes(before)) while (start > from && /[\w./\\~${}-]/.test(text[start - 1]!)) start -= 1;
+    if (start < match.index || start === from || !/[\w./-]/.test(before))
+      yield { tool: match[1] as FoundFlag['tool'], start, end };
+    toolName.lastIndex = end;
+  }
+}
 
 /** Flags of Polygraphy that are gone since 0.49.7 (source: its options at 22 tags, 2026-11), and what to do instead. */
 export const polygraphyFlags: Readonly<Record<string, string>> = {
@@ -37,15 +56,13 @@ export function flagsInShell(text: string, isYaml: boolean): FoundFlag[] {
   const end = isYaml ? /[;|&`]|\n(?![ \t]*(?:- *)?["']?-)/g : /[;|&`\n]/g;
   const found: FoundFlag[] = [];
   let done = 0;
-  for (const word of code.matchAll(toolWord)) {
-    if (word.index < done) continue;
-    const start = word.index + word[0].length;
-    end.lastIndex = start;
+  for (const word of toolWords(code)) {
+    if (word.start < done) continue;
+    end.lastIndex = word.end;
     let stop = end.exec(code);
     while (stop?.[0] === '\n' && /\\\r?$/.test(code.slice(stop.index - 2, stop.index))) stop = end.exec(code);
     done = stop?.index ?? code.length;
-    const command = [code.slice(word.index, done)];
-    found.push(...flagsIn(text, word.groups!['tool'] as FoundFlag['tool'], { start, end: done }, command));
+    addFlags(found, text, word.tool, { start: word.end, end: done }, [code.slice(word.start, done)]);
   }
   return found;
 }
@@ -55,15 +72,13 @@ export function flagsInStrings(text: string, { code, strings }: MaskedSource): F
   const found: FoundFlag[] = [];
   let done = 0;
   for (const [index, string] of strings.entries()) {
-    const word = string.start < done ? undefined : [...text.slice(string.start, string.end).matchAll(toolWord)][0];
+    const word = string.start < done ? undefined : toolWords(text, string.start, string.end).next().value;
     if (word === undefined) continue;
-    const tool = word.groups!['tool'] as FoundFlag['tool'];
     done = endOfStatement(code, string.end);
     const parts = strings.slice(index).filter(({ start }) => start < done);
-    const at = string.start + word.index;
-    const command = parts.map(({ start, end }) => text.slice(Math.max(start, at), end));
+    const command = parts.map(({ start, end }) => text.slice(Math.max(start, word.start), end));
     for (const { start, end } of parts)
-      found.push(...flagsIn(text, tool, { start: start === string.start ? at + word[0].length : start, end }, command));
+      addFlags(found, text, word.tool, { start: start === string.start ? word.end : start, end }, command);
   }
   return found;
 }
@@ -94,20 +109,24 @@ function endOfStatement(code: string, from: number): number {
   return code.length;
 }
 
-const flagsIn = (
+function addFlags(
+  found: FoundFlag[],
   text: string,
   tool: FoundFlag['tool'],
   { start, end }: TextPart,
   command: readonly string[],
-): FoundFlag[] =>
-  [...text.slice(start, end).matchAll(flagWord)].map(({ index, groups }) => ({
-    tool,
-    flag: groups!['flag']!,
-    value: groups!['value'] ?? null,
-    command,
-    start: start + index,
-    end: start + index + groups!['flag']!.length,
-  }));
+): void {
+  const part = text.slice(start, end);
+  flagWord.lastIndex = 0;
+  for (let match = flagWord.exec(part); match !== null; match = flagWord.exec(part)) {
+    const { index, 0: word } = match;
+    if (index > 0 && /[\w-]/.test(part[index - 1]!)) continue;
+    const equals = word.indexOf('=');
+    const flag = equals < 0 ? word : word.slice(0, equals);
+    const value = equals < 0 ? null : word.slice(equals + 1);
+    found.push({ tool, flag, value, command, start: start + index, end: start + index + flag.length });
+  }
+}
 
 /** Text that does the same as a flag that is gone, in place of the flag and its value; null: none does. */
 export function flagInstead({ tool, flag, value }: FoundFlag): string | null {

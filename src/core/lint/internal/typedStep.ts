@@ -13,11 +13,38 @@ export interface TypedStep {
 /** Flags that ask for types: of trtexec and of Polygraphy. */
 export const asksForType = /^--(?:fp16|bf16|int8|best|fp8|int4|layerPrecisions|layerOutputTypes|layer-precisions)$/;
 
-/** Of a flag in a command of a script: `text` is that command, as the shell or a YAML file has it. */
+/** Of a flag in a command of a script: `text` is what follows from the tool's name on, as the shell or a YAML file has it. */
 export function stepOfShell(text: string): TypedStep | null {
-  const words = splitCommand(text)[0] ?? [];
-  return stepOf(words.filter((word) => word !== '-'));
+  // `CMD ["trtexec", "--fp16"]` of a Dockerfile, and the like in YAML.
+  const [, tool, quote, comma, behind] = /^([^\s"']+)(["'])(\s*,)?(.*)/s.exec(text) ?? [];
+  if (comma !== undefined) {
+    const items = behind!.matchAll(quote === '"' ? /"([^"]*)"/g : /'([^']*)'/g);
+    return stepOf([tool!, ...[...items].map(([, item]) => item!)]);
+  }
+  const command = tool === undefined ? text : `${tool}${behind}`;
+  const words = splitCommand(/[)"']/.test(command) ? withoutOuter(command) : command)[0] ?? [];
+  // Items of a list in YAML.
+  return stepOf(words.includes('-') ? words.filter((word) => word !== '-') : words);
 }
+
+/** A command without what closes brackets or quotes that were opened before it, and what follows: `(cd x; trtexec --fp16)`. */
+function withoutOuter(text: string): string {
+  let depth = 0;
+  let quote = -1;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    if (char === '\\') at += 1;
+    else if (quote >= 0) {
+      if (char === text[quote]) quote = -1;
+    } else if (char === '"' || char === "'") quote = at;
+    else if (char === '(') depth += 1;
+    else if (char === ')' && --depth < 0) return asOneWord(text.slice(0, at));
+  }
+  return asOneWord(quote < 0 ? text : text.slice(0, quote));
+}
+
+/** With what the shell fills in from a command as a part of its word. */
+const asOneWord = (text: string): string => (text.includes('"') ? text : text.replaceAll(/\$\([^()]*\)/g, '"$&"'));
 
 /** Of a program that starts a tool: the strings of the call, in order. */
 export const stepOfStrings = (strings: readonly string[]): TypedStep | null =>
@@ -51,14 +78,15 @@ function withModel([name = '', ...words]: readonly string[], at: number | undefi
 function stepOf(words: readonly string[]): TypedStep | null {
   const [tool = '', ...rest] = words;
   // It builds nothing.
-  if (rest.some((word) => /^--loadEngine(?:=|$)/.test(word))) return null;
+  if (rest.some((word) => word === '--loadEngine' || word.startsWith('--loadEngine='))) return null;
   const name = /polygraphy/i.test(tool) ? 'polygraphy' : 'trtexec';
-  const model = modelOfCommand([tool, ...rest]);
+  const model = modelOfCommand(words);
   const known = model !== undefined && isPath(model.path);
   // `--onnx=` alone: the text only continues it with a variable.
-  const command = [name, ...rest].filter(
-    (word, at) => known || name === 'polygraphy' || (model?.at !== at && !/^--onnx=?$/.test(word)),
-  );
+  const command =
+    known || name === 'polygraphy'
+      ? [name, ...rest]
+      : [name, ...rest.filter((word, at) => model?.at !== at + 1 && !/^--onnx=?$/.test(word))];
   const path = known ? model.path : 'MODEL.onnx';
   const target = (ending: string): string => path.replace(/(?:\.onnx)?$/i, ending);
   if (typesAsked(valuesOfFlags(command)) === null)

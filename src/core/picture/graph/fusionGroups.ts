@@ -25,6 +25,8 @@ export interface DrawnGroup {
   /** false: TensorRT did not name every member, the rest is derived from the graph. */
   exact: boolean;
   averageMs: number | null;
+  /** A loadable of the DLA. */
+  device?: 'dla' | undefined;
   /** 0 … 7 a hue, 8 … 15 its other shade; never the same for two groups that an edge joins. */
   color: number;
 }
@@ -90,12 +92,12 @@ export function selectedGroup(selection: PanelSelection): string {
 type Count = (ids: readonly string[], ...wanted: Fate[]) => number;
 
 function addForeignNodes(graph: GraphIndex, report: FusionReport, result: FusionGroups, count: Count): void {
-  for (const { id, nodes, exact, layers, averageMs } of report.foreignNodes) {
+  for (const { id, nodes, exact, layers, averageMs, device } of report.foreignNodes) {
     const points = pointsOf(graph, nodes).filter((point) => result.fateOf[point] === 'foreign');
     if (points.length === 0) continue;
     const index = result.groups.length;
     const own = { id: `foreign:${id}`, kind: 'foreign', ref: id, points, whole: count(nodes, 'foreign') } as const;
-    result.groups.push({ ...own, layers, exact, averageMs, color: 0 });
+    result.groups.push({ ...own, layers, exact, averageMs, ...(device && { device }), color: 0 });
     for (const point of points) if (result.groupOf[point] === -1) result.groupOf[point] = index;
     const kernels = layers.filter((layer) => layerOf(report, layer)?.kind !== 'foreign');
     result.kernelCounts.set(id, kernels.filter((layer) => layerOf(report, layer)?.kind === 'kernel').length);

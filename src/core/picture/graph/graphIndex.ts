@@ -9,7 +9,7 @@ import type {
   QuantizedPair,
   TensorScale,
 } from '../../quantization/quantization.ts';
-import { layerOf } from '../../report/words.ts';
+import { foreignNumber, layerOf } from '../../report/words.ts';
 import { type CompressedRows, rowsBy, SmallestFirst } from '../layout/layoutTypes.ts';
 import type { GraphData, GraphNode, GraphTensor } from './viewData.ts';
 
@@ -482,7 +482,7 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
     if (text === '') continue;
     // The number of a ForeignNode is not part of another one's.
     const isNumber = field === 'group' && /^\d+$/.test(text);
-    const match = matcher(isNumber ? `ForeignNode ${text}` : text, isNumber || wholeFields.has(field));
+    const match = isNumber ? groupNumbered(text) : matcher(text, wholeFields.has(field));
     if (match === null) return { points: [], problem: `${text} is not a regular expression` };
     tests.push({ field, match });
   }
@@ -494,6 +494,12 @@ export function searchGraph(graph: GraphIndex, report: FusionReport | null, quer
   }
   return { points, problem: '' };
 }
+
+/** A group by its number, whatever kind it is of. */
+const groupNumbered =
+  (id: string): Match =>
+  (value) =>
+    value === foreignNumber({ id: Number(id) }) || value === foreignNumber({ id: Number(id), device: 'dla' });
 
 function fieldOf(word: string): [Field | null, string] {
   const at = word.indexOf(':');
@@ -521,7 +527,7 @@ const inReport: Partial<Record<Field, (report: FusionReport, match: Match) => st
   kernel: ({ layers }, match) =>
     nodesOf(layers.filter(({ name, kind, tactic }) => match(tactic ?? '') || (kind === 'kernel' && match(name)))),
   group: ({ layers, foreignNodes }, match) => [
-    ...nodesOf(foreignNodes.filter(({ id, name }) => match(`ForeignNode ${id}`) || match(name))),
+    ...nodesOf(foreignNodes.filter((foreign) => match(foreignNumber(foreign)) || match(foreign.name))),
     ...nodesOf(layers.filter(({ foreignNode, name }) => foreignNode === null && match(name))),
   ],
   dtype: ({ layers, tensors }, match) => [

@@ -1,5 +1,5 @@
 // The tree in the side bar.
-import { thousands, timeText } from '../../base/text.ts';
+import { firstOf, thousands, timeText } from '../../base/text.ts';
 import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import {
   foreignNumber,
@@ -11,7 +11,6 @@ import {
   fateTooltip,
   fateWordsOf,
   findingTitle,
-  firstOf,
   isStep,
   layerKindLabel,
   layerKinds,

@@ -17,6 +17,7 @@ import {
   runningLayers,
   shareOf,
   totalMs,
+  countedRegions,
 } from '../../report/words.ts';
 import type { PanelSelection, ViewData } from '../graph/viewData.ts';
 
@@ -119,15 +120,6 @@ const nouns: Record<Fate, string> = {
   shape: 'on the host',
   unknown: 'unknown',
 };
-
-/** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
-function countedRegions(foreignNodes: FusionReport['foreignNodes']): string {
-  const loadables = foreignNodes.filter(({ device }) => device === 'dla').length;
-  const others = foreignNodes.length - loadables;
-  return [others > 0 && counted(others, 'ForeignNode'), loadables > 0 && counted(loadables, 'DLA loadable')]
-    .filter(Boolean)
-    .join(', ');
-}
 
 function fateFigure(report: FusionReport, fate: Fate): Figure {
   const { nodes, accounting, foreignNodes } = report;

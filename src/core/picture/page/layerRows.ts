@@ -11,7 +11,15 @@ import type {
   ReportLayer,
 } from '../../fusion/fusionReport.ts';
 import { withoutKernelPlace } from '../../network/layerName.ts';
-import { engineMs, fateOrder, fateWordsOf, foreignTitle, layerKindLabel, layerLabel } from '../../report/words.ts';
+import {
+  engineMs,
+  fateOrder,
+  fateWordsOf,
+  foreignTitle,
+  layerKindLabel,
+  layerLabel,
+  numberOf,
+} from '../../report/words.ts';
 import { type Match, matcher, wordsOf } from '../graph/graphIndex.ts';
 import { layerMs, type LayerRange } from './fusionTimeline.ts';
 
@@ -605,7 +613,7 @@ export function filterLayers(report: FusionReport, rows: readonly LayerRow[], qu
       case 'type':
         return match(type);
       case 'group':
-        return foreignNode !== null && (match(`ForeignNode ${foreignNode}`) || match(String(foreignNode)));
+        return foreignNode !== null && (match(numberOf(report, foreignNode)) || match(String(foreignNode)));
       case 'dtype':
         return row.precision.split(', ').some((one) => one !== '' && match(one));
       case 'op':

@@ -11,6 +11,7 @@ import { fileUri } from '../../platform/fileUri.ts';
 import { showError, showInformation } from '../../platform/messages.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
+import { refusal } from './refusal.ts';
 
 /**
  * Writes the typed model that a command's flags ask for, with its rules next to it, and offers the command that builds
@@ -28,10 +29,16 @@ export async function writeTypedModel(source: vscode.Uri, command: readonly stri
   const text = scales === null ? rules.text : rules.text.replace(`scales ${rules.scales}`, () => `scales ${scales}`);
   const isBeside = dirname(file.fsPath) === dirname(model.fsPath);
   const path = isBeside ? `./${nameOf(model)}` : model.fsPath;
+  if (existsSync(file.fsPath)) {
+    await showError(`${nameOf(file)} already exists. Choose another name for the model.`);
+    return;
+  }
   const edit = new vscode.WorkspaceEdit();
   edit.createFile(file, { contents: Buffer.from(`model ${path}\n${text}`) });
-  if (existsSync(file.fsPath) || !(await vscode.workspace.applyEdit(edit))) {
-    await showError(`${nameOf(file)} already exists. Choose another name for the model.`);
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    await showError(
+      `${nameOf(file)} was not written: ${refusal(dirname(file.fsPath))}. Choose another place for the model.`,
+    );
     return;
   }
   await vscode.window.showTextDocument(file, { preserveFocus: true });

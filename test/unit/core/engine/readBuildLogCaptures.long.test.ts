@@ -56,7 +56,7 @@ describe('the account of the parser', () => {
   const models: Record<string, number> = {
     vit_tiny: 636, bert_base: 981, deep_encoder_11k: 14163, fusion_zoo: 120, fp16_overflow: 255, fp16_overflow_fp16: 259,
     fp16_overflow_mixed: 267, resnet18: 49, resnet18_fp16: 51, resnet18_qdq: 170, two_inputs_multi_out: 34, unnamed: 24, loop_if: 18, lstm_gru: 67,
-  }; // prettier-ignore
+  }; // oxfmt-ignore
 
   test('every complete verbose log has each ONNX node once, subgraphs included', () => {
     for (const row of manifest()) {

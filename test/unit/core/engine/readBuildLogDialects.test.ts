@@ -153,7 +153,7 @@ describe('versions', () => {
     ['10200', '1.2.0'], ['10.6.0', '10.6.0'], ['10.16.2.5', '10.16.2'], ['', null], ['v8', null], ['86', null],
   ])('%s is %s', (text, version) => {
     expect(decodeVersion(text)).toBe(version);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test("the library's version counts more than trtexec's", () => {
     const log = read(captureText('tensorrt-11.2.1/loop_if.typed/log.txt')!);

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BuildEvent, BuildLogRead } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
-import { Utf8Decoder } from '../../../../src/core/base/text.ts';
 import { captureBytes, captureText } from '../../../support/fixtures.ts';
 
 function inPieces(text: string, cuts: number[]): BuildLogRead & { events: BuildEvent[] } {
@@ -55,9 +54,7 @@ describe('pieces', () => {
     const bytes = new TextEncoder().encode(MIXED);
     const { value, problems } = readBuildLog(MIXED);
     const reader = new BuildLogReader();
-    const decoder = new Utf8Decoder();
-    for (let at = 0; at < bytes.length; at += 331) reader.push(decoder.push(bytes.subarray(at, at + 331)));
-    reader.push(decoder.end());
+    for (let at = 0; at < bytes.length; at += 331) reader.pushBytes(bytes.subarray(at, at + 331));
     expect(reader.end()).toEqual({ value, problems });
   });
 

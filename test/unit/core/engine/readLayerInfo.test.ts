@@ -163,7 +163,7 @@ describe('forms', () => {
       'Row major linear FP32': 'Float', 'Channel major FP16 format where channel % 8 == 0': 'Half', 'Thirty-two wide channel vectorized row major Int8 format': 'Int8',
       'Row major linear Int64 format': 'Int64', 'Row major linear BOOL': 'Bool', Half: 'Half', BFloat16: 'BFloat16', FP8: 'FP8', 'Row major linear BF16 format': 'BFloat16',
       Int4: 'Int4', 'something new': null, Newtype: 'Newtype',
-    }; // prettier-ignore
+    }; // oxfmt-ignore
     const { value } = readLayerInfo(
       JSON.stringify({
         Layers: [

@@ -116,7 +116,7 @@ test('median, 90th and 99th percentile are times of passes', () => {
       },
     ],
     occurrences: new Map([['conv', { least: 1, most: 1 }]]),
-  }; // prettier-ignore
+  }; // oxfmt-ignore
   const layer = { name: 'conv' } as EngineLayer;
   const { averageMs, traced } = joinTrace([layer], trace);
   expect([averageMs, traced!.layers]).toEqual([

@@ -140,26 +140,26 @@ describe('traces in Chrome’s format', () => {
 
   test('Torch-TensorRT and Perfetto: an event a layer, in the order of time', () => {
     const events = [event('b', 10, 1000), event('a', 0, 3000), { name: 'process', ph: 'M' }];
-    const rows = [['a', 3, 75], ['b', 1, 25]]; // prettier-ignore
+    const rows = [['a', 3, 75], ['b', 1, 25]]; // oxfmt-ignore
     expect(rowsOf(events)).toEqual([1, rows]);
     expect(rowsOf({ traceEvents: events, displayTimeUnit: 'ms' })).toEqual([1, rows]);
   });
 
   test('what comes again in the same order is another inference, what comes otherwise is another layer', () => {
     const run = (names: string[]) => rowsOf(names.map((name, index) => event(name, index, 1000 * (index + 1))));
-    expect(run(['a', 'b', 'a', 'b'])).toEqual([2, [['a', 2, 40], ['b', 3, 60]]]); // prettier-ignore
-    expect(run(['a', 'a', 'b'])).toEqual([1, [['a', 1, 100 / 6], ['a', 2, 200 / 6], ['b', 3, 50]]]); // prettier-ignore
+    expect(run(['a', 'b', 'a', 'b'])).toEqual([2, [['a', 2, 40], ['b', 3, 60]]]); // oxfmt-ignore
+    expect(run(['a', 'a', 'b'])).toEqual([1, [['a', 1, 100 / 6], ['a', 2, 200 / 6], ['b', 3, 50]]]); // oxfmt-ignore
     expect(run(['a', 'b', 'a'])).toMatchObject([1, { length: 3 }]);
   });
 
   test('ONNX Runtime: the kernels of nodes, not sessions, threads or fences', () => {
-    const node = (name: string, ts: number) => event(`${name}_kernel_time`, ts, 500, { cat: 'Node', args: { op_name: 'Conv' } }); // prettier-ignore
+    const node = (name: string, ts: number) => event(`${name}_kernel_time`, ts, 500, { cat: 'Node', args: { op_name: 'Conv' } }); // oxfmt-ignore
     const session = event('model_run', 0, 9000, { cat: 'Session' });
     const fence = event('conv_fence_before', 1, 1, { cat: 'Node' });
     expect(rowsOf([session, fence, node('conv', 1), node('relu', 2), node('conv', 3), node('relu', 4)])).toEqual([
       2,
       [['conv', 0.5, 50], ['relu', 0.5, 50]],
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 
   test('long traces take no more than their length', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadFiles } from '../../../../src/builder/store/loadBuild.ts';
+import { comparedFigures, diffReports } from '../../../../src/core/diff/diffReports.ts';
 import { createReport, withMarkedTimes } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport, ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
 import { findSavings } from '../../../../src/core/fusion/internal/fusionSavings.ts';
@@ -79,7 +80,7 @@ test('a ForeignNode whose kernels are not listed says nothing of memory and laun
     [['/a', 'MatMul', 'foreign'], ['/b', 'Add', 'foreign']],
     [handLayer(0, 'foreign', ['0', '1'], { foreignNode: 0 })],
     { tensors: [tensor('a', '0', ['1'])] },
-  ); // prettier-ignore
+  ); // oxfmt-ignore
   expect(savings(opaque)).toEqual([
     { of: { foreignNode: 0 }, bytes: null, tensors: 0, unknownTensors: 0, launches: null },
   ]);
@@ -163,11 +164,23 @@ describe('against a build whose nodes are in more kernels', () => {
           profile: file(`${name}.profile.json`),
         })
       ).report;
-    const { layers, problems } = withMarkedTimes(await built('plain'), await built('marked'));
+    const [plain, marked] = [await built('plain'), await built('marked')];
+    const report = withMarkedTimes(plain, marked);
+    const { layers, problems } = report;
     const saved = layers.filter((layer) => layer.saved && layer.saved.ms !== null);
     expect(saved.map(({ name }) => name)).toEqual(['_gemm_mha_v2_myl0_10']);
     // Its four kernels there take 27.7 µs, it takes 5.14 µs.
     expect(saved[0]!.saved!.ms! * 1000).toBeCloseTo(27.7 / 1.355 - 5.14, 0);
     expect(problems.find(({ code }) => code === 'other-pace')?.message).toContain('take 1.35 times as long');
+
+    // A comparison has the sums of both sides: the marked build lacks what the attention's one kernel saves.
+    const figures = comparedFigures(
+      diffReports({ source: 'a', report }, { source: 'b', report: marked }).totals,
+    ).flatMap(({ label, a, b }) => (label.includes(' saved ') ? [[label, a, b]] : []));
+    expect(figures).toEqual([
+      ['Launches saved (derived)', '147', '144'],
+      ['Bytes saved (derived)', '1.26 MiB', expect.any(String)],
+      ['Time saved (derived)', '15.3 µs', 'unknown'],
+    ]);
   });
 });

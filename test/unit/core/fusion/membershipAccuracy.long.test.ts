@@ -149,7 +149,7 @@ describe('derived membership', () => {
       const random = randomFrom(20_26);
       for (const capture of captures().filter((name) => name.startsWith('tensorrt-rtx-'))) {
         const input = await inputOf(capture);
-        const known = input && createReport(input);
+        const known = await reportOf(capture);
         if (!input || !known || known.foreignNodes.length === 0) continue;
         const members = foreignIds(known);
         // The largest model's regions are tried by fewer cuts.

@@ -137,7 +137,7 @@ test('channels are misaligned by the type of the data, not those of the model’
     [32, 'Int8'],
     [12, 'Float'],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     expect(found(channels, type)).toEqual([]);
   expect(found(12, 'Half', {}, null)).toEqual([]);
   expect(found(12, 'Half', { type: 'kgen', tactic: '__myl_AddMul_0x12' })).toEqual([]);
@@ -152,7 +152,7 @@ test('reformats cost their time and name the nodes at both ends; a NoOp costs no
     handLayer(2, 'single', ['1'], { averageMs: 1, inputs: [tensor('b')] }),
     handLayer(3, 'single', ['2'], { averageMs: 1, inputs: [tensor('c')] }),
   ];
-  const nodes = [['/a', 'Relu', 'single'], ['/b', 'Relu', 'single'], ['/c', 'Relu', 'single']] as [string, string, 'single'][]; // prettier-ignore
+  const nodes = [['/a', 'Relu', 'single'], ['/b', 'Relu', 'single'], ['/c', 'Relu', 'single']] as [string, string, 'single'][]; // oxfmt-ignore
   const [found, ...others] = findTimes(handReport(nodes, layers('Reformat')));
   expect(others).toEqual([]);
   expect(found).toMatchObject({ code: 'reformat-cost', exact: true, ms: 0.5, nodes: ['0', '1'], layers: [1] });

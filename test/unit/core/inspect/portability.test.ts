@@ -66,7 +66,7 @@ describe('TensorRT-RTX', () => {
   ])('mask %i is %j', async (mask, expected) => {
     const { engine } = await inspect(header('vtrt', [1, 7, 1, 116], mask));
     expect(engine).toMatchObject({ version: '1.7.1', buildNumber: 116, computeCapabilities: expected });
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('loads in the release that built it, on the GPUs that it was built for', async () => {
     const bytes = header('vtrt', [1, 7, 1, 116], 0x0a);

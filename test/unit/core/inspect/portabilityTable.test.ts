@@ -166,7 +166,7 @@ const rows: [check: string, source: keyof typeof sources, EngineKnowledge, Engin
   ['load', 'seen', rtx({ reading: { ...rtxReading('INVALID'), validity: null, gpu: null } }), onRtx('1.7.1'), 'unknown', /without a driver/],
   ['load', 'compatible', plan('10.6.0', { reading: failed('not compatible with this version', { version: '10.8.0' }) }), on('10.8.0'), 'no', /Python that has TensorRT 10\.6\.0/],
   ['load', 'seen', plan('10.6.0', { reading: failed('Serialization assertion failed') }), on('10.6.0'), 'no', /Serialization assertion failed\./],
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 describe('every row of the table, by NVIDIA’s rules', () => {
   test.each(rows)('%s (%s) of %o for %o is %s', (check, source, engine, target, verdict, words) => {
@@ -207,7 +207,7 @@ describe('what a build says of its engine', () => {
       platform('docker', 'run', '-v', 'C:\\models:/models', 'image', 'trtexec', '--onnx=/models/net.onnx'),
     ).toBeNull();
     expect(platform('trtexec', '--onnx=net.onnx', '--shapes=x:1x3')).toBeNull();
-    const cross = buildManifest({ command: ['/usr/bin/trtexec'], options: { extraArguments: ['--runtimePlatform=WindowsAMD64'] } }); // prettier-ignore
+    const cross = buildManifest({ command: ['/usr/bin/trtexec'], options: { extraArguments: ['--runtimePlatform=WindowsAMD64'] } }); // oxfmt-ignore
     expect(engineOriginOf(cross).platform).toEqual({ name: 'windows', exact: true });
   });
 });

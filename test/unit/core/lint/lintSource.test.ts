@@ -242,6 +242,30 @@ describe('scripts', () => {
       'polygraphy convert $MODEL --fp16 -o a.plan',
       'precision import --apply MODEL.typed.onnx -- polygraphy convert MODEL.onnx --fp16 -o a.plan',
     ],
+    [
+      'a command in brackets',
+      'shell',
+      '(cd x; trtexec --onnx=$(ls a/*.onnx) --fp16)\necho $(trtexec --onnx=b.onnx)',
+      'precision import --apply MODEL.typed.onnx -- trtexec --onnx=MODEL.onnx --fp16',
+    ],
+    [
+      'a command that another shell runs',
+      'yaml',
+      `run: bash -c "trtexec --onnx='a b.onnx' --fp16" x`,
+      'precision import --apply a b.typed.onnx -- trtexec --onnx=a b.onnx --fp16',
+    ],
+    [
+      'a path in quotes',
+      'shell',
+      '"$TRT/bin/trtexec" --onnx="a b.onnx" --fp16',
+      'precision import --apply a b.typed.onnx -- trtexec --onnx=a b.onnx --fp16',
+    ],
+    [
+      'a command of a container',
+      'shell',
+      'CMD ["trtexec", "--onnx=a.onnx", "--fp16"]',
+      'precision import --apply a.typed.onnx -- trtexec --onnx=a.onnx --fp16',
+    ],
     ['the run of an engine', 'shell', 'trtexec --loadEngine=a.plan --fp16', null],
     ['a command without types', 'shell', 'trtexec --onnx=a.onnx --workspace=9', null],
   ])('one step to the typed model: %s', (_, language, text, expected) => {

@@ -41,9 +41,9 @@ const op = (opType: string, input: string[], output: string): onnx.INodeProto =>
   output: [output],
 });
 
-function save(name: string, node: onnx.INodeProto[]): string {
+function save(name: string, node: onnx.INodeProto[], inputs = ['x'], outputs = ['y']): string {
   const path = join(folder, name);
-  const graph = { name: 'g', node, input: [value('x')], output: [value('y')] };
+  const graph = { name: 'g', node, input: inputs.map(value), output: outputs.map(value) };
   const opsetImport = [
     { domain: '', version: 17 },
     { domain: 'com.microsoft', version: 1 },
@@ -124,6 +124,14 @@ test('the parts of an EPContext model are drawn on the original model', async ()
     'is not a part of this model: it has no tensor "elsewhere"',
   );
   expect((await runCommand(fusion, '--onnx', original, '--ort-log', original)).out).toContain('no EPContext node');
+  const names = Array.from({ length: 300 }, (_, at) => `cache_${at}`);
+  const many = save('many.onnx', [op('Relu', ['x'], 'a'), op('Exp', ['a'], 'b')], ['x', ...names], ['b']);
+  const { problems } = JSON.parse(
+    (await runCommand(fusion, '--onnx', many, '--ort-log', made, '--json')).out,
+  ) as FusionReport;
+  expect(problems[0]!.message).toMatch(
+    /: it has "y" in place of "cache_0", "cache_1", "cache_2", "cache_3", "cache_4", and 296 more\. /,
+  );
 });
 
 test("options of ONNX Runtime's providers become those of a build, and come back", async () => {

@@ -7,9 +7,18 @@ import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { indexGraph, searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { filterLayers, toLayerRows } from '../../../../src/core/picture/page/layerRows.ts';
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/core/fusion/fusionReport.ts';
-import { fateSentence, inForeignNode } from '../../../../src/core/report/words.ts';
+import {
+  countedLayers,
+  fateWordsOf,
+  countedRegions,
+  fateSentence,
+  inForeignNode,
+  summarySentence,
+} from '../../../../src/core/report/words.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 
 describe('fateSentence', () => {
@@ -35,6 +44,19 @@ describe('fateSentence', () => {
     [5, 'Was constant-folded at build time.'],
   ])('says what became of node %i', (index, expected) => {
     expect(fateSentence(report, report.nodes[index]!)).toBe(expected);
+  });
+
+  it('finds a DLA loadable by that name and by its number', () => {
+    const loadable = {
+      ...report,
+      foreignNodes: report.foreignNodes.map((one) => ({ ...one, device: 'dla' as const })),
+    };
+    const graph = indexGraph(data);
+    const found = (query: string) => searchGraph(graph, loadable, query).points.length;
+    expect([found('group:0'), found('group:"dla loadable 0"'), found('group:"ForeignNode 0"')]).toEqual([2, 2, 0]);
+    const rows = toLayerRows(loadable);
+    expect(filterLayers(loadable, rows, 'group:loadable').rows).toHaveLength(1);
+    expect(filterLayers(loadable, rows, 'group:foreign').rows).toHaveLength(0);
   });
 
   it('has a sentence for every node of a real build', async () => {
@@ -71,9 +93,16 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   const { value: model } = await readModel(bytesOf(readFileSync(modelPath('resnet18'))));
   const report = createReport({ model: model!, modelFile: 'resnet18.onnx', log, layerInfo });
   expect(report.foreignNodes).toMatchObject([{ device: 'dla', title: expect.stringMatching(/ \(DLA\)$/) }]);
-  expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \(/);
+  expect(fateSentence(report, report.nodes[0]!)).toMatch(/^Runs on the DLA, in DLA loadable 0 \([^()]*\) with /);
   expect(formatReport(report)).toMatch(/DLA loadable 0, derived/);
-  expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable .* \(DLA\)$/);
+  expect(inForeignNode(report, 0)).toMatch(/^in the DLA loadable [^()]*$/);
   const [{ title: _, ...untitled }] = report.foreignNodes as [ReportForeignNode];
   expect(inForeignNode({ foreignNodes: [untitled] }, 0)).toBe('in DLA loadable 0');
+  expect(summarySentence(report)).toMatch(/in the DLA loadable/);
+  expect(summarySentence(report)).not.toContain('ForeignNode');
+  expect(report.remarks.map(({ message }) => message)).toEqual([expect.stringMatching(/^DLA loadable 0 ends at /)]);
+  expect(fateWordsOf(report).foreign.label).toBe('In DLA loadables');
+  expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
+  const twice = [...report.foreignNodes, foreignNode(1, [], [])];
+  expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
 });

@@ -14,6 +14,7 @@ import { flowDefaults, toFusionFlow } from '../../../../src/core/picture/page/fu
 import { toFusionUnits } from '../../../../src/core/picture/page/layerRows.ts';
 import { toFusionPanel } from '../../../../src/core/picture/page/fusionPanel.ts';
 import { figuresOf } from '../../../../src/core/picture/page/headline.ts';
+import { formatReport } from '../../../../src/core/report/reportText.ts';
 import { fateOrder } from '../../../../src/core/report/words.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
@@ -98,11 +99,12 @@ describe('every surface gives the same counts', () => {
     const files = found.options;
     const output = join(folder, `${build.replace('/', '.')}.json`);
     const json = await runCommand(fusion, ...files, '--json');
-    const { out: text } = await runCommand(fusion, ...files);
     await runCommand(reportCommand, ...files, '-o', output);
     // The command line adds figures of the build.
     const { figures, ...report } = JSON.parse(json.out) as FusionReport & { figures: unknown };
     expect(figures).toBeTypeOf('object');
+    // What the command prints without --json.
+    const text = formatReport(JSON.parse(json.out) as FusionReport);
     const expected = countsOfReport(report);
     expect((JSON.parse(readFileSync(output, 'utf8')) as ViewData).report).toEqual(report);
 

@@ -107,12 +107,14 @@ const paintSign =
 function boundaryLines(frame: Frame): Line[] {
   const { foreground, background } = frame.palette.theme;
   const kinds = boundaryKinds(frame);
-  return (['foreign', 'layer', 'derived', 'kernel'] as const)
+  return (['foreign', 'dla', 'layer', 'derived', 'kernel'] as const)
     .filter((kind) => kinds.has(kind))
     .map((kind) => ({
       sign: (brush, x, y) => {
         const lines: [number, string][] =
-          kind === 'kernel' ? [[1, foreground]] : outlineOf(kind === 'foreign', foreground, background);
+          kind === 'kernel'
+            ? [[1, foreground]]
+            : outlineOf(kind === 'dla' ? 3 : kind === 'foreign' ? 2 : 1, foreground, background);
         const widest = lines[0]![0];
         const place = [x + widest, y + widest, swatch.width - 2 * widest, swatch.height - 2 * widest] as const;
         if (kind === 'derived') brush.box(...place, { stroke: foreground, lineWidth: 2, dashed: true });

@@ -14,12 +14,12 @@ export const hasBoundary = (group: DrawnGroup, region: GroupOutline): boolean =>
   group.kind === 'foreign' || region.items > 1;
 
 /** Which kinds of boundaries a frame has, as far as they are on the picture. */
-export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'layer' | 'derived' | 'kernel'> {
-  const kinds = new Set<'foreign' | 'layer' | 'derived' | 'kernel'>();
+export function boundaryKinds({ model, camera }: Frame): Set<'foreign' | 'dla' | 'layer' | 'derived' | 'kernel'> {
+  const kinds = new Set<'foreign' | 'dla' | 'layer' | 'derived' | 'kernel'>();
   for (const region of model.regions) {
     const group = model.fusion.groups[region.group]!;
     if (hasBoundary(group, region))
-      kinds.add(!group.exact ? 'derived' : group.kind === 'foreign' ? 'foreign' : 'layer');
+      kinds.add(group.device ?? (!group.exact ? 'derived' : group.kind === 'foreign' ? 'foreign' : 'layer'));
   }
   if (showsKernels(model, camera.k) && model.kernelRegions.some(isKernelDrawn)) kinds.add('kernel');
   return kinds;
@@ -29,17 +29,15 @@ const showsKernels = ({ overlay }: Frame['model'], scale: number): boolean => sc
 const isKernelDrawn = ({ items }: GroupOutline): boolean => items > 1;
 
 /** An outline as lines over each other, the widest first: how far each goes beyond the area. */
-export function outlineOf(double: boolean, color: string, background: string): [number, string][] {
-  return double
-    ? [
-        [4, color],
-        [2.8, background],
-        [1.2, color],
-      ]
-    : [[2, color]];
+export function outlineOf(count: 1 | 2 | 3, color: string, background: string): [number, string][] {
+  const outer: [number, string][] = [
+    [6.8, color],
+    [5.6, background],
+  ];
+  return count > 1 ? [...(count === 3 ? outer : []), [4, color], [2.8, background], [1.2, color]] : [[2, color]];
 }
 
-/** Boundaries around groups: a ForeignNode has a double line, what is derived a dashed one. */
+/** Boundaries around groups: a ForeignNode has a double line, a DLA loadable a triple one, what is derived a dashed one. */
 export function drawRegions(brush: Brush, frame: Frame): void {
   const { model, palette, camera } = frame;
   // From afar nodes have the color of their group: only what is larger than they are is worth drawing.
@@ -52,14 +50,15 @@ export function drawRegions(brush: Brush, frame: Frame): void {
     const marked = frame.group === region.group ? 1.5 : 0;
     // Where colors say something else, a boundary is a line only.
     const area = model.overlay.kind === 'fusion' ? palette.area(group.color, 0) : palette.theme.background;
-    const double = group.kind === 'foreign' && group.exact && camera.k > 0.3;
+    const isNear = camera.k > 0.3;
+    const lines = isNear && group.device ? 3 : isNear && group.kind === 'foreign' && group.exact ? 2 : 1;
     drawShape(brush, frame, region, margins[group.kind], {
-      lines: outlineOf(double, strong, palette.theme.background).map(([beyond, paint], i) => [
+      lines: outlineOf(lines, strong, palette.theme.background).map(([beyond, paint], i) => [
         beyond * Math.min(1, Math.max(0.45, camera.k)) + (i === 0 ? marked : 0),
         paint,
       ]),
       area,
-      dashed: !group.exact,
+      dashed: !group.exact && lines === 1,
     });
   }
   if (showsKernels(model, camera.k)) drawKernels(brush, frame);

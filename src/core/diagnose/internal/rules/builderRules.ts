@@ -63,6 +63,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#2035, #4360',
   },
   {
+    id: 'workspace-of-plugin',
+    code: 'workspace-too-small',
+    pattern:
+      /(?:plugin )?node (?<layer>.+?) ?requires (?<bytes>\d+) bytes of scratch space, but only (?<have>\d+) is available/,
+    named: ({ groups }) => ({
+      values: { size: sizeText(Number(groups!['bytes'])), limit: sizeText(Number(groups!['have'])) },
+    }),
+    cause: 'The plugin {layer} needs {size} of workspace and gets {limit}.',
+    advice: WORKSPACE_ADVICE,
+    source: 'grimoire/mmdetection-to-tensorrt#58',
+  },
+  {
     id: 'no-workspace',
     code: 'workspace-too-small',
     pattern: /(?:implementation for node (?<layer>.+?) )?due to insufficient workspace/,
@@ -139,6 +151,15 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
     advice: DEVICE_MEMORY,
     source: 'NVIDIA-AI-IOT/torch2trt#661',
+  },
+  {
+    id: 'out-of-memory-in-layer',
+    code: 'out-of-memory',
+    pattern: /OutOfMemory Error in buildSingleLayer/,
+    cause: 'The memory did not suffice for one of the layers.',
+    advice: DEVICE_MEMORY,
+    after: ['workspace-too-small'],
+    source: 'grimoire/mmdetection-to-tensorrt#58',
   },
   {
     id: 'out-of-memory',

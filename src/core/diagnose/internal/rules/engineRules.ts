@@ -25,6 +25,51 @@ const REBUILD_HERE = {
 /** Engine files: another version, another GPU, damage. */
 export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'plugin-of-other-version',
+    code: 'engine-other-version',
+    pattern:
+      /(?:failed: |Assertion [`'])(?:\w+ == \w+ \+ (?:length|serialLength)|\w+ \+ (?:length|serialLength) == \w+)\b/,
+    cause:
+      'The engine holds data of a plugin that the library of the plugin does not read: they are of different versions.',
+    advice: {
+      'tensorrt-llm': 'Build the engine again with the version of TensorRT-LLM that loads it, in the same container.',
+      other: 'Delete the engine, build the library of the plugin anew (make clean), and build the engine with it.',
+    },
+    source: 'jkjung-avt/tensorrt_demos#483, NVIDIA/TensorRT-LLM#583',
+  },
+  {
+    id: 'not-refittable',
+    code: 'engine-invalid',
+    pattern: /isRefittable\(\)?/,
+    cause: 'The engine was not built to be refitted.',
+    advice: {
+      other: 'Build it with BuilderFlag.REFIT, or STRIP_PLAN, which includes it.',
+      trtexec: 'Build it with --refit.',
+      polygraphy: 'Build it with --refittable.',
+    },
+    source: 'NVIDIA/TensorRT#2783',
+  },
+  {
+    id: 'refit-weight-count',
+    code: 'runtime-failed',
+    pattern: /Assertion failed: newWeights\.count == original\.count/,
+    cause: 'New weights for a refit have another number of elements than those in the engine.',
+    advice:
+      'Give each layer and role as many elements as the network has, in its order: an exporter may have split, merged, padded or transposed them. IRefitter::getAll() lists what the engine has.',
+    source: 'NVIDIA/TensorRT#639',
+  },
+  {
+    id: 'refit-build',
+    code: 'out-of-memory',
+    pattern: /\[refitUtils\.cpp::buildRefitEngine::\d+\]|^(?:Error\[2\]: )?Assertion engine failed\./,
+    cause:
+      'A part of the engine could not be built, most often for too little GPU memory, which this message does not say.',
+    advice:
+      'Free GPU memory, build in FP16 or with smaller shapes, or on a GPU with more memory. If that changes nothing, try the next version of TensorRT.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
+  },
+  {
     id: 'engine-file-missing',
     code: 'engine-invalid',
     pattern:

@@ -224,6 +224,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice: 'Build the plugin or program against the installed TensorRT, or install the version that it was built for.',
     source: 'dynamic loader',
   },
+  {
+    id: 'llm-attention-gpu',
+    code: 'gpu-unsupported',
+    pattern: /Assertion failed: Unsupported architecture\b.{0,200}fmhaRunner/,
+    cause: 'TensorRT-LLM has no kernels of fused attention (context FMHA) for this GPU.',
+    advice:
+      'Build without fused attention (trtllm-build --context_fmha disable; without --enable_context_fmha in older versions), or on a GPU that the support matrix of this version of TensorRT-LLM lists.',
+    source: 'NVIDIA/TensorRT-LLM#198',
+  },
 ];
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
@@ -252,9 +261,16 @@ function olderText(want: string, have: string): string {
   return index >= 0 && (b[index] ?? 0) > a[index]! ? 'newer' : 'older';
 }
 
-/** cuDNN that a version of TensorRT was tested with (its release notes). */
+/** cuDNN that a version of TensorRT was tested with (the support matrices of 8.0.3, 8.2.5, 8.4.3, 8.5.3 and 8.6.1). */
 function cudnnFor(version: string | null): string {
-  const known: Record<string, string> = { '8.4': '8.4', '8.5': '8.6', '8.6': '8.9', '10.0': '8.9' };
+  const known: Record<string, string> = {
+    '8.0': '8.2',
+    '8.2': '8.2',
+    '8.4': '8.4',
+    '8.5': '8.6',
+    '8.6': '8.9',
+    '10.0': '8.9',
+  };
   const wanted = known[version?.split('.').slice(0, 2).join('.') ?? ''];
   return wanted === undefined
     ? ' (TensorRT 8.5 wants cuDNN 8.6, TensorRT 8.6 wants 8.9, TensorRT 10 needs none)'

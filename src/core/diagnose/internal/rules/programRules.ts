@@ -210,6 +210,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
+    id: 'triton-backend',
+    code: 'library-missing',
+    pattern:
+      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unexpected platform type +for (?<model>\S+)/,
+    named: ({ groups }) => ({ values: { name: groups!['name'] ?? groups!['name2'] ?? groups!['name3'] } }),
+    cause: 'This Triton does not have what the configuration of the model[[ {model}]] asks for[[: {name}]].',
+    advice:
+      'Check backend and platform in config.pbtxt ("tensorrt_plan" with model.plan for an engine, "onnxruntime_onnx" with model.onnx), and use a container that has the backend: those for one purpose (tensorrt-llm) and own builds have only some. The accelerator "tensorrt" needs an ONNX Runtime that was built with it.',
+    source: 'triton-inference-server/server#2179, #3204, #8342, #2743',
+  },
+  {
     id: 'triton-configuration',
     code: 'profile-inconsistent',
     pattern:

@@ -129,4 +129,35 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     sure: 'likely',
     source: 'TensorRT shape inference',
   },
+  {
+    id: 'llm-quantized-part-size',
+    code: 'quantization',
+    pattern:
+      /Number of bytes for rows and cols must be a multiple of (?<multiple>\d+)(?:\. However, num_rows_bytes = (?<rows>\d+) and num_col_bytes = (?<cols>\d+))?/,
+    cause:
+      'A part of a quantized weight has a size that the kernels do not take[[: {rows} × {cols} bytes]], where both must be multiples of {multiple}.',
+    advice:
+      'Tensor parallelism cuts the weights into such parts: use a smaller --tp_size, a group size that divides the parts, or weights that are not quantized.',
+    source: 'NVIDIA/TensorRT-LLM#894',
+  },
+  {
+    id: 'pointwise-broadcast',
+    code: 'shape-mismatch',
+    pattern: /cudaPointWiseRunner\.cpp.{0,80}x\.d\[i\] == 1 \|\| x\.d\[i\] == z\.d\[i\]/,
+    cause: 'The operands of fused element-wise operations do not broadcast with the shapes that are timed or run.',
+    advice:
+      'Check that the shapes of all inputs fit together in each optimization profile. TensorRT 7.1 reports this for valid models, too: use 7.2 or later.',
+    source: 'NNDam/vietocr-tensorrt#1',
+  },
+  {
+    id: 'empty-dimension',
+    code: 'shape-mismatch',
+    pattern:
+      /intInterval\.cpp.{0,40}Assertion Error in min: 0 \(!empty\(\)\)|Assertion failed: !empty\(\)[^]{0,60}intInterval\.cpp/,
+    cause: 'No size is possible for a dimension of the network that the program defines.',
+    advice:
+      'Check the parameters that the program builds the network from, and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    sure: 'likely',
+    source: 'wang-xinyu/tensorrtx#654',
+  },
 ];

@@ -162,6 +162,7 @@ export function onFusion(state: LogState, cursor: LogCursor): boolean {
   const into = text.charCodeAt(at + 2) === 0x66 ? rest.lastIndexOf(' into ') : -1;
   const split = into < 0 ? rest.indexOf(' with ') : into;
   if (split < 0) return false;
+  if (!state.times) return true;
   const pass =
     text.startsWith(state.pass, cursor.from) && state.pass.length === at - cursor.from
       ? state.pass
