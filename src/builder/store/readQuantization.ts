@@ -52,7 +52,7 @@ export async function quantizationOf(
     const network = await openQuantized(graph, path, source);
     const values = await readScaleValues(network, path, source);
     const calibrated = cache === null ? null : await readCache(cache);
-    const notes = calibrated === null ? [] : cacheNotes(calibrated);
+    const notes = calibrated === null ? [] : cacheNotes(calibrated, (name) => graph.byName.has(name));
     const wrong = misplaced(network, (node) => values.get(node) ?? null);
     return {
       tensors: readScales(network, values, calibrated).map(({ scale }) => scale),

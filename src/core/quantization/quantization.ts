@@ -1,5 +1,5 @@
 // Pairs and their fates, as text and as a page.
-import { counted, oneLine, sizeText, thousands, timeText } from '../base/text.ts';
+import { counted, firstOf as firstNames, oneLine, sizeText, thousands, timeText } from '../base/text.ts';
 import type { DataType } from '../formats/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { Misplaced } from './internal/misplaced.ts';
@@ -277,9 +277,23 @@ export interface CalibrationCache {
   unread: number[];
 }
 
-/** What in a cache has no effect, in sentences. */
-export function cacheNotes({ unusable, unread }: CalibrationCache): string[] {
+/**
+ * What in a cache has no effect, in sentences.
+ * @param isTensor whether the model has a tensor of a name; absent: it is not looked at
+ */
+export function cacheNotes(
+  { scales, unusable, unread }: CalibrationCache,
+  isTensor?: (name: string) => boolean,
+): string[] {
+  // TensorRT makes tensors of its own, which no model has.
+  const others = isTensor ? [...scales.keys()].filter((name) => !isTensor(name) && !name.startsWith('(Unnamed')) : [];
+  const names = others.map((name) => `"${oneLine(name)}"`);
   return [
+    ...(others.length === 0
+      ? []
+      : [
+          `The model has no tensor for ${counted(others.length, 'scale')} of the calibration cache: ${firstNames(names, 3)}. If these are no names that TensorRT made, the cache is of another export of the model: calibrate again.`,
+        ]),
     ...unusable.map((tensor) => `The calibration cache has no positive finite scale for "${oneLine(tensor)}".`),
     ...(unread.length === 0
       ? []

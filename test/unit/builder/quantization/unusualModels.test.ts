@@ -219,5 +219,10 @@ test('what in a cache has no effect is said', async () => {
     'Line 5 of the calibration cache is not a tensor with its scale. Write the cache again if it was cut off.',
   ]);
   expect((await migrateCalibration({ path, cache: odd, out: out() })).notes).toHaveLength(2);
-  expect(await readQuantization({ path, cache: cacheOf(scales) })).not.toHaveProperty('notes');
+  const own = 'TRT-8601-EntropyCalibration2\nx: 3c23d70a\n(Unnamed Layer* 1) [Constant]_output: 3c23d70a\n';
+  expect(await readQuantization({ path, cache: cacheOf(own) })).not.toHaveProperty('notes');
+  const stale = ['a', 'b', 'c', 'd'].map((name) => `old_${name}: 3c23d70a\n`).join('');
+  expect((await readQuantization({ path, cache: cacheOf(own + stale) })).notes).toEqual([
+    'The model has no tensor for 4 scales of the calibration cache: "old_a", "old_b", "old_c", and 1 more. If these are no names that TensorRT made, the cache is of another export of the model: calibrate again.',
+  ]);
 });
