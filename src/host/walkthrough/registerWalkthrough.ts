@@ -42,13 +42,20 @@ export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnos
       const name = typeof given === 'string' && Object.hasOwn(samples, given) ? given : await pickSample();
       if (name !== undefined) await step(`${commands.openSample} ${name}`, () => open(name));
     },
-    [commands.buildSample]: () =>
-      step(commands.buildSample, async () => {
+    [commands.buildSample]: async () => {
+      if (running.has(commands.buildSample)) return;
+      const opened: vscode.Uri[] = [];
+      await step(commands.buildSample, async () => {
         const uri = await toBuild();
         await openGraph(uri);
-        // Its weights do not ship: fusion depends on structure, shapes and types.
+        opened.push(uri);
+      });
+      // Not within the step, which would last until a message is answered. The weights do not ship: fusion depends on
+      // structure, shapes and types.
+      for (const uri of opened)
+        // oxlint-disable-next-line no-await-in-loop -- one at most
         if (await mayBuild(parts, uri)) await startBuild(parts, uri, { randomWeights: true });
-      }),
+    },
     // Of the model that an earlier step built, or else of a recorded build.
     [commands.openSampleFusion]: () =>
       step(commands.openSampleFusion, async () => {

@@ -75,6 +75,8 @@ it('every log is diagnosed', () => {
 it('every log has the same diagnosis where quiet lines are passed over', () => {
   for (const path of logs) {
     const bytes = readFixture(path);
+    // Those of the largest model say little else than others, several thousand times.
+    if (bytes.length > 4_000_000) continue;
     const read = (options: object) => {
       const reader = new BuildLogReader({ times: false, registered: false, ...options });
       reader.pushBytes(bytes);
