@@ -33,7 +33,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
       'The engine holds data of a plugin that the library of the plugin does not read: they are of different versions.',
     advice: {
       'tensorrt-llm': 'Build the engine again with the version of TensorRT-LLM that loads it, in the same container.',
-      other: 'Delete the engine, build the library of the plugin anew (make clean), and build the engine with it.',
+      other: 'Delete the engine, build the library of the plugin again (make clean), and build the engine with it.',
     },
     source: 'jkjung-avt/tensorrt_demos#483, NVIDIA/TensorRT-LLM#583',
   },

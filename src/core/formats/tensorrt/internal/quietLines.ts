@@ -26,7 +26,7 @@ const PREFIX = 32;
 
 /**
  * Reads a quiet line that continues nothing: reading it as any other line has the same result, and takes several times as
- * long. Only for a diagnosis without a model (neither `times` nor `registered`) that nobody listens to.
+ * long. Only for a diagnosis without a model (neither `times` nor `registered`) and without a listener.
  * @returns false for any other line, which is left as it is
  */
 export function readQuietLine(state: LogState, text: string, from: number, to: number): boolean {
