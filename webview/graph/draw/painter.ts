@@ -58,10 +58,11 @@ export class Painter {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = frame.palette.theme.background;
     context.fillRect(0, 0, frame.width, frame.height);
-    if (isHeavy(frame)) this.#drawTiles(context, frame, ratio);
+    const heavy = isHeavy(frame);
+    if (heavy) this.#drawTiles(context, frame, ratio);
     else drawGround(new CanvasBrush(context, this.family), frame);
     this.labels = drawOver(new CanvasBrush(context, this.family), frame);
-    minimap.draw(frame, this.#stamp);
+    minimap.draw(frame, this.#stamp, heavy);
     clearTimeout(this.#still);
     this.#still = setTimeout(() => {
       const now = this.#frameOf();

@@ -8,7 +8,7 @@ const highest = 190;
 /** What it takes of the corner at most, with its border and its distance from the edges. */
 export const minimapRoom = { width: widest + 20, height: highest + 20 };
 
-/** The whole graph in a corner, with what is on the screen marked. */
+/** The whole graph in a corner, with what is on the screen marked; not where all of it is on the screen. */
 export class Minimap {
   readonly root: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
@@ -33,9 +33,13 @@ export class Minimap {
     });
   }
 
-  /** Draws the graph again only when it changed (`stamp`), the mark always. */
-  draw(frame: Frame, stamp: unknown): void {
+  /** Draws the graph again only when it changed (`stamp`), the mark always. `under`: the picture is needed for `drawUnder`, too. */
+  draw(frame: Frame, stamp: unknown, under: boolean): void {
     const { totalWidth, totalHeight } = frame.picture.layout;
+    const { k, x, y } = frame.camera;
+    const isAllInSight = x >= 0 && y >= 0 && x + totalWidth * k <= frame.width && y + totalHeight * k <= frame.height;
+    this.root.hidden = isAllInSight;
+    if (isAllInSight && !under) return;
     // A long thin graph is drawn wider than it is, so that something is seen.
     this.#scale = Math.min(widest / totalWidth, highest / totalHeight);
     const ratio = globalThis.devicePixelRatio || 1;
@@ -56,7 +60,6 @@ export class Minimap {
     context.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
     context.drawImage(this.#picture, 0, 0);
     context.scale(ratio, ratio);
-    const { k, x, y } = frame.camera;
     const left = (-x / k) * this.#scale;
     const top = (-y / k) * this.#scale;
     context.strokeStyle = frame.palette.theme.focus;

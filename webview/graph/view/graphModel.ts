@@ -39,6 +39,7 @@ import {
   idlePoints,
   itemKey,
   itemSizes,
+  type OwnSize,
   type Scene,
 } from '../../../src/core/picture/graph/scene.ts';
 import type {
@@ -162,8 +163,14 @@ export class GraphModel {
    * What the layout has to place for a set of open modules.
    * @param columns what begins columns already
    * @param room the height that new columns are to fit; without it only tall piles are broken
+   * @param sizes of what was requested before, for several requests in a row
    */
-  request(open: ReadonlySet<string>, columns = noColumns, room?: number): { scene: Scene; input: LayoutInput } {
+  request(
+    open: ReadonlySet<string>,
+    columns = noColumns,
+    room?: number,
+    sizes?: Map<string, OwnSize>,
+  ): { scene: Scene; input: LayoutInput } {
     const { graph } = this;
     const scene = buildScene(graph, this.#next, open);
     const isConstant = (item: number) =>
@@ -171,7 +178,7 @@ export class GraphModel {
     const input: LayoutInput = {
       parent: scene.parent,
       open: Uint8Array.from(scene.kind, (kind) => (kind === 'open' ? 1 : 0)),
-      ...itemSizes(graph, this.#next, scene),
+      ...itemSizes(graph, this.#next, scene, sizes),
       from: scene.from,
       to: scene.to,
       constant: Uint8Array.from(scene.kind, (_, item) => (isConstant(item) ? 1 : 0)),

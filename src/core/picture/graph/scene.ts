@@ -221,18 +221,21 @@ const widths = {
 /**
  * Sizes of all items in pixels at scale 1; for an open module the least that its label needs. Nodes of one operator in
  * one module are equally wide, so are closed modules: wide enough for the longest of their names, within bounds. Depends
- * on names only.
+ * on names only. `known`: of earlier scenes of this hierarchy, and of this one from then on.
  */
 export function itemSizes(
   graph: GraphIndex,
   hierarchy: Hierarchy,
   scene: Scene,
+  known?: Map<string, OwnSize>,
 ): { width: Float32Array; height: Float32Array } {
   const width = new Float32Array(scene.kind.length);
   const height = new Float32Array(scene.kind.length);
   const alike = new Map<string, number[]>();
   scene.kind.forEach((_, item) => {
-    const own = ownSize(graph, hierarchy, scene, item);
+    const key = known === undefined ? '' : `${scene.kind[item]!} ${scene.ref[item]!}`;
+    const own = known?.get(key) ?? ownSize(graph, hierarchy, scene, item);
+    known?.set(key, own);
     const [least, most] = widths[own.type];
     width[item] = Math.min(most, Math.max(least, Math.ceil(own.width)));
     height[item] = own.height;
@@ -246,12 +249,15 @@ export function itemSizes(
 }
 
 /** What an item needs by itself, and what it shares with others of its width ('': its width is its own). */
-function ownSize(
-  graph: GraphIndex,
-  hierarchy: Hierarchy,
-  scene: Scene,
-  item: number,
-): { type: keyof typeof widths; width: number; height: number; alike: string } {
+/** What an item needs before it is compared with those like it. */
+export interface OwnSize {
+  type: keyof typeof widths;
+  width: number;
+  height: number;
+  alike: string;
+}
+
+function ownSize(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, item: number): OwnSize {
   const ref = scene.ref[item]!;
   const title = itemTitle(graph, hierarchy, scene, item);
   switch (scene.kind[item]!) {

@@ -33,8 +33,6 @@ export interface LayoutOptions {
   portalSpan: number;
   /** Columns are to be no taller than this, where they can be broken: the window's height. Otherwise only tall piles are broken. */
   room?: number;
-  /** Only the columns and the picture's size are wanted, about as it will be: no lines, and not the best order. */
-  draft?: boolean;
 }
 
 export interface LayoutResult {

@@ -14,17 +14,31 @@ export function nestedLayout(input: LayoutInput): LayoutResult {
   const { room, ...options } = input.options;
   if (room === undefined) return layoutOf(input);
   // Which lines become portals depends on the columns, and these on the heights of what is open.
-  const { begins } = layoutOf(input);
-  return layoutOf({ ...input, begins, options });
+  return layoutOf({ ...input, begins: sketch(input).begins, options });
+}
+
+/**
+ * About as large as the layout will be, and the columns that it will have if the input says how tall they may be. Boxes
+ * are packed, in no good order, which takes a fraction of the time.
+ */
+export function sketch(input: LayoutInput): Pick<LayoutResult, 'begins' | 'totalWidth' | 'totalHeight'> {
+  const { room = Number.MAX_VALUE } = input.options;
+  const { work } = placeLevels({ ...input, options: { ...input.options, room } });
+  return { begins: beginsOf(work), ...sizeOf(work) };
 }
 
 function layoutOf(input: LayoutInput): LayoutResult {
+  const { work, edges } = placeLevels(input);
+  return assemble(work, edges);
+}
+
+function placeLevels(input: LayoutInput): { work: Work; edges: Edges } {
   const { levels, edges } = nestedRows(input);
   const records = gatherRecords(input, levels, edges);
   const work: Work = { input, levels, records, width: input.width.slice(), height: input.height.slice(), placed: [] };
   // Children were numbered after their parents, so this goes from the inside out.
   for (let level = levels.box.length - 1; level >= 0; level--) work.placed[level] = placeLevel(work, level);
-  return assemble(work, edges);
+  return { work, edges };
 }
 
 /** What is known while levels are placed; sizes of open boxes and `placed` fill up on the way. */
@@ -228,18 +242,26 @@ function roomOf({ options, parent }: LayoutInput, { box }: Levels, level: number
   return left;
 }
 
-function assemble({ input, levels, records, width, height, placed }: Work, { portal, back }: Edges): LayoutResult {
+function beginsOf({ levels, placed }: Work): Int8Array {
+  return Int8Array.from(levels.around, (level, item) => placed[level]!.level.begins[levels.local[item]!]!);
+}
+
+function sizeOf({ input, placed }: Work): Pick<LayoutResult, 'totalWidth' | 'totalHeight'> {
+  const { width, height } = placed[0]!.level;
+  return { totalWidth: width + 2 * input.options.padding, totalHeight: height };
+}
+
+function assemble(work: Work, { portal, back }: Edges): LayoutResult {
+  const { input, levels, records, width, height, placed } = work;
   const count = input.parent.length;
   const x = new Float32Array(count);
   const y = new Float32Array(count);
-  const begins = new Int8Array(count);
   for (let i = 0; i < count; i++) {
     const around = placed[levels.around[i]!]!;
     const box = input.parent[i]!;
     const at = levels.local[i]!;
     x[i] = (box < 0 ? 0 : x[box]!) + around.shift + around.level.x[at]! - width[i]! / 2;
     y[i] = (box < 0 ? 0 : y[box]!) + around.level.top[at]!;
-    begins[i] = around.level.begins[at]!;
   }
   const base = new Int32Array(placed.length + 1);
   placed.forEach(({ level }, i) => (base[i + 1] = base[i]! + level.pieces.length / pieceSize));
@@ -273,7 +295,6 @@ function assemble({ input, levels, records, width, height, placed }: Work, { por
     }
     edgeStart[e + 1] = edgePieces.length;
   }
-  const whole = placed[0]!;
   return {
     x,
     y,
@@ -284,8 +305,7 @@ function assemble({ input, levels, records, width, height, placed }: Work, { por
     edgePieces: Int32Array.from(edgePieces),
     portal,
     back,
-    begins,
-    totalWidth: whole.level.width + 2 * input.options.padding,
-    totalHeight: whole.level.height,
+    begins: beginsOf(work),
+    ...sizeOf(work),
   };
 }

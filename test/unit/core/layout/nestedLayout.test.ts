@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crossings, segmentsOf } from '../../../../bench/layout/pictureQuality.ts';
 import { decoder, layoutInput } from '../../../../bench/layout/syntheticGraph.ts';
-import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
+import { nestedLayout, sketch } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import {
   defaultLayout,
   type LayoutInput,
@@ -308,6 +308,17 @@ describe('nestedLayout', () => {
     ];
     const after = nestedLayout(inputOf([...opened, ...inner], edges));
     expect(columnsOf(after, 60)).toEqual(columnsOf(plain, 60));
+  });
+
+  it('is sketched with its columns, and as large where no line runs past a box', () => {
+    const boxes = Array.from({ length: 60 }, () => ({ parent: -1, open: false }));
+    const chain = boxes.slice(1).map((_, i): [number, number] => [i, i + 1]);
+    const input = inputOf(boxes, chain);
+    input.options = { ...input.options, room: 900 };
+    const { totalWidth, totalHeight, begins } = nestedLayout(input);
+    expect(begins.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(2);
+    expect(totalHeight).toBeLessThanOrEqual(960);
+    expect(sketch(input)).toEqual({ begins, totalWidth, totalHeight });
   });
 
   it('is as free of crossings as a graph of parallel chains allows', () => {

@@ -1,7 +1,7 @@
 import { defaultLayout, type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
-import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
+import { nestedLayout, sketch } from '../../../../src/core/picture/layout/nestedLayout.ts';
 import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
-import { type Columns, columnsIn } from '../../../../src/core/picture/graph/scene.ts';
+import { type Columns, columnsIn, type OwnSize, type Scene } from '../../../../src/core/picture/graph/scene.ts';
 import { type Drawn, type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';
@@ -9,7 +9,7 @@ import { labelRoom } from './navigate.ts';
 /** So many boxes are placed in a few milliseconds, sooner than a worker starts. */
 export const few = 1000;
 
-/** More modules than these are not tried, and after so many in a row that do not fit no more. */
+/** More modules than these are not tried, and none after so many in a row that do not fit. */
 const [most, mostFailed] = [40, 5];
 
 /** What is open at first, and what begins columns then. */
@@ -23,66 +23,81 @@ const taller = 1.4;
 
 /**
  * The modules to open at first: as many as fit the screen with readable names. Columns are as tall as the screen, or
- * taller where even closed modules do not fit: then one goes on by scrolling down. Drafts tell what fits about; the
- * picture itself, where it has few boxes, is then laid out once.
+ * taller where even closed modules do not fit: then one goes on by scrolling down. Sketches say what fits about; the
+ * picture itself, where it has few boxes, is then laid out, and once more with less open where it is larger than that.
  */
 export function firstOpen(model: GraphModel, stage: Stage): Opening & { drawn: Drawn | null } {
-  const { modules, byId } = model.hierarchy;
   const wide = (stage.size.width - 2 * margin) / leastScale;
   const high = (stage.size.height - 2 * margin) / leastScale - labelRoom;
+  const fits = (width: number, height: number) => stage.scaleFor(width, height + labelRoom, margin) >= leastScale;
   let room = high;
-  /** null: the boxes alone fill more than the screen. */
-  const draft = (open: readonly string[]): Draft | null => {
-    const { scene, input } = model.request(new Set(open), noColumns, room);
-    if (open.length > 0 && areaOf(input) > wide * high) return null;
-    return { scene, input, layout: nestedLayout({ ...input, options: { ...input.options, draft: true } }) };
+  const sizes = new Map<string, OwnSize>();
+  const sketched = (open: readonly string[]): Sketched => {
+    const { scene, input } = model.request(new Set(open), noColumns, room, sizes);
+    return { open, scene, input, size: sketch(input) };
   };
-  const fits = ({ totalWidth, totalHeight }: LayoutResult) =>
-    stage.scaleFor(totalWidth, totalHeight + labelRoom, margin) >= leastScale;
-  // Each has one open module more than the one before.
-  const drafts = [draft([])!];
-  for (let i = 0; i < 12 && drafts[0]!.layout.totalWidth > wide && drafts[0]!.layout.begins.includes(1); i++) {
+  let closed = sketched([]);
+  for (let i = 0; i < 12 && closed.size.totalWidth > wide && closed.size.begins.includes(1); i++) {
     room *= taller;
-    drafts[0] = draft([])!;
+    closed = sketched([]);
   }
-  const open: string[] = [];
+  const known = new Map<string, Sketched>();
+  const opened = (open: readonly string[]): Sketched => {
+    const key = open.join('\n');
+    const found = known.get(key) ?? sketched(open);
+    known.set(key, found);
+    return found;
+  };
+  /** How much wider and taller than its sketch a layout is. */
+  let [across, down] = [usuallyWider, 1];
+  for (;;) {
+    const { open, scene, input, size } = openMost(model, closed, opened, ({ totalWidth, totalHeight }) =>
+      fits(across * totalWidth, down * totalHeight),
+    );
+    const opening = ({ begins }: Pick<LayoutResult, 'begins'>, drawn: Drawn | null) => ({
+      open: new Set(open),
+      columns: columnsIn(model.graph, model.hierarchy, scene, begins),
+      drawn,
+    });
+    if (scene.kind.length > few) return opening(size, null);
+    // As the picture will be laid out from now on, with these columns.
+    const layout = nestedLayout({ ...input, begins: size.begins, options: defaultLayout });
+    if (open.length === 0 || fits(layout.totalWidth, layout.totalHeight)) return opening(layout, { scene, layout });
+    across = Math.max(across, layout.totalWidth / size.totalWidth);
+    down = Math.max(down, layout.totalHeight / size.totalHeight);
+  }
+}
+
+/** A layout is usually so much wider than its sketch, in which boxes are packed. */
+const usuallyWider = 1.05;
+
+/** Opens one module after the other, those that do not fit left out. */
+function openMost(
+  { hierarchy }: GraphModel,
+  closed: Sketched,
+  opened: (open: readonly string[]) => Sketched,
+  fits: (size: Sketched['size']) => boolean,
+): Sketched {
+  let last = closed;
   let failed = 0;
-  for (const id of openingOrder(model.hierarchy).slice(0, most)) {
-    const { parent } = modules[byId.get(id)!]!;
-    if (parent > 0 && !open.includes(modules[parent]!.id)) continue;
-    const tried = draft([...open, id]);
-    if (tried !== null && fits(tried.layout)) {
-      open.push(id);
-      drafts.push(tried);
+  for (const id of openingOrder(hierarchy).slice(0, most)) {
+    const { parent } = hierarchy.modules[hierarchy.byId.get(id)!]!;
+    if (parent > 0 && !last.open.includes(hierarchy.modules[parent]!.id)) continue;
+    const tried = opened([...last.open, id]);
+    if (fits(tried.size)) {
+      last = tried;
       failed = 0;
     } else if (++failed === mostFailed) break;
   }
-  const opening = (layout: LayoutResult, drawn: Drawn | null) => ({
-    open: new Set(open),
-    columns: columnsIn(model.graph, model.hierarchy, drafts.at(-1)!.scene, layout.begins),
-    drawn,
-  });
-  for (;;) {
-    const { scene, input, layout } = drafts.at(-1)!;
-    if (scene.kind.length > few) return opening(layout, null);
-    // As the picture will be laid out from now on, with these columns.
-    const drawn = nestedLayout({ ...input, begins: layout.begins, options: defaultLayout });
-    if (open.length === 0 || fits(drawn)) return opening(drawn, { scene, layout: drawn });
-    open.pop();
-    drafts.pop();
-  }
+  return last;
 }
 
-interface Draft extends Drawn {
+interface Sketched {
+  /** Modules by their ids. */
+  open: readonly string[];
+  scene: Scene;
   input: LayoutInput;
-}
-
-/** What closed boxes take, with the space around them. */
-function areaOf({ open, width, height, options: { gap, rowGap } }: LayoutInput): number {
-  let sum = 0;
-  for (let item = 0; item < width.length; item++)
-    if (open[item] === 0) sum += (width[item]! + gap) * (height[item]! + rowGap);
-  return sum;
+  size: ReturnType<typeof sketch>;
 }
 
 /** The modules that open with one: of a repetition also its first block, since that says most when seen from the inside. */

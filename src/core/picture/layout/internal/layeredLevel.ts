@@ -2,7 +2,7 @@ import { buildChains, type LevelInput, rowGraph } from './chains.ts';
 import type { LayoutOptions } from '../layoutTypes.ts';
 import { drawPieces } from './linePieces.ts';
 import { orderRanks } from './orderRanks.ts';
-import { placeRanks } from './placeRanks.ts';
+import { packRanks, placeRanks } from './placeRanks.ts';
 import { boxTop, placeRows } from './placeRows.ts';
 
 export interface Level {
@@ -24,22 +24,19 @@ const lineWidth = 6;
 
 /**
  * Places one level: order within rows, places across, heights of rows. `topRow`: row 0 holds ports on the upper border.
- * With `room` only the heights and columns are right; a draft has no lines.
+ * With `room` columns are chosen; boxes are packed then, and there are no lines.
  */
 export function layeredLevel(input: LevelInput, options: LayoutOptions, topRow: boolean, bottomRow: boolean): Level {
-  const { gap, room, draft = false } = options;
+  const { gap, room } = options;
   const chains = buildChains(input);
   const graph = rowGraph(input, chains);
   const width = new Float32Array(chains.vertices);
   width.set(input.width);
   width.fill(lineWidth, input.count);
-  let x: Float64Array = new Float64Array(chains.vertices);
-  if (room === undefined) {
-    orderRanks(graph, draft);
-    const line = new Uint8Array(chains.vertices).fill(1);
-    line.set(input.port);
-    x = placeRanks(graph, width, line, gap, draft);
-  }
+  const line = new Uint8Array(chains.vertices).fill(1);
+  line.set(input.port);
+  if (room === undefined) orderRanks(graph);
+  const x = room === undefined ? placeRanks(graph, width, line, gap) : packRanks(graph, width, line, gap);
   const rows = placeRows(input, chains, graph, x, width, options, topRow, bottomRow);
   const top = new Float64Array(input.count);
   const begins = new Int8Array(input.count);
@@ -54,7 +51,7 @@ export function layeredLevel(input: LevelInput, options: LayoutOptions, topRow: 
     begins,
     width: rows.width,
     height: rows.height,
-    ...(draft || room !== undefined ? noPieces(input) : drawPieces(input, chains, graph, x, rows)),
+    ...(room !== undefined ? noPieces(input) : drawPieces(input, chains, graph, x, rows)),
   };
 }
 

@@ -12,10 +12,9 @@ export interface RowGraph {
 
 /**
  * Reorders each row for fewer crossings: sweeps down and up with the mean of the neighbors' places, keeps the best
- * order seen, then swaps neighbors as long as that helps; a draft begins with the given order only. Deterministic: ties keep their
- * order. Writes `graph.order`.
+ * order seen, then swaps neighbors as long as that helps. Deterministic: ties keep their order. Writes `graph.order`.
  */
-export function orderRanks(graph: RowGraph, draft = false): void {
+export function orderRanks(graph: RowGraph): void {
   const { order, rowStart } = graph;
   const vertices = order.length;
   const rowCount = rowStart.length - 1;
@@ -43,7 +42,7 @@ export function orderRanks(graph: RowGraph, draft = false): void {
   const rounds = Math.max(4, Math.min(24, Math.floor(600_000 / work)));
   const sorter = new RowSorter(vertices);
   // From other orders the sweeps may find a better one.
-  const starts = isSmall && !draft ? [order.slice(), ...otherOrders(graph)] : [order.slice()];
+  const starts = isSmall ? [order.slice(), ...otherOrders(graph)] : [order.slice()];
   for (const [at, start] of starts.entries()) {
     if (fewest === 0) break;
     order.set(start);

@@ -8,16 +8,9 @@ export const docks = 0.35;
  * neighbors, rows keep their order and distances. Four alignments (from above and below, leftmost and rightmost), each
  * compacted by longest paths over its blocks, are averaged. Returns centers, the smallest left edge at 0. Linear.
  *
- * `line[v]` is 1 for a vertex that stands for an edge passing a row: two of them in a row are never bent apart. A draft
- * is the mean alone.
+ * `line[v]` is 1 for a vertex that stands for an edge passing a row: two of them in a row are never bent apart.
  */
-export function placeRanks(
-  graph: RowGraph,
-  width: Float32Array,
-  line: Uint8Array,
-  gap: number,
-  draft = false,
-): Float64Array {
+export function placeRanks(graph: RowGraph, width: Float32Array, line: Uint8Array, gap: number): Float64Array {
   const count = graph.order.length;
   const place = new Int32Array(count);
   const row = new Int32Array(count);
@@ -37,9 +30,31 @@ export function placeRanks(
     }
   }
   const mean = balance(layouts, width);
-  const best = draft ? mean : straightest(context, [mean, ...layouts]);
+  const best = straightest(context, [mean, ...layouts]);
   const { low } = extent(best, width);
   return best.map((at) => at - low);
+}
+
+/** Rows one by one, each as narrow as it can be, with its middle at 0. */
+export function packRanks(
+  { rowStart, order }: RowGraph,
+  width: Float32Array,
+  line: Uint8Array,
+  gap: number,
+): Float64Array {
+  const x = new Float64Array(order.length);
+  for (let row = 0; row + 1 < rowStart.length; row++) {
+    const [begin, end] = [rowStart[row]!, rowStart[row + 1]!];
+    let right = 0;
+    for (let i = begin; i < end; i++) {
+      const v = order[i]!;
+      if (i > begin) right += line[v] === 1 || line[order[i - 1]!] === 1 ? gap / 2 : gap;
+      x[v] = right + width[v]! / 2;
+      right += width[v]!;
+    }
+    for (let i = begin; i < end; i++) x[order[i]!]! -= right / 2;
+  }
+  return x;
 }
 
 /** So much wider than their mean one of the four may be, where its lines run less to the side. */
