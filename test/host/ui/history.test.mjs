@@ -194,8 +194,7 @@ test('builds are compared, run again and deleted', async () => {
   await older.getByRole('button', { name: 'Show Build' }).click();
   await older.and(shown).waitFor();
   await w.hidePanel();
-  await nth(0).click({ button: 'right' });
-  await w.pickMenuItem('Compare Builds');
+  await w.pickInRow(nth(0), 'Compare Builds');
   // Each build is told by what would differ.
   await w
     .quickPick(/FP16 → FP32/)
@@ -215,15 +214,13 @@ test('builds are compared, run again and deleted', async () => {
   await page.locator('.table-row[aria-selected="true"]').first().waitFor();
   await w.shot('history-7-change');
 
-  await nth(0).click({ button: 'right' });
-  await w.pickMenuItem('Repeat Build');
+  await w.pickInRow(nth(0), 'Repeat Build');
   // While it runs, it stands in another line, and those below it one further down.
   await shown.and(nth(0)).waitFor();
   await nth(count).waitFor();
   const again = manifestOf(buildsOf('vit_tiny').at(-1));
   assert.equal(again.options.precision, 'fp32');
-  await nth(0).click({ button: 'right' });
-  await w.pickMenuItem('Delete');
+  await w.pickInRow(nth(0), 'Delete');
   await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
   await nth(count).waitFor({ state: 'detached' });
   assert.equal(buildsOf('vit_tiny').length, count);
@@ -241,13 +238,11 @@ test('a build is named and pinned, and the one that is shown is compared with it
   await w.showSideBar();
   const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: /· 10\.6 ·/ });
   const older = builds.and(w.page.locator('[data-index="1"]'));
-  await older.click({ button: 'right' });
-  await w.pickMenuItem('Name Build');
+  await w.pickInRow(older, 'Name Build');
   await w.box('A name for this build').locator('input.input').fill('baseline');
   await w.enter('A name for this build');
   const named = w.group('baseline');
-  await named.click({ button: 'right' });
-  await w.pickMenuItem('Pin Build');
+  await w.pickInRow(named, 'Pin Build');
   await w.page.locator('.sidebar .monaco-list-row[aria-label^="baseline, pinned"]').waitFor();
   await w.shot('history-6-pinned');
   await named.hover();
@@ -258,7 +253,7 @@ test('a build is named and pinned, and the one that is shown is compared with it
   const newest = builds.and(w.page.locator('[data-index="0"]'));
   await newest.hover();
   await newest.getByRole('button', { name: 'Show Build' }).click();
-  await newest.click({ button: 'right' });
-  await w.pickMenuItem('Compare with Pinned Build');
+  await newest.and(w.page.locator('[aria-label*=", shown, "]')).waitFor();
+  await w.pickInRow(newest, 'Compare with Pinned Build');
   await w.tab(/baseline/).waitFor();
 });

@@ -80,11 +80,9 @@ test('convnext_tiny: its 20 groups by legend, bar, search and time, and the menu
   await w.shot('models-3-time');
 
   // A row of the side bar has the same menu.
-  await w.group(name).click({ button: 'right' });
-  await w.pickMenuItem('Copy Name');
+  await w.pickInRow(w.group(name), 'Copy Name');
   await w.copied(/^\{ForeignNode\[/);
-  await w.group(name).click({ button: 'right' });
-  await w.pickMenuItem('Copy as .trtprec Selector');
+  await w.pickInRow(w.group(name), 'Copy as .trtprec Selector');
   await w.copied(/^\/stages\//);
 
   // From the side bar, by the mouse and by keys: the graph expands what hides it, and shows it.
