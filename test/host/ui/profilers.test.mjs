@@ -106,21 +106,20 @@ test('a build is profiled with nsys, and the trace becomes its profile', async (
   unpack('layers.json.gz', layers);
   const build = await importBuild({ model, pieces: [{ file: layers }], cache });
   copyFileSync(layers, join(build.folder, 'model.engine'));
-  await writeManifest({ ...build, manifest: { ...build.manifest, files: { ...build.manifest.files, engine: 'model.engine' } } }); // oxfmt-ignore
+  const { manifest } = build;
+  const files = { ...manifest.files, engine: 'model.engine' };
+  await writeManifest({ ...build, manifest: { ...manifest, name: 'with an engine', files } });
   const w = await open();
   await w.untilExtensionKnown('vit_tiny.onnx');
   await w.openFile('vit_tiny.onnx');
   await w.graphAtRest();
   await w.showSideBar();
   await w.group('ForeignNode 0').waitFor();
-  // That with an engine, whichever was looked at before.
-  const builds = w.page.locator('.sidebar .monaco-list-row[aria-level="1"]', { hasText: 'imported' });
-  const newest = builds.and(w.page.locator('[data-index="0"]'));
-  await newest.hover();
-  await newest.getByRole('button', { name: 'Show Build' }).click();
-  const shown = newest.and(w.page.locator('[aria-label*=", shown, "]'));
-  await shown.waitFor();
-  await w.pickInRow(shown, 'Profile with nsys');
+  // Whichever was looked at before.
+  const named = w.group('with an engine');
+  await w.pickInRow(named, 'Show Build');
+  await named.and(w.page.locator('[aria-label*=", shown, "]')).waitFor();
+  await w.pickInRow(named, 'Profile with nsys');
   const timeline = w.view.getByText(/The median pass of the trace, with its gaps/);
   await timeline.scrollIntoViewIfNeeded();
   await w.shot('profilers-3-profiled');
