@@ -74,7 +74,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
       box.y < around.y + around.height;
     assert.ok(isIn, `${what}: out of sight, ${JSON.stringify({ box, around })}`);
     const blank = [around.width - canvas.width, around.height - canvas.height];
-    assert.ok(Math.max(...blank) < 2, `${what}: a blank strip, ${blank}`);
+    assert.ok(Math.max(...blank) < 2, `${what}: a blank strip, ${blank.join(' and ')} pixels`);
   };
   const node = w.view.getByRole('treeitem', { name: /^Softmax.*Attention ×/, ...selected });
   await w.runCommand('View: Toggle Maximized Panel');
