@@ -89,31 +89,30 @@ export class Workbench {
     }
   }
 
-  /** Picks from a file's menu; again, where it went away before, as above. */
+  /** Picks from a file's menu. */
   async pickInMenu(name, text) {
-    for (let tries = 0; tries < 4; tries += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- again only when it did not help
+    await this.#pick(text, name, async () => {
       await this.openContextMenu(name);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await this.openSubmenu(text);
-      const picked = this.pickMenuItem(text, STEP / 12);
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      if (await picked.then(() => true).catch(() => false)) return;
-    }
-    assert.fail(`The menu of ${name} never stayed open for "${text}"`);
+    });
   }
 
-  /** The same for a line of the side bar, whose menu goes away when the tree is filled anew. */
+  /** Picks from the menu of a line of the side bar, which goes away when the tree is filled anew. */
   async pickInRow(row, text) {
+    await this.#pick(text, 'the line', () => row.click({ button: 'right' }));
+  }
+
+  /** Picks from a menu; opens it again, where it went away before. */
+  async #pick(text, what, openMenu) {
     for (let tries = 0; tries < 4; tries += 1) {
       // oxlint-disable no-await-in-loop -- again only when it did not help
-      await row.click({ button: 'right' });
+      await openMenu();
       const picked = this.pickMenuItem(text, STEP / 12);
       if (await picked.then(() => true).catch(() => false)) return;
       await this.closeMenu();
       // oxlint-enable no-await-in-loop
     }
-    assert.fail(`The menu of the line never stayed open for "${text}"`);
+    assert.fail(`The menu of ${what} never stayed open for "${text}"`);
   }
 
   /** Opens the extension's part of an open menu, unless the item is in the menu itself; whether it is there then. */
@@ -324,19 +323,13 @@ export class Workbench {
    * away before, as in the explorer.
    */
   async pickInGraph(box, text, { x = 0.5, y = 0.5, below = 0 } = {}) {
-    for (let tries = 0; tries < 4; tries += 1) {
-      // oxlint-disable no-await-in-loop -- again only when it did not help
+    await this.#pick(text, 'the graph', async () => {
       await this.graphAtRest();
       const place = await box.boundingBox();
       const at = [place.x + place.width * x, place.y + place.height * y + below];
       await this.page.mouse.move(...at);
       await this.page.mouse.click(...at, { button: 'right' });
-      const picked = this.pickMenuItem(text, STEP / 12);
-      if (await picked.then(() => true).catch(() => false)) return;
-      await this.page.keyboard.press('Escape');
-      // oxlint-enable no-await-in-loop
-    }
-    assert.fail(`The menu of the graph never stayed open for "${text}"`);
+    });
   }
 
   /** What was copied last, once it is what is meant. */
