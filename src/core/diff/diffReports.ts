@@ -331,7 +331,7 @@ function savingsOf(report: FusionReport): readonly FusionSaving[] {
 }
 
 /** null: of one it is not known, or there is none. */
-function sumOf<T>(all: readonly T[] = [], value: (one: T) => number | null): number | null {
+function sumOf<T>(all: readonly T[], value: (one: T) => number | null): number | null {
   const known = all.map(value).filter((one) => one !== null);
   return known.length < all.length || all.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
 }

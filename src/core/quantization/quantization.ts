@@ -1,5 +1,5 @@
 // Pairs and their fates, as text and as a page.
-import { counted, firstOf as firstNames, oneLine, sizeText, thousands, timeText } from '../base/text.ts';
+import { counted, firstOf, oneLine, sizeText, thousands, timeText } from '../base/text.ts';
 import type { DataType } from '../formats/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { Misplaced } from './internal/misplaced.ts';
@@ -56,9 +56,9 @@ export function quantizedPairs(
     return isQuantize(op) || (isDequantize(op) && !(maker >= 0 && isQuantize(network.op(maker))));
   });
   /** The place in the list of the first problem of each node. */
-  const firstOf = new Map<string, number>();
+  const firstWith = new Map<string, number>();
   wrong.forEach(({ nodes }, at) => {
-    for (const id of nodes) if (!firstOf.has(id)) firstOf.set(id, at);
+    for (const id of nodes) if (!firstWith.has(id)) firstWith.set(id, at);
   });
   return heads.map((head) => {
     const quantize = isQuantize(network.op(head)) ? head : -1;
@@ -67,7 +67,7 @@ export function quantizedPairs(
     const ids = all.map((node) => graph.nodes[node]!.id);
     const known = all.map((node) => fates?.of(node) ?? { fate: 'unknown' as const, why: 'There is no build.' });
     const worst = known.toSorted((a, b) => worstFirst.indexOf(a.fate) - worstFirst.indexOf(b.fate))[0]!;
-    const problem = wrong[Math.min(...ids.map((id) => firstOf.get(id) ?? wrong.length))];
+    const problem = wrong[Math.min(...ids.map((id) => firstWith.get(id) ?? wrong.length))];
     const cause = worst.fate === 'kernel' || worst.fate === 'reformat' ? causeOf(network, head, dequantize) : null;
     const bad = worst.fate === 'kernel' || worst.fate === 'reformat' || worst.fate === 'unknown';
     const tensor = network.input(head, 0);
@@ -292,7 +292,7 @@ export function cacheNotes(
     ...(others.length === 0
       ? []
       : [
-          `The model has no tensor for ${counted(others.length, 'scale')} of the calibration cache: ${firstNames(names, 3)}. If these are no names that TensorRT made, the cache is of another export of the model: calibrate again.`,
+          `The model has no tensor for ${counted(others.length, 'scale')} of the calibration cache: ${firstOf(names, 3)}. If these are no names that TensorRT made, the cache is of another export of the model: calibrate again.`,
         ]),
     ...unusable.map((tensor) => `The calibration cache has no positive finite scale for "${oneLine(tensor)}".`),
     ...(unread.length === 0

@@ -630,9 +630,9 @@ export const profileWords = ({ shown, of }: NonNullable<FusionReport['optimizati
 
 /** `ForeignNodes`, `DLA loadables`, or both. */
 function regionsOf({ foreignNodes = [] }: Partial<Pick<FusionReport, 'foreignNodes'>>): string {
-  const loadables = foreignNodes.filter(isLoadable).length;
-  if (loadables === 0) return 'ForeignNodes';
-  return loadables === foreignNodes.length ? 'DLA loadables' : 'ForeignNodes and DLA loadables';
+  const count = countRegions(foreignNodes);
+  if (count.loadables === 0) return 'ForeignNodes';
+  return count.foreignNodes === 0 ? 'DLA loadables' : 'ForeignNodes and DLA loadables';
 }
 
 function nodesSentence(report: FusionReport): string {

@@ -14,10 +14,10 @@ import { samples } from './internal/samples.ts';
 
 /** Recorded builds to look at, and the steps of the walkthrough on a model that ships with the extension. */
 export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnostics): vscode.Disposable {
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<unknown>>();
   /** A second click while the first one still works waits for it: it would import a recorded build, or build, again. */
-  const once = (what: string, act: () => Promise<void>): Promise<void> => {
-    const started = running.get(what) ?? act().finally(() => running.delete(what));
+  const once = <T>(what: string, act: () => Promise<T>): Promise<T> => {
+    const started = (running.get(what) as Promise<T> | undefined) ?? act().finally(() => running.delete(what));
     running.set(what, started);
     return started;
   };
@@ -32,7 +32,7 @@ export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnos
       await openGraph(uri);
       if (samples[name]?.build) await vscode.commands.executeCommand('workbench.view.extension.tensorrtLens');
     });
-  const step = (command: string, act: () => Promise<void>): Promise<void> =>
+  const step = <T>(command: string, act: () => Promise<T>): Promise<T | void> =>
     once(command, () =>
       act().catch((error: unknown) => void showError(`The sample cannot be opened: ${errorText(error)}`)),
     );
@@ -44,17 +44,14 @@ export function registerWalkthrough(parts: BuildParts, diagnostics: BuildDiagnos
     },
     [commands.buildSample]: async () => {
       if (running.has(commands.buildSample)) return;
-      const opened: vscode.Uri[] = [];
-      await step(commands.buildSample, async () => {
+      const opened = await step(commands.buildSample, async () => {
         const uri = await toBuild();
         await openGraph(uri);
-        opened.push(uri);
+        return uri;
       });
       // Not within the step, which would last until a message is answered. The weights do not ship: fusion depends on
       // structure, shapes and types.
-      for (const uri of opened)
-        // oxlint-disable-next-line no-await-in-loop -- one at most
-        if (await mayBuild(parts, uri)) await startBuild(parts, uri, { randomWeights: true });
+      if (opened && (await mayBuild(parts, opened))) await startBuild(parts, opened, { randomWeights: true });
     },
     // Of the model that an earlier step built, or else of a recorded build.
     [commands.openSampleFusion]: () =>

@@ -3,6 +3,7 @@ import type { NewNode } from '../../formats/onnx/writeModel.ts';
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { JudgedNode } from './accuracyTypes.ts';
 import { lowMakers } from './lowMakers.ts';
+import { finiteOrNull } from './outputErrors.ts';
 import type { LowNode, ReducedPrecisionModel, RunWriter } from './reducedPrecisionModel.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */
@@ -145,14 +146,14 @@ export function measureErrors(
       name: node.name,
       op: node.op,
       type,
-      localError: runs ? finite(local) : null,
-      propagatedError: runs ? finite(run) : null,
-      max: runs ? finite(max) : null,
+      localError: runs ? finiteOrNull(local) : null,
+      propagatedError: runs ? finiteOrNull(run) : null,
+      max: runs ? finiteOrNull(max) : null,
       overflow: runs && !Number.isFinite(local),
       underflow: vanished > VANISHED,
       role: role === 'fine' && lost ? 'victim' : role,
-      amplification: runs && before > 0 ? finite(run / before) : null,
-      ...(alone.has(index) && { alone: finite(alone.get(index)!) }),
+      amplification: runs && before > 0 ? finiteOrNull(run / before) : null,
+      ...(alone.has(index) && { alone: finiteOrNull(alone.get(index)!) }),
       ...(!runs && { notJudged: whyNot(one, known, refused) }),
     };
   });
@@ -180,5 +181,3 @@ function add(to: Found, { max, shadow, shadowSum, run, runSum, vanished }: Measu
   // The mean of no elements is NaN.
   if (vanished > to.vanished) to.vanished = vanished;
 }
-
-const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);

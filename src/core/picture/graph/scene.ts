@@ -249,7 +249,6 @@ export function itemSizes(
 }
 
 /** What an item needs by itself, and what it shares with others of its width ('': its width is its own). */
-/** What an item needs before it is compared with those like it. */
 export interface OwnSize {
   type: keyof typeof widths;
   width: number;

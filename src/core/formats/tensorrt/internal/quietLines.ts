@@ -2,10 +2,9 @@ import type { LogState } from './logState.ts';
 
 /**
  * Verbose lines, most of a log, of which a diagnosis needs only that they are there: attempts, deeds of the optimizer,
- * single tactics. By their first character, with what they change.
+ * single tactics. With what they change.
  */
-const QUIET: ([string, ((state: LogState) => void)?][] | undefined)[] = [];
-for (const phrase of [
+const QUIET: [phrase: string, effect?: (state: LogState) => void][] = [
   ['Tactic Name: ', (state) => void (state.fresh = false)],
   ['Searching for input: '],
   ['Static check for parsing node: ', (state) => void (state.section = 'parse')],
@@ -18,8 +17,10 @@ for (const phrase of [
   ['Found '],
   ['Fastest Tactic: '],
   ['>>>>>>>>>>>>>>> Chose Runner Type: '],
-] satisfies [string, ((state: LogState) => void)?][] as [string, ((state: LogState) => void)?][])
-  (QUIET[phrase[0].charCodeAt(0)] ??= []).push(phrase);
+];
+
+const byFirst: ((typeof QUIET)[number][] | undefined)[] = [];
+for (const quiet of QUIET) (byFirst[quiet[0].charCodeAt(0)] ??= []).push(quiet);
 
 /** Length of `[MM/DD/YYYY-HH:MM:SS] [V] [TRT] `. */
 const PREFIX = 32;
@@ -31,7 +32,7 @@ const PREFIX = 32;
  */
 export function readQuietLine(state: LogState, text: string, from: number, to: number): boolean {
   if (text.charCodeAt(from + 23) !== 0x56 || text.charCodeAt(from + 20) !== 0x5d) return false;
-  const phrases = QUIET[text.charCodeAt(from + PREFIX)];
+  const phrases = byFirst[text.charCodeAt(from + PREFIX)];
   if (phrases === undefined || !isCalm(state)) return false;
   for (const [phrase, effect] of phrases) {
     if (!text.startsWith(phrase, from + PREFIX)) continue;
