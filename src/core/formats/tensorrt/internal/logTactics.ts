@@ -1,6 +1,6 @@
 import type { TimedCombination, TimedLayer, TimedOperation } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { currentPhase, enterStage, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
+import { currentPhase, enterStage, keep, type LogState, own, type PhraseHandler } from './logState.ts';
 import { sawForeignNode } from './logOptimizer.ts';
 
 const MAX_TACTICS = 1000;
