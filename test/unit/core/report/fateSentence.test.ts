@@ -107,7 +107,7 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
   const twice = [...report.foreignNodes, foreignNode(1, [], [])];
   expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
-  const { totals } = diffReports({ report }, { report: { ...report, foreignNodes: twice } });
+  const { totals } = diffReports({ report, source: 'x' }, { report: { ...report, foreignNodes: twice }, source: 'x' });
   expect([totals.foreignNodes, totals.loadables]).toEqual([
     { a: 0, b: 1 },
     { a: 1, b: 1 },
