@@ -855,8 +855,11 @@ describe('what survives', () => {
         const own = window as unknown as { boxes?: number };
         const drawn = own.boxes;
         if (drawn === undefined) {
-          const { roundRect } = CanvasRenderingContext2D.prototype;
-          CanvasRenderingContext2D.prototype.roundRect = function count(...args) {
+          const { prototype } = CanvasRenderingContext2D;
+          const roundRect = Object.getOwnPropertyDescriptor(prototype, 'roundRect')!.value as (
+            ...args: unknown[]
+          ) => void;
+          prototype.roundRect = function count(...args) {
             own.boxes! += 1;
             roundRect.apply(this, args);
           };
