@@ -49,7 +49,7 @@ const QUIET = new Map<string, Effect>([
   [
     'Tactic: ',
     (state, text, at, to) => {
-      // `0x1 Time: 0.1`; one that was skipped may say for want of what.
+      // `0x1 Time: 0.1`; what was skipped may have needed more workspace.
       let end = at;
       while (end < to && text.charCodeAt(end) !== SPACE) end++;
       if (!text.startsWith(' Time: ', end)) return false;
