@@ -80,7 +80,7 @@ const onComputersOnly = new RegExp(
     String.raw`^src/builder/quantization/(?:calibrat|measure|migrate)`,
     String.raw`^src/builder/run/(?!importBuild|internal/buildFailure)`,
     String.raw`^src/builder/tools/(?!shell|answers|packageSets|exportTrace|findProgram|internal/)`,
-    String.raw`^src/builder/files/(?:writeZip|writeModel|fillWeights|logFile|linkWeights|borrowCaches)`,
+    String.raw`^src/builder/files/(?:writeZip|writeModel|fillWeights|linkWeights|borrowCaches)`,
     String.raw`^src/host/tasks/internal/`,
     String.raw`^src/cli/`,
   ].join('|'),

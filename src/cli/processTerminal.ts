@@ -55,8 +55,10 @@ export function processTerminal(): Terminal {
     stderr.write(visibleText(line.replaceAll('\n', ' ')).slice(0, Math.max(20, (stderr.columns || 80) - 1)));
     shown = true;
   };
-  // A second Ctrl-C must still kill a process that does not stop by itself.
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort(name));
+  // A second Ctrl-C must still kill a process that does not stop by itself. The others may come twice by themselves: the
+  // kernel and the shell each send one when a terminal is closed.
+  process.once('SIGINT', () => abort.abort('SIGINT'));
+  for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort(name));
   // Each write reports its own error.
   stdout.on('error', () => {});
   return {

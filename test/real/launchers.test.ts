@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
@@ -122,12 +123,13 @@ describe('ssh', () => {
       const args = [join(import.meta.dirname, '../../dist/cli.js'), 'build', model, '--launcher', file, '--verbose'];
       args.push('--backend', 'trtexec', '--strongly-typed', '--overrides', overrides, '--folder', join(own, 'builds'));
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-      await new Promise((resolve) => {
-        child.stderr
-          .setEncoding('utf8')
-          .on('data', (text: string) => text.includes('[TRT]') && child.kill(how as NodeJS.Signals));
-        child.once('close', resolve);
+      let again: NodeJS.Timeout | undefined;
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        // A terminal that is closed says so more than once: at any time, also while a cancel is under way.
+        if (text.includes('[TRT]')) again ??= setInterval(() => child.kill(how as NodeJS.Signals), 10);
       });
+      await once(child, 'close');
+      clearInterval(again);
     }
     const [made] = readdirSync(join(own, 'builds'));
     const left = () => [

@@ -2,7 +2,6 @@ import { type BuildComparison, type Change, changeStates } from '../../src/core/
 import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
 import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/core/picture/page/changeRows.ts';
 import { deltaText, thousands } from '../../src/core/base/text.ts';
-import { breakable } from '../shared/breakable.ts';
 import { strings } from '../shared/strings.ts';
 import { statePaint } from './statePaint.ts';
 
@@ -159,4 +158,29 @@ export function changeList(
       if (first >= 0) buttons[first]?.scrollIntoView({ block: 'nearest' });
     },
   };
+}
+
+/** Names longer than this, in characters, take one line at most. */
+const longest = 28;
+
+/**
+ * The parts of a sentence with names in it: paths may break in front of their slashes, and a longer name without any is cut
+ * where the line ends, with all of it as its title. The text stays the same.
+ */
+function breakable(sentence: string): Node[] {
+  return sentence.split(/(?<=\s)/).flatMap((word): Node[] => {
+    const name = word.trimEnd();
+    if (name.length <= longest) return [document.createTextNode(word)];
+    if (name.includes('/')) {
+      const parts = name
+        .split(/(?=\/)/)
+        .flatMap((part) => [document.createElement('wbr'), document.createTextNode(part)]);
+      return [...parts, document.createTextNode(word.slice(name.length))];
+    }
+    const cut = document.createElement('span');
+    cut.className = 'cut-name';
+    cut.textContent = name;
+    cut.title = name;
+    return [cut, document.createTextNode(word.slice(name.length))];
+  });
 }

@@ -1,3 +1,5 @@
+import '../shared/base.css';
+import './playground.css';
 import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
@@ -5,14 +7,12 @@ import { mountGraph } from '../graph/view/mountGraph.ts';
 import { mountComparison } from '../compare/mountComparison.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
-import '../shared/base.css';
 import { droppedFiles } from './droppedFiles.ts';
 import { dropTarget } from './dropTarget.ts';
 import { groupTree } from './groupTree.ts';
-import { loadData } from './loadData.ts';
 import { pageHeader, type Tab, type ThemeChoice } from './pageHeader.ts';
-import './playground.css';
 import { splitter } from './splitter.ts';
+import { errorText } from '../../src/core/base/problem.ts';
 
 interface ViewState {
   tab: Tab;
@@ -168,3 +168,26 @@ function download(kind: 'svg' | 'png', content: string, name: string): void {
 
 const root = document.getElementById('root');
 if (root !== null) start(root);
+
+/**
+ * The page's data: from `#view-data` where the page carries it, else ./data.json next to it. Never throws: without
+ * data, `message` says why.
+ */
+async function loadData(): Promise<{ data: ViewData | null; message: string }> {
+  const embedded = document.getElementById('view-data')?.textContent.trim() ?? '';
+  try {
+    if (embedded !== '') return checked(JSON.parse(embedded));
+    const response = await fetch('./data.json');
+    if (!response.ok) return { data: null, message: strings.playground.noData };
+    return checked(await response.json());
+  } catch (error) {
+    return { data: null, message: strings.playground.badData(errorText(error)) };
+  }
+}
+
+function checked(value: unknown): { data: ViewData | null; message: string } {
+  if (typeof value === 'object' && value !== null && 'title' in value && 'graph' in value && 'report' in value) {
+    return { data: value as ViewData, message: '' };
+  }
+  return { data: null, message: strings.playground.badData('it contains no view data') };
+}

@@ -23,7 +23,7 @@ export interface ProcessOptions {
   /** Asks the whole process group to end (SIGTERM); after `graceMs` it is killed, with what left the group. */
   signal?: AbortSignal;
   graceMs?: number;
-  /** Files that no one will finish when this process is killed before the program ends: they are removed then. */
+  /** Files that no one will finish when it is cancelled, or this process killed before the program ends: they are removed then. */
   leftovers?: string[];
 }
 

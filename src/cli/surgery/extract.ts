@@ -1,6 +1,5 @@
 import { extractSubgraph } from '../../builder/surgery/extractSubgraph.ts';
 import { checkKind } from '../../builder/files/checkOwn.ts';
-import { loggedTensors } from '../../builder/files/loggedTensors.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
@@ -15,6 +14,8 @@ import {
   subgraphBetween,
   subgraphWithSizes,
   type Unfit,
+  type KnownTensors,
+  TensorsInLog,
 } from '../../core/surgery/extractModel.ts';
 import { counted, similarText, sizeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
@@ -22,6 +23,8 @@ import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
+import { piecesOf, withFile } from '../../builder/files/fileSource.ts';
+import { LineSplitter } from '../../builder/files/lineSplitter.ts';
 
 const options = {
   nodes: { type: 'string' },
@@ -175,4 +178,24 @@ async function membersOf(group: string, folder: string | undefined, onnx: string
   if (found) return found.nodes.filter((id) => !id.includes('/'));
   const known = report.foreignNodes.map(({ id, title }) => (title === undefined ? id : `${id} (${title})`)).join(', ');
   throw new UserError(`the build has no ForeignNode ${group}; it has ${known || 'none'}`);
+}
+
+/**
+ * Types and shapes of tensors in a verbose build log, gzip-compressed or not.
+ * @throws {UserError} if it cannot be opened, or has none
+ */
+async function loggedTensors(path: string): Promise<KnownTensors> {
+  const known = await withFile(
+    path,
+    async (source) => {
+      const found = new TensorsInLog();
+      const lines = new LineSplitter((line) => found.push(line));
+      for await (const piece of piecesOf(source, path)) lines.push(Buffer.from(piece));
+      lines.end();
+      return found.known;
+    },
+    { unpack: false },
+  );
+  if (known.size > 0) return known;
+  throw new UserError(`${path} has no types of tensors. Build with verbose output (trtexec --verbose)`);
 }

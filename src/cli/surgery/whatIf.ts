@@ -2,7 +2,7 @@ import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
 import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { toComparison } from '../../builder/store/toComparison.ts';
-import { versionNote } from '../../core/surgery/searchChange.ts';
+import { versionNote, searchDocument } from '../../core/surgery/searchChange.ts';
 import { note } from '../../core/document/document.ts';
 import { renderText } from '../../core/document/render.ts';
 import { diffDocument } from '../../core/diff/diffReports.ts';
@@ -11,10 +11,23 @@ import { readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { checkPage, writeReport } from '../report.ts';
-import { printJson } from '../terminal.ts';
-import { defaultBuilds, searchAndPrint, searchArguments, searchKinds } from './searchChange.ts';
+import { printJson, type Terminal } from '../terminal.ts';
 import { buildRequest } from '../build/buildRequest.ts';
 import { driverScript } from '../driverScript.ts';
+import { searchChange, type SearchRequest } from '../../builder/run/searchChange.ts';
+
+const searchKinds = ['break', 'separate', 'fuse'] as const;
+
+/** As many changes are tried where the user does not say. */
+const defaultBuilds = 24;
+
+const searchArguments = {
+  break: { type: 'string', multiple: true },
+  separate: { type: 'string', multiple: true },
+  fuse: { type: 'string', multiple: true },
+  'max-builds': { type: 'string' },
+  'max-minutes': { type: 'string' },
+} as const;
 
 const own = {
   unmark: { type: 'string' },
@@ -135,4 +148,26 @@ function changeOf(values: BuildValues): WhatIfRequest['change'] {
   if (version === undefined) return null;
   const script = driverScript('convert_opset.py');
   return { opset: version, python: textOf(values, 'python'), script };
+}
+
+/** Searches for a change and prints what was found. Exit status 1: no change reaches the goal. */
+async function searchAndPrint(
+  request: Pick<SearchRequest, 'options' | 'kind' | 'base'>,
+  values: BuildValues,
+  terminal: Terminal,
+): Promise<number> {
+  const result = await searchChange(
+    {
+      ...request,
+      nodes: [values[request.kind]].flat() as string[],
+      maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? defaultBuilds,
+      maxMinutes: wholeNumber('--max-minutes', textOf(values, 'max-minutes')),
+    },
+    (done, of, reached) => terminal.status(`${done} of ${of} changes tried, ${reached} work`),
+    terminal.signal,
+  ).finally(() => terminal.status(null));
+  const { candidates: _, ...printed } = result;
+  if (values['json']) await printJson(terminal, printed);
+  else await terminal.out(renderText(searchDocument(result)));
+  return result.tried.some(({ reached }) => reached) ? exitCodes.done : exitCodes.checkFailed;
 }

@@ -6,14 +6,9 @@ import { standardOpset } from '../network/modelGraph.ts';
 import { isContainer } from '../network/outputTypes.ts';
 import { type Measures, writeMeasures } from './internal/nodeMeasures.ts';
 import { canJudgeBodies, type JudgePlace, writeJudgedBodies } from './internal/judgedBodies.ts';
-import {
-  int64,
-  isQuantized,
-  type ReducedPrecisionModel,
-  Names,
-  RunWriter,
-  Values,
-} from './internal/reducedPrecisionModel.ts';
+import { int64 } from './internal/lowForms.ts';
+import { isQuantized, type ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
+import { Names, RunWriter, Values } from './internal/runWriter.ts';
 
 export { clamped, clampEnds, type ConstantFault, constantFault, constantsRead } from './internal/constantFaults.ts';
 export { replacementEdits, scaleInputs } from './internal/remedyInputs.ts';
@@ -21,13 +16,13 @@ export {
   findLowNodes,
   findQuantizedNodes,
   isQuantized,
-  modelNames,
   type ReducedPrecisionModel,
   type Replacement,
   unmaterializedTensors,
   withReplaced,
   withUnmaterialized,
 } from './internal/reducedPrecisionModel.ts';
+export { modelNames } from './internal/runWriter.ts';
 
 /**
  * Some of a model's nodes as a model of their own. Chunk after chunk they are the whole model: the time to make a

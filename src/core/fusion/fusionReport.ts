@@ -504,3 +504,11 @@ export const measuredInside = ({ layers }: FusionReport): Set<number> =>
   new Set(
     layers.flatMap(({ foreignNode, averageMs }) => (foreignNode === null || averageMs === null ? [] : [foreignNode])),
   );
+
+/** What a ForeignNode is, with its number: `ForeignNode 3`, `DLA loadable 3`. */
+export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'device'>): string =>
+  `${foreignNoun(device)} ${id}`;
+
+/** What TensorRT compiles as a whole, by its device. */
+export const foreignNoun = (device: ReportForeignNode['device']): string =>
+  device === 'dla' ? 'DLA loadable' : 'ForeignNode';

@@ -11,6 +11,8 @@ import {
   type ReportLayer,
   type ReportNode,
   type TimeFinding,
+  foreignNoun,
+  foreignNumber,
 } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
@@ -121,12 +123,7 @@ export const isStep = ({ foreignNode, kind }: ReportLayer): boolean =>
 export const runningLayers = ({ layers }: Pick<FusionReport, 'layers'>): ReportLayer[] =>
   layers.filter((layer) => !isStep(layer));
 
-/** What a ForeignNode is, with its number: `ForeignNode 3`, `DLA loadable 3`. */
-export const foreignNumber = ({ id, device }: Pick<ReportForeignNode, 'id' | 'device'>): string =>
-  `${foreignNoun(device)} ${id}`;
-
-const foreignNoun = (device: ReportForeignNode['device']): string =>
-  device === 'dla' ? 'DLA loadable' : 'ForeignNode';
+export { foreignNumber };
 
 /** What a group is: Myelin's ForeignNode, or a loadable of the DLA. */
 export const regionNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>

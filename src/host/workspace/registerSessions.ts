@@ -3,10 +3,13 @@ import * as vscode from 'vscode';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { commands } from '../ids.ts';
 import { registerCommands } from '../platform/registerCommands.ts';
-import { selectProfile } from './internal/selectProfile.ts';
 import { openLogLine } from './openLogLine.ts';
 import type { Sessions } from './sessions.ts';
 import { fileUri, isFileUri } from '../platform/fileUri.ts';
+import { shapeRange } from '../../core/base/text.ts';
+import type { FusionReport } from '../../core/fusion/fusionReport.ts';
+import { pickItem } from '../platform/askUser.ts';
+import { showInformation } from '../platform/messages.ts';
 
 /** The commands about the model that the side bar shows; the engine or log of a build on view makes it that of the build. */
 export const registerSessions = (sessions: Sessions): vscode.Disposable => {
@@ -52,4 +55,29 @@ async function buildAt(uri: vscode.Uri): Promise<Build | null | undefined> {
   if (!/\.(?:engine|plan|trt)$/i.test(uri.path)) return undefined;
   const { buildOfEngine } = await import('../../builder/store/buildOfEngine.ts');
   return buildOfEngine(uri.fsPath).catch(() => null);
+}
+
+/** Asks which optimization profile of the engine on view its views are to show. */
+async function selectProfile(sessions: Sessions, uri: vscode.Uri | undefined): Promise<void> {
+  const session = uri === undefined ? sessions.current : sessions.find(uri);
+  const report = session?.report;
+  if (session === undefined || report?.optimizationProfile === undefined) {
+    await showInformation('The engine on view has one optimization profile.');
+    return;
+  }
+  const picked = await pickItem(profileItems(report), { placeHolder: 'Select the optimization profile to show' });
+  if (picked !== undefined) await sessions.showProfile(session.uri, picked.number);
+}
+
+function profileItems({ optimizationProfile, builtShapes = [] }: FusionReport) {
+  const { shown, of } = optimizationProfile!;
+  return Array.from({ length: of }, (_, number) => ({
+    label: `Profile ${number}`,
+    description: number === shown ? 'shown' : '',
+    detail: builtShapes
+      .filter(({ profile }) => profile === number)
+      .map((shape) => `${shape.input} ${shapeRange(shape)}`)
+      .join(', '),
+    number,
+  }));
 }

@@ -38,11 +38,7 @@ export class Workbench {
     this.page.removeAllListeners('pageerror');
     this.page.removeAllListeners('console');
     await this.closeMenu();
-    for (let tries = 0; await this.box().isVisible(); tries += 1) {
-      assert.ok(tries < 8, "VS Code's box stayed open");
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other
-      await this.box().locator('input.input').press('Escape');
-    }
+    await this.#closeBox();
     await this.runCommand('View: Close All Editors');
     await this.page.locator('.tabs-container .tab').first().waitFor({ state: 'hidden' });
     await this.runCommand('Notifications: Clear All Notifications');
@@ -175,14 +171,42 @@ export class Workbench {
     await this.enter();
   }
 
-  /** Types into the box for files, commands and tasks, until it finds a line. */
+  /**
+   * Types into the box for files, commands and tasks, until it finds a line. The box searches when its text changes: one that
+   * is open already never finds a command that the extension makes available a moment later.
+   */
   async findQuickly(text, line) {
     const box = this.box().locator('input.input');
-    const found = await this.#again(async () => {
+    const search = async () => {
+      await this.#closeBox();
       await this.page.keyboard.press('F1');
       await box.fill(text, { timeout: STEP / 4 }).catch(() => {});
-    }, line);
-    assert.ok(found, `VS Code's box does not find "${text}"`);
+    };
+    const found = await this.#again(search, line, 8);
+    if (!found) assert.fail(`VS Code's box does not find "${text}"; ${await this.#boxState()}`);
+  }
+
+  /** One Escape closes one question: another one may follow. */
+  async #closeBox() {
+    for (let tries = 0; await this.box().isVisible(); tries += 1) {
+      assert.ok(tries < 8, `VS Code's box stayed open; ${await this.#boxState()}`);
+      // oxlint-disable-next-line no-await-in-loop -- one question after the other
+      await this.box().locator('input.input').press('Escape');
+    }
+  }
+
+  /** What VS Code's box shows and what has the focus, for a message. */
+  async #boxState() {
+    return this.page.evaluate(() => {
+      const { activeElement: focused } = document;
+      const focus = `the focus is on ${focused?.tagName} "${focused?.className}"`;
+      const widget = document.querySelector('.quick-input-widget');
+      if (widget?.checkVisibility() !== true) return `it is closed, ${focus}`;
+      const rows = [...widget.querySelectorAll('.monaco-list-row')].map(
+        (row) => `${row.classList.contains('focused') ? '> ' : ''}${row.innerText.replaceAll('\n', ' ')}`,
+      );
+      return `it shows "${widget.querySelector('input').value}" and ${JSON.stringify(rows.slice(0, 12))}, ${focus}`;
+    });
   }
 
   /** VS Code's box for texts and choices, by what it shows. */
@@ -368,12 +392,12 @@ export class Workbench {
     assert.ok(clicked, `The code lens "${text}" did nothing`);
   }
 
-  /** Acts until something appears, four times at most; resolves to whether it did. */
-  async #again(act, result) {
-    for (let tries = 0; tries < 4; tries += 1) {
+  /** Acts until something appears; resolves to whether it did. */
+  async #again(act, result, most = 4) {
+    for (let tries = 0; tries < most; tries += 1) {
       // oxlint-disable-next-line no-await-in-loop -- again only when it did not help
       await act();
-      const appears = result.first().waitFor({ timeout: STEP / 4 });
+      const appears = result.first().waitFor({ timeout: STEP / most });
       // oxlint-disable-next-line no-await-in-loop -- as above
       if (await appears.then(() => true).catch(() => false)) return true;
     }

@@ -1,9 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import type { BuildProgress } from '../../../core/build/buildManifest.ts';
+import { BuildProgress, type ReportedStep, type TimeLine } from '../../../core/build/buildManifest.ts';
 import { type DriverProgress, type DriverEvent, type ParserError, readDriverEvent } from './driverEvent.ts';
-import { LogFile } from '../../files/logFile.ts';
-import { LogWatch, type Watched } from './logWatch.ts';
 import type { BuildPlan } from '../buildPlan.ts';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { fileTrouble } from '../../userError.ts';
+import type { BuildLog } from '../../../core/formats/tensorrt/buildOutput.ts';
+import { BuildLogReader } from '../../../core/formats/tensorrt/readBuildLog.ts';
 
 /** What a caller may follow while the program runs. All are optional. */
 export interface OutputEvents {
@@ -136,3 +139,75 @@ export class ProgramOutput {
 }
 
 const two = (number: number): string => String(number).padStart(2, '0');
+
+/** A log that grows line by line, whole on disk when `end` resolves. */
+class LogFile {
+  readonly #path: string;
+  readonly #stream: WriteStream;
+  #error: Error | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#stream = createWriteStream(path);
+    this.#stream.on('error', (error) => {
+      this.#error = error;
+    });
+  }
+
+  write(line: string): void {
+    this.#stream.write(`${line}\n`);
+  }
+
+  /** @throws {UserError} if a line could not be written: the disk is full, say */
+  async end(): Promise<void> {
+    this.#stream.end();
+    await finished(this.#stream).catch(() => {});
+    if (this.#error) throw fileTrouble(this.#path, this.#error);
+  }
+}
+
+/** What a log said in the end. */
+interface Watched {
+  log: BuildLog;
+  timeLine: TimeLine;
+}
+
+/** Reads a build's log as it is written, and knows what the build is doing. */
+class LogWatch {
+  readonly progress: BuildProgress;
+  readonly #reader: BuildLogReader;
+  readonly #begun = Date.now();
+  readonly #changed: () => void;
+
+  /**
+   * @param expectedMs how long the same build took before
+   * @param changed called whenever there is something new to see
+   */
+  constructor(expectedMs: number | null, changed: (progress: BuildProgress) => void) {
+    this.progress = new BuildProgress({ ms: expectedMs });
+    this.#changed = () => changed(this.progress);
+    this.#reader = new BuildLogReader({
+      onEvent: (event) => {
+        this.progress.event(event, this.#now());
+        this.#changed();
+      },
+    });
+  }
+
+  line(text: string): void {
+    this.#reader.push(`${text}\n`);
+  }
+
+  step(step: ReportedStep): void {
+    this.progress.step(step);
+    this.#changed();
+  }
+
+  end(): Watched {
+    return { log: this.#reader.end().value, timeLine: this.progress.timeLine(this.#now()) };
+  }
+
+  #now(): number {
+    return Date.now() - this.#begun;
+  }
+}

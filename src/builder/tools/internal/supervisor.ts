@@ -2,10 +2,10 @@
  * Program of the process between us and a tool; run by `node -e`. It reads lines from stdin: first the task as JSON, `{
  * program, args, cwd, environment, input, mark, taskkill, leftovers }`, later perhaps `cancel <ms>`, and `input <JSON string>` for the stdin of the tool. On descriptor 3 it says `{
  * pid }` and in the end `{ code, signal }` or `{ error }`, as lines of JSON. As long as its stdin is open, someone
- * wants the tool to run. When it closes, even because we were killed, the tool is cancelled and the files `leftovers`,
- * which no one will finish, are removed. A cancel asks the tool's process group to end, kills it after a while, and on
- * Linux kills what left the group, too: each such process has `mark` in its environment. It must be self-contained
- * text: it runs outside every bundle.
+ * wants the tool to run. When it closes, even because we were killed, the tool is cancelled. A cancel asks the tool's
+ * process group to end, kills it after a while, on Linux kills what left the group, too (each such process has `mark` in
+ * its environment), and removes the files `leftovers`, which no one will finish: here, because we may be killed before we
+ * get to it. It must be self-contained text: it runs outside every bundle.
  */
 export const supervisorProgram = `
 const { spawn } = require('node:child_process');
@@ -13,7 +13,7 @@ const fs = require('node:fs');
 const windows = process.platform === 'win32';
 // A signal to the whole terminal is for the tool; this process ends with it.
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => {});
-let child, task, text = '', asked = false, abandoned = false;
+let child, task, text = '', asked = false;
 const say = (answer) => { try { fs.writeSync(3, JSON.stringify(answer) + '\\n'); } catch {} };
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 function group(signal) {
@@ -52,8 +52,10 @@ async function cancel(graceMs) {
 }
 async function ended(code, signal) {
   group('SIGKILL');
-  if (asked) await sweep();
-  if (abandoned) for (const path of task.leftovers) try { fs.rmSync(path, { recursive: true, force: true }); } catch {}
+  if (asked) {
+    await sweep();
+    for (const path of task.leftovers) try { fs.rmSync(path, { recursive: true, force: true }); } catch {}
+  }
   say({ code, signal });
   process.exit(0);
 }
@@ -79,7 +81,6 @@ process.stdin.on('data', (chunk) => {
 });
 function leave() {
   if (!child) process.exit(1);
-  abandoned = true;
   void cancel(1000);
 }
 process.stdin.on('error', leave);

@@ -4,7 +4,7 @@ import { isStandardDomain } from '../../network/modelGraph.ts';
 import type { NewAttribute, NewGraph, NewNode, NewValue } from '../../formats/onnx/writeModel.ts';
 import type { OnnxGraph, OnnxNode } from '../../formats/onnx/onnxModel.ts';
 import { type Measures, NOT_RUN } from './nodeMeasures.ts';
-import type { RunWriter, Values } from './reducedPrecisionModel.ts';
+import type { RunWriter, Values } from './runWriter.ts';
 
 /*
  * If, Loop and Scan whose bodies contain every node three times, as `judgeWriter.ts` writes them. The exact run decides

@@ -4,7 +4,8 @@ import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { JudgedNode } from './accuracyTypes.ts';
 import { lowMakers } from './lowMakers.ts';
 import { finiteOrNull } from './outputErrors.ts';
-import type { LowNode, ReducedPrecisionModel, RunWriter } from './reducedPrecisionModel.ts';
+import type { LowNode, ReducedPrecisionModel } from './reducedPrecisionModel.ts';
+import type { RunWriter } from './runWriter.ts';
 
 /** Names of the numbers that are measured of one output of a low-precision node. */
 export interface Measures {

@@ -1,5 +1,6 @@
 // What a build is called, and how the requests of two differ.
 import { releaseName } from '../../base/text.ts';
+import { fileName } from '../../network/sourceLines.ts';
 import { shapesText } from './builtShapes.ts';
 import { type BuildManifest, buildsOnlyTyped } from './manifest.ts';
 
@@ -12,8 +13,6 @@ function precisionOf({ options, origin, tensorrt: { product, version } }: BuildM
   return isTyped ? 'strongly typed' : 'FP32';
 }
 
-const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
-
 /** Options that say where something is, and nothing about the engine. */
 const places: ReadonlySet<string> = new Set(['engine', 'launcher', 'timingCache', 'python', 'trtexec', 'polygraphy']);
 
@@ -25,12 +24,12 @@ function requestOf(manifest: BuildManifest): Map<string, string> {
   const { model, backend, tensorrt, gpu, driver, options, shapes, rulesSha256 } = manifest;
   const parts = new Map<string, string>([['precision', precisionOf(manifest)]]);
   const { precision: _, overrides, ...others } = options;
-  if (typeof overrides === 'string') parts.set('overrides', baseName(overrides));
+  if (typeof overrides === 'string') parts.set('overrides', fileName(overrides));
   for (const [name, value] of Object.entries(others))
     if (!places.has(name) && name !== 'profiles' && !(name === 'stronglyTyped' && parts.get('precision') !== ''))
       parts.set(
         `option ${name}`,
-        value === true ? 'on' : Array.isArray(value) ? value.join(', ') : baseName(String(value)),
+        value === true ? 'on' : Array.isArray(value) ? value.join(', ') : fileName(String(value)),
       );
   if (shapes !== undefined) parts.set('shapes', shapesText(shapes));
   parts
@@ -38,7 +37,7 @@ function requestOf(manifest: BuildManifest): Map<string, string> {
     .set('gpu', gpu ?? '')
     .set('driver', driver ?? '')
     .set('backend', backend)
-    .set('model', baseName(model.file))
+    .set('model', fileName(model.file))
     .set('content', model.sha256 ?? '')
     .set('rules', rulesSha256 ?? '');
   return parts;
@@ -87,7 +86,7 @@ export function requestText(a: BuildManifest, b: BuildManifest): string {
           (changes.has('rules') ? `other rules in ${requestOf(b).get('overrides') ?? 'the file'}` : '');
   const precision = arrow('precision');
   const words = [
-    changes.has('model') ? arrow('model') : changes.has('content') ? `${baseName(b.model.file)} has changed` : '',
+    changes.has('model') ? arrow('model') : changes.has('content') ? `${fileName(b.model.file)} has changed` : '',
     [precision, rules].filter((text) => text !== '').join(precision !== '' && changes.has('overrides') ? ' ' : ', '),
     releaseChange(a.tensorrt, b.tensorrt),
     ...[...changes].flatMap(([part, [before, after]]) => {
@@ -134,7 +133,7 @@ export function buildWords(manifest: BuildManifest): string[] {
   const short = version?.split('.').slice(0, 2).join('.');
   return [
     precisionOf(manifest),
-    typeof overrides === 'string' ? baseName(overrides) : '',
+    typeof overrides === 'string' ? fileName(overrides) : '',
     options['outputs'] === 'all' ? 'unfused' : '',
     short === undefined ? '' : product === 'tensorrt-rtx' ? `RTX ${short}` : short,
   ].filter((word) => word !== '');

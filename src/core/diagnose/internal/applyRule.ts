@@ -1,6 +1,5 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
 import type { Advice, Named, Program, DiagnosisRule, RuleContext } from './rule.ts';
-import { fillText } from './fillText.ts';
 
 /** What a rule makes of one event. */
 export interface Finding {
@@ -93,4 +92,28 @@ export function inWordsOf(advice: Advice, programs: readonly Program[]): string 
   if (typeof advice === 'string') return advice;
   for (const program of programs) if (advice[program] !== undefined) return advice[program];
   return advice.other;
+}
+
+/**
+ * A text of a rule with its values: `{name}` becomes the value; a part in double brackets is omitted where one of its
+ * values is unknown. Values are not read again: a name in a log may hold braces.
+ */
+function fillText(template: string, values: Readonly<Record<string, string | undefined>>): string {
+  return template
+    .split(/\[\[([\s\S]*?)\]\]/)
+    .map((part, index) => {
+      const filled = fill(part, values);
+      return index % 2 === 0 ? filled.text : filled.whole ? filled.text : '';
+    })
+    .join('');
+}
+
+function fill(part: string, values: Readonly<Record<string, string | undefined>>): { text: string; whole: boolean } {
+  let whole = true;
+  const text = part.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) whole = false;
+    return value ?? '(not named)';
+  });
+  return { text, whole };
 }

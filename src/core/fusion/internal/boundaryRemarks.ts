@@ -1,4 +1,4 @@
-import type { FusionReport, Remark } from '../fusionReport.ts';
+import { foreignNumber, type FusionReport, type Remark } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
 import { readersOf, type Resolution } from './resolution.ts';
 
@@ -101,7 +101,7 @@ function isTogether(from: Resolution, node: number, other: number): boolean {
 const describe = (report: FusionReport, home: Home): string => {
   const index = Number(home.slice(1));
   if (home.startsWith('L')) return `layer ${index} (${quote(report.layers[index]!.name)})`;
-  return `${report.foreignNodes[index]?.device === 'dla' ? 'DLA loadable' : 'ForeignNode'} ${index}`;
+  return foreignNumber({ ...report.foreignNodes[index], id: index });
 };
 
 /** A message begins with a capital letter, `layer 3 ("conv")` included. */

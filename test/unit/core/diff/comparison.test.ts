@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { statesOf } from '../../../../src/core/diff/buildDiff.ts';
 import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
@@ -11,6 +11,13 @@ import {
 } from '../../../../src/core/picture/page/changeRows.ts';
 import { sortRows } from '../../../../src/core/picture/page/layerRows.ts';
 import { comparisonData } from '../../../webview/support/comparisonData.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { diffReports } from '../../../../src/core/diff/diffReports.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
+import { readNsysTrace } from '../../../../src/core/formats/tensorrt/readTrace.ts';
+import { createReport } from '../../../../src/core/fusion/createReport.ts';
+import { readFixture } from '../../../support/fixtures.ts';
 
 const pairs: [model: string, a: string, b: string][] = [
   ['vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp32', 'tensorrt-10.6.0/vit_tiny.fp16'],
@@ -67,3 +74,21 @@ it('sentences in the list and table do not repeat the time, and rows sort by it'
   expect(slowestFirst[0]!.change.deltaMs).toBe(Math.max(...rows.map(({ change }) => change.deltaMs ?? -Infinity)));
   for (const { sentence } of toChangeGroups(data.comparison!)) expect(sentence).not.toMatch(/[+−][\d.]+ (?:µs|ms)/);
 });
+
+test.each(['vit_tiny.fp16', 'bert_base.fp16', 'fusion_zoo.fp32'])(
+  'two traces of %s, one engine, show no change',
+  async (build) => {
+    const modelFile = `${build.split('.')[0]}.onnx`;
+    const model = (await readModel(bytesOf(readFixture(`models/${modelFile}`)))).value!;
+    const layerInfo = readLayerInfo(new TextDecoder().decode(readFixture(`traces/${build}/layers.json.gz`))).value;
+    const side = async (name: string) => {
+      const { value: profile } = await readNsysTrace(bytesOf(readFixture(`traces/${build}/${name}.sqlite.gz`)));
+      return { source: name, report: createReport({ model, modelFile, layerInfo, profile }) };
+    };
+    const { changes, time } = diffReports(await side('plain'), await side('graph'));
+    expect(time.aMs).not.toBe(time.bMs);
+    expect(changes).toEqual([]);
+    expect(time).toMatchObject({ attributedMs: 0, isNoise: true });
+    expect(time.noiseMs).toBeCloseTo(time.bMs! - time.aMs!, 9);
+  },
+);

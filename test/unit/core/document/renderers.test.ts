@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Document, facts, list, note, section, table } from '../../../../src/core/document/document.ts';
 import { pagePolicy, pageStyle } from '../../../../src/core/document/internal/pageStyle.ts';
 import { renderHtml, renderMarkdown, renderText } from '../../../../src/core/document/render.ts';
+import { exactRelease, releaseName, shapeRange, shapeText, typeName } from '../../../../src/core/base/text.ts';
 
 const node = { text: 'conv<1>|x', to: { kind: 'nodes', ids: ['7'] } } as const;
 
@@ -150,4 +151,24 @@ conv fp32
     const text = renderText({ title: evil, blocks: [...facts([['x', evil]]), { kind: 'text', text: evil }] });
     expect(text).toBe('a [31m b\nx: a [31m\n  b\na [31m b\n');
   });
+});
+
+it('writes products, types and shapes in one way', () => {
+  expect(releaseName({ product: 'tensorrt-rtx', version: '1.7.1' })).toBe('TensorRT-RTX 1.7.1');
+  expect(releaseName({ product: null, version: null })).toBe('TensorRT');
+  expect(exactRelease({ product: 'tensorrt', version: null })).toBe('TensorRT (unknown version)');
+  expect(['float', 'Half', 'fp16', 'BFloat16', 'float8e4m3fn', 'Int8', 'seq(float)'].map(typeName)).toEqual([
+    'FP32',
+    'FP16',
+    'FP16',
+    'BF16',
+    'FP8',
+    'INT8',
+    'seq(float)',
+  ]);
+  expect(shapeText([])).toBe('scalar');
+  expect(shapeText([1, 'batch', null, -1, 224])).toBe('1×batch×?×?×224');
+  expect(shapeRange({ min: [1, 8], opt: [4, 64], max: [8, 256] })).toBe('1×8 to 8×256, optimum 4×64');
+  expect(shapeRange({ min: [1], opt: [8], max: [8] })).toBe('1 to 8');
+  expect(shapeRange({ min: [1], opt: [1], max: [1] })).toBe('1');
 });

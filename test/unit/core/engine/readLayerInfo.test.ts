@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { captureText, manifest } from '../../../support/fixtures.ts';
+import { readNativeLayer } from '../../../../src/core/formats/tensorrt/readLayerLine.ts';
 
 describe('captures', () => {
   test('every layer info is read without a problem and has the layers of the manifest', () => {
@@ -296,4 +297,19 @@ test('what is nested 10,000 deep, and nothing else, is a problem of its own', ()
   const codes = readLayerInfo(`{"Layers":[${deep.slice(0, 9000)}`).problems.map(({ code }) => code);
   expect(codes).toContain('json-depth');
   expect(codes).not.toContain('json-end');
+});
+
+describe('a native layer of a log', () => {
+  test('has its tensors with types, in either notation', () => {
+    const layer = readNativeLayer('Layer(Myelin): a -> b, Tactic: 0x0, in (Half[1,192:8,14]) -> out[Float(1,3)]', 7);
+    expect(layer).toMatchObject({ name: 'a -> b', type: 'Myelin', tactic: '0x0', line: 7 });
+    expect(layer?.inputs).toMatchObject([{ name: 'in', type: 'Half', dims: [1, 192, 14] }]);
+    expect(layer?.outputs).toMatchObject([{ name: 'out', type: 'Float', dims: [1, 3] }]);
+  });
+
+  test.each([' (Half[', '[Half('])('takes brackets that nobody closes for a name, and goes on: %s', (open) => {
+    const layer = readNativeLayer(`Layer(Myelin): a, Tactic: 0x0, in${open.repeat(3)} -> out (Float[1])`, 1);
+    expect(layer?.inputs).toMatchObject([{ name: `in${open.repeat(3)}`, type: null }]);
+    expect(layer?.outputs).toMatchObject([{ name: 'out', type: 'Float', dims: [1] }]);
+  });
 });
