@@ -96,6 +96,7 @@ function uiRows(most) {
   const from = fileURLToPath(new URL('ui/', import.meta.url));
   const size = (file) => statSync(join(from, file)).size;
   const files = chosen(from, '.test.mjs').toSorted((a, b) => size(b) - size(a));
+  /** @type {{ files: string[], size: number }[]} */
   const rows = Array.from({ length: Math.min(most, files.length) }, () => ({ files: [], size: 0 }));
   for (const file of files) {
     const [row] = rows.toSorted((a, b) => a.size - b.size);

@@ -7,6 +7,7 @@ import type { KeptState } from '../../webview/graph/view/internal/keptState.ts';
 import { postedData } from '../../src/host/workspace/postedData.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
+import { differingShare } from './support/comparePictures.ts';
 import { useViews } from './support/useViews.ts';
 
 const captures = {
@@ -837,6 +838,49 @@ describe('what survives', () => {
     expect(await view.page.locator('.graph-legend select').inputValue()).toBe('time');
     const again = await view.page.evaluate(() => (window as unknown as { kept: { graph: unknown } }).kept.graph);
     expect(again).toEqual({ ...kept, selection: JSON.stringify({ kind: 'none' }) });
+    await view.close();
+  });
+
+  it('moves a picture without drawing its boxes again, and what was moved looks like what was drawn', async () => {
+    const view = await open();
+    await show(view, await data('fusion_zoo'));
+    await view.page.locator('.graph-stage').hover();
+    const move = async (x: number, y: number) => {
+      await view.page.mouse.wheel(x, y);
+      await view.still();
+    };
+    const pixels = () => view.page.locator('.graph-stage canvas').first().screenshot();
+    const boxes = () =>
+      view.page.evaluate(() => {
+        const own = window as unknown as { boxes?: number };
+        const drawn = own.boxes;
+        if (drawn === undefined) {
+          const { prototype } = CanvasRenderingContext2D;
+          const roundRect = Object.getOwnPropertyDescriptor(prototype, 'roundRect')!.value as (
+            ...args: unknown[]
+          ) => void;
+          prototype.roundRect = function count(...args) {
+            own.boxes! += 1;
+            roundRect.apply(this, args);
+          };
+        }
+        own.boxes = 0;
+        return drawn ?? 0;
+      });
+    const drawn = await pixels();
+    await boxes();
+    await move(0, 60);
+    const first = await boxes();
+    for (const [x, y] of [
+      [30, -40],
+      [-30, 20],
+      [0, -40],
+    ] as const)
+      await move(x, y);
+    // Labels and the marks over the picture are still drawn in each frame.
+    expect(await boxes()).toBeLessThan(first);
+    expect(await differingShare(views.browser, 'moved-fusion-zoo', drawn, await pixels())).toBeLessThan(0.002);
+    expect(await view.faults()).toEqual([]);
     await view.close();
   });
 

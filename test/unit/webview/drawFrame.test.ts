@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nestedLayout } from '../../../src/core/picture/layout/nestedLayout.ts';
 import type { Brush } from '../../../webview/graph/draw/brush.ts';
 import { drawFrame, drawOver } from '../../../webview/graph/draw/internal/drawFrame.ts';
+import { LabelPlaces } from '../../../webview/graph/draw/groupLabels.ts';
 import { edgesAt } from '../../../webview/graph/draw/edgeHit.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { manyGroups } from '../../webview/support/manyGroups.ts';
@@ -220,5 +221,40 @@ describe('drawFrame', () => {
       for (let right = 5; right <= width - 5; right += 4)
         for (let down = 5; down <= height - 5; down += 4)
           expect(edgesAt(model.picture!, camera, x + right, y + down), JSON.stringify({ x, y })).toEqual([]);
+  });
+
+  it('moves the names of groups with the picture, where there is still room for them', () => {
+    const data = manyGroups(20);
+    const model = new GraphModel({ ...data, graph: data.graph! }, 'fusion');
+    const { scene, input } = model.request(new Set(['', '/stage.*', '/stage.0']));
+    model.setPicture(scene, nestedLayout(input));
+    const whole = { ...frameOf(model), width: 900, height: 700 };
+    const last = new LabelPlaces();
+    const at = (x: number, y: number) =>
+      drawOver(silent, { ...whole, camera: { k: 1, x, y } }, last).filter(({ target }) => target.kind === 'group');
+    const first = at(300, 60);
+    expect(first.length).toBeGreaterThan(3);
+    let stayed = 0;
+    for (let i = 1; i <= 20; i++) {
+      const labels = at(300, 60 - 10 * i);
+      for (const { x, y, width, height, target } of labels) {
+        const before = first.find((one) => JSON.stringify(one.target) === JSON.stringify(target));
+        if (before !== undefined && before.x === x && before.y - 10 * i === y) stayed += 1;
+        expect(x >= 4 && y >= 4 && x + width <= 896 && y + height <= 696).toBe(true);
+        for (const other of labels)
+          if (other.target !== target)
+            expect(
+              other.x >= x + width ||
+                other.x + other.width <= x ||
+                other.y >= y + height ||
+                other.y + other.height <= y,
+            ).toBe(true);
+      }
+    }
+    // Only names that leave the screen at its upper edge, and what these meet then, are placed anew.
+    expect(stayed).toBeGreaterThan(0.9 * 20 * first.filter(({ y }) => y > 204).length);
+    // At another scale they are where they are for a picture that was never moved.
+    const zoomed = { ...whole, camera: { k: 0.9, x: 300, y: 60 } };
+    expect(drawOver(silent, zoomed, last)).toEqual(drawOver(silent, zoomed));
   });
 });

@@ -29,20 +29,23 @@ export async function differenceFrom(
     await writeFile(keptBrowser, `Chromium ${browser.version()}\n`);
   }
   if (!existsSync(kept(name))) throw new Error(`No picture ${kept(name)}: run once with UPDATE_PICTURES=1.`);
+  const share = await differingShare(browser, name, await readFile(kept(name)), picture);
+  const before = (await readFile(keptBrowser, 'utf8')).trim();
+  return { share, browsers: `The kept picture is of ${before}, this one of Chromium ${browser.version()}.` };
+}
+
+/** The share of pixels in which two pictures differ. If any, writes the second one and one that marks them, as above. */
+export async function differingShare(browser: Browser, name: string, before: Buffer, after: Buffer): Promise<number> {
   const page = await browser.newPage();
-  const { share, marked } = await page.evaluate(compare, {
-    before: (await readFile(kept(name))).toString('base64'),
-    after: picture.toString('base64'),
-    tolerance,
-  });
+  const [one, other] = [before.toString('base64'), after.toString('base64')];
+  const { share, marked } = await page.evaluate(compare, { before: one, after: other, tolerance });
   await page.close();
   if (share > 0) {
     await mkdir(dirname(out(name)), { recursive: true });
-    await writeFile(out(name), picture);
+    await writeFile(out(name), after);
     await writeFile(out(`${name}-difference`), Buffer.from(marked, 'base64'));
   }
-  const before = (await readFile(keptBrowser, 'utf8')).trim();
-  return { share, browsers: `The kept picture is of ${before}, this one of Chromium ${browser.version()}.` };
+  return share;
 }
 
 /** Runs in the browser, which can read pictures. */

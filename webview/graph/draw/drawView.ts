@@ -81,9 +81,13 @@ export class LabelSpace {
   /** How much is there under a box, in CSS pixels squared; labels, which could no longer be read, count four times. */
   covered(box: PlacedBox): number {
     let area = 0;
-    this.#inCells(box, (cell, part) => {
+    this.#inCells(box, (cell, column, row) => {
       // Only what is in this cell, so that a box of several cells counts once.
-      for (const other of cell) area += shared(part, other);
+      const [wide, high] = cellSize;
+      const [x, y] = [Math.max(box.x, column * wide), Math.max(box.y, row * high)];
+      const width = Math.min(box.x + box.width, (column + 1) * wide) - x;
+      const height = Math.min(box.y + box.height, (row + 1) * high) - y;
+      for (const other of cell) area += shared({ x, y, width, height }, other);
       return false;
     });
     for (const label of this.boxes) area += 3 * shared(box, label);
@@ -102,8 +106,8 @@ export class LabelSpace {
     });
   }
 
-  /** Visits the cells that a box is in, each with the box's part in it, until a visit gives true. */
-  #inCells(box: PlacedBox, visit: (cell: PlacedBox[], part: PlacedBox) => boolean): boolean {
+  /** Visits the cells that a box is in until a visit gives true. */
+  #inCells(box: PlacedBox, visit: (cell: PlacedBox[], column: number, row: number) => boolean): boolean {
     const [wide, high] = cellSize;
     const [right, bottom] = [box.x + box.width, box.y + box.height];
     for (let row = Math.floor(box.y / high); row <= Math.floor(bottom / high); row++)
@@ -111,14 +115,7 @@ export class LabelSpace {
         const key = row * 4096 + column;
         let cell = this.#cells.get(key);
         if (cell === undefined) this.#cells.set(key, (cell = []));
-        const [x, y] = [Math.max(box.x, column * wide), Math.max(box.y, row * high)];
-        const part = {
-          x,
-          y,
-          width: Math.min(right, (column + 1) * wide) - x,
-          height: Math.min(bottom, (row + 1) * high) - y,
-        };
-        if (visit(cell, part)) return true;
+        if (visit(cell, column, row)) return true;
       }
     return false;
   }

@@ -39,19 +39,53 @@ interface Label {
   wanted: boolean;
 }
 
+/** Where the last frame had its labels, by group: at the same scale they move with the picture and don't hop about. */
+export class LabelPlaces {
+  #picture: Frame['picture'] | null = null;
+  #camera: Frame['camera'] = { k: 0, x: 0, y: 0 };
+  #places: ReadonlyMap<number, Placed> = new Map();
+
+  /** A group's label, moved with the picture; null where it is no longer free. Boxes, lines and boundaries moved likewise. */
+  moved({ picture, camera, width, height }: Frame, labels: LabelSpace, group: number): Placed | null {
+    const last = this.#places.get(group);
+    if (last === undefined || picture !== this.#picture || camera.k !== this.#camera.k) return null;
+    const [dx, dy] = [camera.x - this.#camera.x, camera.y - this.#camera.y];
+    const by = (box: PlacedBox) => ({ ...box, x: box.x + dx, y: box.y + dy });
+    const [box, line] = [by(last.box), last.line.map(by)];
+    if (!isInside(box, { width, height }) || labels.hits(grown(box, 2))) return null;
+    return line.some((one) => labels.hits(one)) ? null : { label: last.label, box, line };
+  }
+
+  keep({ picture, camera }: Frame, places: ReadonlyMap<number, Placed>): void {
+    this.#picture = picture;
+    this.#camera = camera;
+    this.#places = places;
+  }
+}
+
 /**
  * Names of the selected group, of the one under the pointer and of the largest, next to them or at the end of a line.
  * They cover edges and the lines around modules only where there is no other room, and no boxes: where there is only
  * room on those, a group has no label unless it is selected or under the pointer.
  */
-export function drawGroupLabels(brush: Brush, frame: Frame, labels: LabelSpace, isOnLine: IsOnLine): void {
+export function drawGroupLabels(
+  brush: Brush,
+  frame: Frame,
+  labels: LabelSpace,
+  isOnLine: IsOnLine,
+  last: LabelPlaces,
+): void {
+  const places = new Map<number, Placed>();
   for (const label of labelsOf(frame)) {
-    const placed = placeOf(frame, labels, isOnLine, label);
+    const moved = label.wanted ? null : last.moved(frame, labels, label.group);
+    const placed = moved ?? placeOf(frame, labels, isOnLine, label);
     if (placed === null) continue;
+    if (!label.wanted) places.set(label.group, placed);
     labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
     for (const line of placed.line) labels.block(line);
     drawLabel(brush, frame, placed, label.group);
   }
+  last.keep(frame, places);
 }
 
 function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Label): Placed | null {
@@ -175,7 +209,7 @@ function largestVisible(
   return best;
 }
 
-const isInside = ({ x, y, width, height }: PlacedBox, frame: Frame): boolean =>
+const isInside = ({ x, y, width, height }: PlacedBox, frame: Pick<Frame, 'width' | 'height'>): boolean =>
   x >= 4 && x + width <= frame.width - 4 && y >= 4 && y + height <= frame.height - 4;
 
 const grown = ({ x, y, width, height }: PlacedBox, by: number): PlacedBox => ({

@@ -1,6 +1,7 @@
 import { CanvasBrush } from './brush.ts';
 import { drawGround, drawOver, isHeavy } from './internal/drawFrame.ts';
 import type { Frame, LabelBox } from './drawView.ts';
+import { LabelPlaces } from './groupLabels.ts';
 import type { GraphParts } from '../panels/graphParts.ts';
 import { TileLayer } from './internal/tileLayer.ts';
 
@@ -13,10 +14,11 @@ export class Painter {
   readonly #frameOf: () => Frame | null;
   readonly #settled: (frame: Frame) => void;
   readonly #tiles = new TileLayer();
+  readonly #labelPlaces = new LabelPlaces();
   #pending = 0;
-  #scale = 0;
   #scaled = 0;
-  #group = -1;
+  /** What the last frame showed, and whether with tiles. */
+  #last = { stamp: {}, group: -1, camera: { k: 0, x: 0, y: 0 }, tiled: false };
   #still: ReturnType<typeof setTimeout> | undefined;
   /** Another object whenever the picture looks different other than by its place. */
   #stamp = {};
@@ -59,9 +61,9 @@ export class Painter {
     context.fillStyle = frame.palette.theme.background;
     context.fillRect(0, 0, frame.width, frame.height);
     const heavy = isHeavy(frame);
-    if (heavy) this.#drawTiles(context, frame, ratio);
+    if (this.#isTiled(frame, heavy)) this.#drawTiles(context, frame, ratio, heavy);
     else drawGround(new CanvasBrush(context, this.family), frame);
-    this.labels = drawOver(new CanvasBrush(context, this.family), frame);
+    this.labels = drawOver(new CanvasBrush(context, this.family), frame, this.#labelPlaces);
     minimap.draw(frame, this.#stamp, heavy);
     clearTimeout(this.#still);
     this.#still = setTimeout(() => {
@@ -70,16 +72,22 @@ export class Painter {
     }, 120);
   }
 
-  #drawTiles(context: CanvasRenderingContext2D, frame: Frame, ratio: number): void {
-    const now = performance.now();
-    const { k } = frame.camera;
-    if (k !== this.#scale) this.#scaled = now;
-    this.#scale = k;
-    if (frame.group !== this.#group) this.#stamp = {};
-    this.#group = frame.group;
-    const zooming = now - this.#scaled < zoomPause;
-    if (zooming) this.#parts.minimap.drawUnder(context, frame.camera);
-    const done = this.#tiles.draw(context, frame, ratio, this.#stamp, zooming, (inner, camera, size) => {
+  /** What is much, and what has been moved, is drawn with tiles: moving them is cheaper than drawing it again. */
+  #isTiled({ camera, group }: Frame, heavy: boolean): boolean {
+    const last = this.#last;
+    if (group !== last.group) this.#stamp = {};
+    if (camera.k !== last.camera.k) this.#scaled = performance.now();
+    const same = this.#stamp === last.stamp && camera.k === last.camera.k;
+    const moved = camera.x !== last.camera.x || camera.y !== last.camera.y;
+    const tiled = heavy || (same && (moved || last.tiled));
+    this.#last = { stamp: this.#stamp, group, camera, tiled };
+    return tiled;
+  }
+
+  #drawTiles(context: CanvasRenderingContext2D, frame: Frame, ratio: number, heavy: boolean): void {
+    const zooming = performance.now() - this.#scaled < zoomPause;
+    if (heavy && zooming) this.#parts.minimap.drawUnder(context, frame.camera);
+    const done = this.#tiles.draw(context, frame, ratio, this.#stamp, { heavy, zooming }, (inner, camera, size) => {
       inner.fillStyle = frame.palette.theme.background;
       inner.fillRect(0, 0, size, size);
       drawGround(new CanvasBrush(inner, this.family), { ...frame, camera, width: size, height: size });

@@ -30,7 +30,7 @@ export function makePalette(theme: Theme): Palette {
   const warm = scaleSequential((t: number) =>
     text(mix(low, theme.dark ? mix(high, foreground, 0.25) : mix(high, foreground, 0.3), t)),
   ).domain([0, paints.timeSteps - 1]);
-  const strong = (paint: number): string => {
+  const outline = (paint: number): string => {
     const hues = theme.categorical.length;
     if (paint < hues) return theme.categorical[paint]!;
     if (paint < 2 * hues) return text(mix(parse(theme.categorical[paint - hues]!), foreground, 0.4));
@@ -39,14 +39,14 @@ export function makePalette(theme: Theme): Palette {
     if (paint === paints.gray) return theme.gray;
     return paint === paints.off ? theme.border : theme.strong;
   };
-  const softs = new Map<string, string>();
+  const strongs: string[] = [];
+  const strong = (paint: number): string => (strongs[paint] ??= outline(paint));
+  const softs = new Map<number, string>();
   const softer = (paint: number, share: number): string => {
-    const key = `${paint}/${share}`;
+    // Shares are below 1.
+    const key = paint + share;
     let color = softs.get(key);
-    if (color === undefined) {
-      color = text(mix(background, parse(strong(paint)), share));
-      softs.set(key, color);
-    }
+    if (color === undefined) softs.set(key, (color = text(mix(background, parse(strong(paint)), share))));
     return color;
   };
   const card = text(mix(background, foreground, theme.contrast ? 0 : 0.05));

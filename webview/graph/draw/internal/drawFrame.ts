@@ -2,7 +2,7 @@ import { hasError } from '../../view/faultyPoints.ts';
 import type { Brush } from '../brush.ts';
 import { drawItems, drawMarks, drawModuleLabels, drawModules, forVisible } from '../drawItems.ts';
 import { type Frame, type LabelBox, LabelSpace, onScreen } from '../drawView.ts';
-import { drawGroupLabels } from '../groupLabels.ts';
+import { drawGroupLabels, LabelPlaces } from '../groupLabels.ts';
 import { drawEdgeLabels, drawEdges, drawLitEdges, drawPortals } from './drawEdges.ts';
 import { drawRegions, drawVeil } from './drawRegions.ts';
 import { lineFinder } from './lineFinder.ts';
@@ -50,8 +50,11 @@ export function drawGround(brush: Brush, frame: Frame): void {
   drawItems(brush, frame);
 }
 
-/** The layer above it: marks, and labels, which avoid boxes and each other. Returns the labels that can be clicked. */
-export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
+/**
+ * The layer above it: marks, and labels, which avoid boxes and each other. Returns the labels that can be clicked.
+ * @param last where labels are in the last of several frames
+ */
+export function drawOver(brush: Brush, frame: Frame, last = new LabelPlaces()): LabelBox[] {
   const labels = new LabelSpace();
   drawVeil(brush, frame);
   drawLitEdges(brush, frame);
@@ -72,7 +75,7 @@ export function drawOver(brush: Brush, frame: Frame): LabelBox[] {
   }
   const isOnLine = lineFinder(frame);
   drawModuleLabels(brush, frame, labels, isOnLine);
-  drawGroupLabels(brush, frame, labels, isOnLine);
+  drawGroupLabels(brush, frame, labels, isOnLine, last);
   drawPortals(brush, frame, labels, isOnLine);
   drawEdgeLabels(brush, frame, labels);
   return labels.boxes;

@@ -10,6 +10,9 @@ const budget = 7;
 
 interface Level {
   k: number;
+  /** Where the first tile is from the graph's corner, less than a pixel: a move by whole pixels changes no letter. */
+  x: number;
+  y: number;
   tiles: Map<string, HTMLCanvasElement>;
 }
 
@@ -26,15 +29,16 @@ export class TileLayer {
 
   /**
    * Draws what there is, and makes what is missing as far as time allows; false: more is to be made in the next frame.
-   * `paint` draws the graph as a camera sees it. `stamp`: the same one means that the same is drawn. `zooming`: the
-   * scale is about to change again, so that only tiles that are made quickly are worth it; what is missing stays as it was.
+   * `paint` draws the graph as a camera sees it. `stamp`: the same one means that the same is drawn. `heavy`: it
+   * takes several frames. `zooming`: the scale is about to change again, so that of that only tiles that are made quickly
+   * are worth it; what is missing stays as it was.
    */
   draw(
     context: CanvasRenderingContext2D,
     frame: Frame,
     ratio: number,
     stamp: unknown,
-    zooming: boolean,
+    { heavy, zooming }: { heavy: boolean; zooming: boolean },
     paint: (context: CanvasRenderingContext2D, camera: Camera, size: number) => void,
   ): boolean {
     const { camera, width, height } = frame;
@@ -42,13 +46,13 @@ export class TileLayer {
       this.#stamp = stamp;
       this.#level = this.#before = null;
     }
-    const level = this.#levelFor(camera.k, zooming);
-    const shown = side * (camera.k / level.k);
+    const level = this.#levelFor(camera, heavy && zooming);
+    const { shown, left: x, top: y } = placeOf(level, camera);
     const missing: [column: number, row: number][] = [];
     const span = (offset: number, size: number) =>
       [Math.floor(-offset / shown), Math.floor((size - offset) / shown)] as const;
-    const [left, right] = span(camera.x, width);
-    const [top, bottom] = span(camera.y, height);
+    const [left, right] = span(x, width);
+    const [top, bottom] = span(y, height);
     for (let row = top; row <= bottom; row++) {
       for (let column = left; column <= right; column++) {
         if (!level.tiles.has(`${column}/${row}`)) missing.push([column, row]);
@@ -63,14 +67,14 @@ export class TileLayer {
     let made = 0;
     for (const [column, row] of missing) {
       const now = performance.now();
-      if ((made > 0 && now - start > budget) || (zooming && this.#cost > budget)) break;
+      if (heavy && ((made > 0 && now - start > budget) || (zooming && this.#cost > budget))) break;
       const key = `${column}/${row}`;
       const tile = document.createElement('canvas');
       tile.width = tile.height = Math.ceil(side * ratio);
       const inner = tile.getContext('2d', { alpha: false });
       if (inner === null) return true;
       inner.setTransform(ratio, 0, 0, ratio, 0, 0);
-      paint(inner, { k: level.k, x: -column * side, y: -row * side }, side);
+      paint(inner, { k: level.k, x: level.x - column * side, y: level.y - row * side }, side);
       this.#cost = performance.now() - now;
       level.tiles.set(key, tile);
       put(context, level, camera, width, height, key);
@@ -85,17 +89,23 @@ export class TileLayer {
   }
 
   /** While the scale changes, the level at hand serves as long as it is not stretched too far. */
-  #levelFor(k: number, zooming: boolean): Level {
+  #levelFor({ k, x, y }: Camera, zooming: boolean): Level {
     const level = this.#level;
     if (level !== null && (level.k === k || (zooming && (this.#cost > budget || isNear(k, level.k))))) return level;
     if (level !== null && level.tiles.size > 0) this.#before = level;
-    this.#level = { k, tiles: new Map() };
+    this.#level = { k, x: x - Math.floor(x), y: y - Math.floor(y), tiles: new Map() };
     return this.#level;
   }
 }
 
 /** Whether tiles of one scale still look like something at another. */
 const isNear = (a: number, b: number): boolean => a / b < 2.5 && b / a < 2.5;
+
+/** Where a camera sees the corner of a level's first tile, and how large each is. */
+function placeOf({ k, x, y }: Level, camera: Camera): { shown: number; left: number; top: number } {
+  const stretch = camera.k / k;
+  return { shown: side * stretch, left: camera.x - x * stretch, top: camera.y - y * stretch };
+}
 
 /** Puts a level's tiles where the camera sees them; with `only`, that one. */
 function put(
@@ -106,14 +116,14 @@ function put(
   height: number,
   only: string | null,
 ): void {
-  const shown = side * (camera.k / level.k);
+  const { shown, left, top } = placeOf(level, camera);
   const exact = level.k === camera.k;
   // What is stretched is seen for a moment only.
   context.imageSmoothingEnabled = exact;
   for (const [key, tile] of only === null ? level.tiles : [[only, level.tiles.get(only)!] as const]) {
     const [column, row] = key.split('/').map(Number) as [number, number];
-    const x = column * shown + camera.x;
-    const y = row * shown + camera.y;
+    const x = column * shown + left;
+    const y = row * shown + top;
     if (x > width || y > height || x + shown < 0 || y + shown < 0) continue;
     // Whole pixels keep letters sharp; stretched tiles overlap a little, so that no seams show.
     if (exact) context.drawImage(tile, Math.round(x), Math.round(y), side, side);
