@@ -58,6 +58,7 @@ export default defineConfig({
         testTimeout: 120_000,
         setupFiles,
         globalSetup: 'test/support/buildCli.ts',
+        isolate: false,
         include: ['test/unit/**/*.long.test.ts'],
       }),
       project('rules', { testTimeout: 60_000 }),

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,17 @@ import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
-const start = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = temporaryFolder();
+/** A copy of what it builds: other test files run the command line in `dist` of this checkout meanwhile. */
+const checkout = join(folder, 'checkout');
+const start = join(checkout, 'scripts/start.mjs');
 
 beforeAll(async () => {
+  mkdirSync(checkout);
+  for (const name of ['src', 'webview', 'scripts', 'examples', 'esbuild.mjs', 'package.json', 'package-lock.json'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
+  for (const name of ['node_modules', 'test']) symlinkSync(join(root, name), join(checkout, name));
   await rtxForTests();
 });
 
@@ -51,7 +58,12 @@ test('where the wheels cannot be had it shows the recorded build and says so', (
   expect(stderr).toContain('Could not install the wheels');
   expect(stderr).toContain('RECORDED');
   expect(stdout).toContain('Of 636 nodes, 453 are in the ForeignNode');
-  expect(run(['sub/my.onnx', '--no-serve'], env).status).toBe(2);
+  // Without Python it fails as well, and at once.
+  const without = { ...env, PATH: join(folder, 'empty') };
+  expect(run(['sub/my.onnx', '--no-serve'], without)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('This model cannot be built without TensorRT-RTX.') as string,
+  });
 });
 
 describe('the example, built for real and served', () => {

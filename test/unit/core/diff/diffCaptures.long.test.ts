@@ -12,12 +12,15 @@ beforeAll(async () => {
   }
 });
 
+/** Both ways, a third of the captures of the same model: many differ in an option of the build only. */
 const pairs = () =>
-  sides.flatMap((a) =>
-    sides.filter((b) => metaOf(a.source).model === metaOf(b.source).model).map((b) => [a, b] as const),
+  sides.flatMap((a, i) =>
+    sides
+      .filter((b, j) => (i + j) % 3 === 0 && metaOf(a.source).model === metaOf(b.source).model)
+      .map((b) => [a, b] as const),
   );
 
-/** By both captures: each of over a thousand comparisons is made once for all tests. */
+/** By both captures: each of hundreds of comparisons is made once for all tests. */
 const compared = new Map<string, Pick<BuildDiff, 'totals' | 'time'>>();
 function compare(a: DiffInput, b: DiffInput): Pick<BuildDiff, 'totals' | 'time'> {
   const key = `${a.source} ${b.source}`;

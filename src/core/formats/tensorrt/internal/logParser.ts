@@ -55,15 +55,20 @@ function onProducer(state: LogState, cursor: LogCursor, at: number): void {
 
 /** `NAME [OP]`: a name may hold brackets, an operator may not. */
 function splitNode(state: LogState, cursor: LogCursor, at: number): { name: string; op: string } {
-  const text = cursor.text.slice(at, cursor.to).trimEnd();
-  const open = text.lastIndexOf(' [');
-  if (open < 0 || !text.endsWith(']')) return { name: kept(state, cursor, at), op: '' };
-  return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, at + text.length - 1) };
+  const { text } = cursor;
+  let end = cursor.to;
+  while (end > at && text.charCodeAt(end - 1) <= 0x20) end--;
+  const open = text.lastIndexOf(' [', end - 2);
+  if (open < at || text.charCodeAt(end - 1) !== 0x5d) return { name: kept(state, cursor, at), op: '' };
+  return { name: kept(state, cursor, at, open), op: kept(state, cursor, open + 2, end - 1) };
 }
 
 function onStaticCheck(state: LogState): void {
   state.section = 'parse';
 }
+
+/** A list grows by a new one: see `appended`. */
+const NONE: string[] = [];
 
 function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   if (state.restartNodes) {
@@ -79,7 +84,7 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
   const { name, op } = splitNode(state, cursor, at);
   if (name.includes('\n')) state.broken.add(name);
-  const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
+  const node: ParsedNode = { name, op, line: cursor.line, layers: NONE, helpers: NONE };
   state.log.parsedNodes.push(node);
   state.nodesByName?.set(name, node);
   state.node = node;
@@ -89,12 +94,12 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 /** `NAME [OP] inputs: [a -> (2, 4)[FLOAT]], `: kept of the node that is being parsed, for the error that may follow. */
-export function onNodeInputs(state: LogState, cursor: LogCursor): void {
+export function readNodeInputs(state: LogState, text: string, from: number, to: number): void {
   if (state.node === null) return;
   const { name, op } = state.node;
-  const at = cursor.from + name.length + op.length + 3;
-  if (!cursor.text.startsWith(' inputs: ', at) || !cursor.text.startsWith(name, cursor.from)) return;
-  state.nodeInputs = cursor.text.slice(at + 9, cursor.to);
+  const at = from + name.length + op.length + 3;
+  if (!text.startsWith(' inputs: ', at) || !text.startsWith(name, from)) return;
+  state.nodeInputs = text.slice(at + 9, to);
   if ((op === 'Shape' || op === 'Size') && /\(-1[,)]|, -1[,)]/.test(state.nodeInputs)) state.node.ofOpenShape = true;
 }
 
