@@ -8,7 +8,7 @@ import { emptyCursor, type LogCursor, type LogSeverity } from './internal/logCur
 import { closeList, finishLists, onListLine, onProfileLine, openList, resumeList } from './internal/logEngine.ts';
 import { addMessage, keepStray, onMessage, onMessageContinued } from './internal/logMessages.ts';
 import { onForeignNodeContinued, onFusion, onGraphNode } from './internal/logOptimizer.ts';
-import { readNodeInputs } from './internal/logParser.ts';
+import { keepNodeNames, readNodeInputs } from './internal/logParser.ts';
 import { phraseAt } from './internal/logPhrases.ts';
 import { droppedOf, type LogState, newLogState } from './internal/logState.ts';
 import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
@@ -134,6 +134,7 @@ export class BuildLogReader {
       this.#line(chunk, from, end);
       from = end + 1;
     }
+    keepNodeNames(this.#state);
     if (from < chunk.length) this.#hold(chunk.slice(from));
   }
 
