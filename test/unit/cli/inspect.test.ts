@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { inspect } from '../../../src/cli/inspect/inspect.ts';
 import { standInEngine } from '../../support/standInTensorrt.ts';
-import { fixturePath } from '../../support/fixtures.ts';
+import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { runCommand } from './runCommand.ts';
+import { check } from '../../../src/cli/inspect/check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'inspect-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,4 +34,36 @@ it('says first whether it can be loaded, and of other files what they are', asyn
   expect(await first(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz'))).toBe(
     'log.txt.gz: Log of TensorRT 10.6.0 by trtexec: passed, 7,205 lines',
   );
+});
+
+const run = (...args: string[]) => runCommand(check, '--no-parser', ...args);
+
+it('accepts a model that builds, with exit status 0', async () => {
+  const { out, code } = await run(modelPath('vit_tiny'), '--tensorrt', '10.6');
+  expect(out).toMatch(/^TensorRT 10\.6 will accept this model as far as is known/);
+  expect(code).toBe(0);
+});
+
+it('names the nodes that a version refuses, with exit status 1', async () => {
+  const { out, code } = await run(modelPath('unsupported_op'));
+  expect(out).toMatch(/^error unsupported-op: .*MyCustomOp.*\n {2}nodes: \/custom\/MyCustomOp \(MyCustomOp\)/);
+  expect(out).toMatch(/TensorRT-RTX will reject this model\.\n$/);
+  expect(code).toBe(1);
+});
+
+it('checks the GPU and gives JSON', async () => {
+  const { out, code } = await run(modelPath('vit_tiny'), '--tensorrt', '10.6', '--gpu', 'sm_61', '--json');
+  expect(JSON.parse(out)).toMatchObject({
+    accepted: false,
+    target: { product: 'tensorrt', version: '10.6', capability: '6.1' },
+    findings: [{ severity: 'error', code: 'gpu-unsupported' }],
+    parser: null,
+  });
+  expect(code).toBe(1);
+});
+
+it('rejects what is not a compute capability, a version or a model', async () => {
+  await expect(run(modelPath('vit_tiny'), '--gpu', 'fast')).rejects.toThrow(/compute capability/);
+  await expect(run(modelPath('vit_tiny'), '--tensorrt', 'new')).rejects.toThrow(/not a version/);
+  await expect(run('nowhere.onnx')).rejects.toThrow(/no such file/);
 });

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, it, test } from 'vitest';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { bytesOf, type ByteSource } from '../../../../src/core/base/problem.ts';
-import { modelPath } from '../../../support/fixtures.ts';
+import { modelPath, fixturePath } from '../../../support/fixtures.ts';
 import { type Bytes, concat, float, int, len, model, node, packed, varint } from '../../../support/wire.ts';
+import { expectAgreement } from '../../../support/independentDecoder.ts';
 
 const relu = node('Relu', ['x'], ['y'], len(3, 'relu'));
 const output = len(12, len(1, 'y'));
@@ -86,4 +87,27 @@ it('gives the source only memory that holds nothing more to be read', async () =
   };
   expect(await readModel(source)).toEqual(await readModel(bytesOf(bytes)));
   expect(reused).toBeGreaterThan(20);
+});
+
+test.each(readdirSync(fixturePath('models')).filter((name) => name.endsWith('.onnx')))(
+  'the reader and onnx-proto agree on %s',
+  (name) => expectAgreement(fixturePath(`models/${name}`)),
+);
+
+test('as many nodes as the models were made with', async () => {
+  const expected = JSON.parse(readFileSync(fixturePath('models/models.json'), 'utf8')) as Record<
+    string,
+    { nodes: number; nodes_with_subgraphs: number; ops: Record<string, number> }
+  >;
+  const found = await Promise.all(
+    Object.keys(expected).map(async (name) => {
+      const { value } = await readModel(bytesOf(readFileSync(fixturePath(`models/${name}.onnx`))));
+      return [name, { nodes: value!.graph.nodes.length, nodes_with_subgraphs: value!.nodes.length }];
+    }),
+  );
+  const counts = Object.entries(expected).map(([name, { nodes, nodes_with_subgraphs }]) => [
+    name,
+    { nodes, nodes_with_subgraphs },
+  ]);
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(counts));
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
-import { graphOf } from './graphBuilder.ts';
+import { indexGraph, TensorIndex } from '../../../../src/core/picture/graph/graphIndex.ts';
+import { graphOf, layer, reportOf } from './graphBuilder.ts';
+import type { ReportTensor } from '../../../../src/core/fusion/fusionReport.ts';
+import { readFileSync } from 'node:fs';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
+import { toGraphData } from '../../../../src/core/picture/graph/viewData.ts';
+import { typedGraph } from '../../../../src/core/picture/page/selectionText.ts';
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { modelPath } from '../../../support/fixtures.ts';
+import { int, len, model, node } from '../../../support/wire.ts';
 
 describe('indexGraph', () => {
   it('numbers nodes, inputs and outputs, and the edges between them', () => {
@@ -39,5 +47,112 @@ describe('indexGraph', () => {
     expect(graph.branch[2]).toBe('body');
     const readers = [...graph.from].map((from, e) => [from, graph.to[e]]).filter(([, to]) => to === 4);
     expect(readers).toEqual([[3, 4]]);
+  });
+});
+
+const data = graphOf('a = Conv(x)\nb = Relu(a)\nc = Add(a, a)', ['x'], ['c']);
+data.tensors.push({ name: 'b', type: 'float16', shape: ['N', 3], initializer: false });
+const graph = indexGraph(data);
+const half = { name: 'a', dims: [1, 8], type: 'Half', format: null };
+const said = (name: string, producer: string | null, more: Partial<ReportTensor> = {}): ReportTensor => ({
+  name,
+  producer,
+  consumers: [],
+  type: null,
+  shape: null,
+  layers: [],
+  ...more,
+});
+const report = {
+  ...reportOf(graph.data, [layer(0, ['0'], { outputs: [half] }), layer(1, ['1', '2'])]),
+  tensors: [
+    said('x', null, { type: 'float', shape: [1] }),
+    // A subgraph's input of the same name.
+    said('x', null, { type: 'bool' }),
+    said('a', '0', { type: 'float', shape: [1, 8], layers: [0] }),
+    said('b', '1', { layers: [1] }),
+  ],
+};
+
+describe('TensorIndex', () => {
+  it('finds type, shape and the layer that writes a tensor by its name and producer', () => {
+    const index = new TensorIndex(graph, report);
+    expect(index.facts({ producer: 0, name: 'a' })).toEqual({
+      type: 'float',
+      shape: [1, 8],
+      writers: [0],
+      engine: half,
+    });
+    expect(index.facts({ producer: 3, name: 'x' })).toMatchObject({ type: 'float', shape: [1] });
+    // What the report does not know, the model may declare; its layer does not name it.
+    expect(index.facts({ producer: 1, name: 'b' })).toEqual({
+      type: 'float16',
+      shape: ['N', 3],
+      writers: [1],
+      engine: null,
+    });
+    expect(index.facts({ producer: 2, name: 'a' })).toEqual({ type: null, shape: null, writers: [], engine: null });
+  });
+
+  it('counts a reader once, and graph outputs too', () => {
+    const index = new TensorIndex(graph, null);
+    expect(index.consumers({ producer: 0, name: 'a' })).toEqual([1, 2]);
+    expect(index.consumers({ producer: 2, name: 'c' })).toEqual([4]);
+    expect(index.consumers({ producer: 1, name: 'b' })).toEqual([]);
+    expect(index.facts({ producer: 1, name: 'b' })).toEqual({
+      type: 'float16',
+      shape: ['N', 3],
+      writers: [],
+      engine: null,
+    });
+  });
+});
+
+const value = (field: number, name: string, type: number, ...shape: number[]) =>
+  len(field, len(1, name), len(2, len(1, int(1, type), len(2, ...shape.map((size) => len(1, int(1, size)))))));
+const [float, bool] = [1, 9];
+
+async function typed(bytes: Uint8Array) {
+  const { value: read } = await readModel(bytesOf(bytes));
+  return typedGraph(toGraphData(read!), read!);
+}
+
+/** Both branches call their result `r`; they make different types of it. */
+const branches = () => {
+  const branch = (attribute: string, op: string) =>
+    len(5, len(1, attribute), len(6, node(op, ['x'], ['r']), len(12, len(1, 'r'))), int(20, 5));
+  return model(
+    node('If', ['c'], ['y'], branch('then_branch', 'Relu'), branch('else_branch', 'IsNaN')),
+    value(11, 'x', float, 2, 3),
+    value(11, 'c', bool),
+    len(12, len(1, 'y')),
+  );
+};
+
+describe('typedGraph', () => {
+  it('knows types and shapes that the file does not declare', async () => {
+    const graph = await typed(readFileSync(modelPath('resnet18')));
+    const index = new TensorIndex(indexGraph(graph), null);
+    const unknown = graph.nodes.flatMap(({ outputs }, producer) =>
+      outputs.filter((name) => name !== '' && index.facts({ producer, name }).shape === null),
+    );
+    expect(unknown).toEqual([]);
+    const first = graph.nodes.findIndex(({ op }) => op === 'Conv');
+    expect(index.facts({ producer: first, name: graph.nodes[first]!.outputs[0]! })).toMatchObject({
+      type: 'float',
+      shape: [1, 64, 112, 112],
+    });
+  });
+
+  it('tells tensors of the same name in different subgraphs apart', async () => {
+    const graph = await typed(branches());
+    const index = new TensorIndex(indexGraph(graph), null);
+    const types = graph.nodes.flatMap(({ op }, producer) =>
+      op === 'Relu' || op === 'IsNaN' ? [[op, index.facts({ producer, name: 'r' })]] : [],
+    );
+    expect(types).toEqual([
+      ['Relu', expect.objectContaining({ type: 'float', shape: [2, 3] })],
+      ['IsNaN', expect.objectContaining({ type: 'bool', shape: [2, 3] })],
+    ]);
   });
 });
