@@ -1,7 +1,7 @@
 // Files of engines in the installed package: layer info without its model, the editor of engines, what TensorRT (a
 // stand-in) says of them, the pages of caches.
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -237,4 +237,18 @@ test('calibration and timing caches open as pages', async () => {
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
   await w.shot('engine-7-timing');
+  // Two that are selected become one.
+  const other = `0x${'2b'.repeat(16)}`;
+  writeFileSync(join(folder, 'other.cache'), standInTimingCache({ [other]: [0xdef, 0.5] }));
+  await w.row('other.cache').click();
+  await w.row('timing.cache').click({ modifiers: ['ControlOrMeta'] });
+  await w.pickInMenu('timing.cache', 'Merge Timing Caches');
+  await w
+    .box('Merge Timing Caches')
+    .getByRole('button', { name: /^(?:OK|Write Here)$/ })
+    .click();
+  await w.toast(/Wrote \w+\.merged\.cache, /).waitFor();
+  await w.shot('engine-13-merged');
+  const [merged] = readdirSync(folder).filter((name) => name.endsWith('.merged.cache'));
+  for (const one of [key, other]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
 });
