@@ -66,7 +66,7 @@ export default defineConfig({
       project('driver', { testTimeout: 120_000, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles, isolate: false }),
       project('release', { testTimeout: 600_000 }),
-      project('real', { testTimeout: 300_000 }),
+      project('real', { testTimeout: 300_000, isolate: false }),
     ],
   },
 });

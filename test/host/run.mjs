@@ -74,21 +74,44 @@ async function runHost() {
 }
 
 async function runUi() {
-  // The longest first: begun last, it would run alone at the end.
-  const files = chosen('test/host/ui', '.test.mjs')
-    .map((file) => `test/host/ui/${file}`)
-    .toSorted((a, b) => statSync(b).size - statSync(a).size);
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
-  // Two windows at a time: each waits often, for a timer or for another process, while the other one goes on.
-  const args = ['--test', '--test-concurrency=2', ...reporters.flatMap((r, i) => [r, to[i]]), ...files];
+  const rows = uiRows(2);
+  const args = ['--test', `--test-concurrency=${rows.length}`, ...reporters.flatMap((r, i) => [r, to[i]]), ...rows];
   const env = { EXTENSIONS: extensions, PACKAGES: keptPackages() };
   const status = await runAside(node, args, env);
   const tap = existsSync(results) ? readFileSync(results, 'utf8') : '';
   const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(tap)?.[1] ?? 0);
   const bad = count('fail') + count('cancelled') + count('skipped') + count('todo');
   return { passed: count('pass'), failed: Math.max(bad, status === 0 ? 0 : 1) };
+}
+
+/**
+ * Modules that run the files of `test/host/ui` one after the other, on one server and in one browser. They run at the same
+ * time: each waits often, for a timer or for another process, while the others go on. Each file goes to the row that has
+ * the least, the longest files first.
+ */
+function uiRows(most) {
+  const from = fileURLToPath(new URL('ui/', import.meta.url));
+  const size = (file) => statSync(join(from, file)).size;
+  const files = chosen(from, '.test.mjs').toSorted((a, b) => size(b) - size(a));
+  /** @type {{ files: string[], size: number }[]} */
+  const rows = Array.from({ length: Math.min(most, files.length) }, () => ({ files: [], size: 0 }));
+  for (const file of files) {
+    const [row] = rows.toSorted((a, b) => a.size - b.size);
+    row.files.push(file);
+    row.size += size(file);
+  }
+  return rows.map((row, index) => {
+    const path = join(folder, `row${index}.mjs`);
+    const lines = row.files.map(
+      (file) => `suite('${file}', async () => void (await import('${pathToFileURL(from)}${file}')));`,
+    );
+    const shared = `import { stop } from '${pathToFileURL(join(from, 'windows.mjs'))}';`;
+    writeFileSync(path, [`import { after, suite } from 'node:test';`, shared, 'after(stop);', ...lines].join('\n'));
+    return path;
+  });
 }
 
 /** The user's own cache, with the packages that the tests need installed in it. */

@@ -199,23 +199,24 @@ describe('a cancel half-way', () => {
   test('leaves no engine, no temporary file and no process', async () => {
     const abort = new AbortController();
     const engine = file('cancelled.engine');
-    let asked = 0;
+    let asked = false;
     const { folder: made, manifest } = await build(
       modelPath('vit_tiny'),
       { engine },
       {
         progress: ({ phase }) => {
-          if (phase !== 'Optimizing graph' || asked > 0) return;
-          asked = Date.now();
+          if (phase !== 'Optimizing graph' || asked) return;
+          asked = true;
           abort.abort();
         },
       },
       abort.signal,
     );
-    expect(Date.now() - asked).toBeLessThan(4000);
     expect(manifest).toMatchObject({ result: 'cancelled', files: { engine: null } });
     expect(readdirSync(made).sort()).toEqual(['build.log', 'manifest.json']);
     expect(existsSync(engine)).toBe(false);
+    // TensorRT did not go on to the end.
+    expect(readFileSync(join(made, 'build.log'), 'utf8')).not.toContain('Engine generation completed');
     expect(runningWith(made)).toEqual([]);
   });
 
@@ -243,7 +244,7 @@ describe('a cancel half-way', () => {
     });
     const [made] = readdirSync(parent);
     await expect.poll(() => runningWith(join(parent, made!))).toEqual([]);
-    expect(readdirSync(join(parent, made!)).sort()).toEqual(['build.log', 'manifest.json']);
+    await expect.poll(() => readdirSync(join(parent, made!)).sort()).toEqual(['build.log', 'manifest.json']);
     const [listed] = await listBuilds('any', { folder: parent });
     expect(listed!.manifest).toMatchObject({
       result: 'cancelled',

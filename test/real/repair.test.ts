@@ -11,18 +11,22 @@ import { RepairSubject } from '../../src/core/repair/subject.ts';
 import { repairDocument, type RepairResult, repairText } from '../../src/core/repair/repairResult.ts';
 import { renderHtml } from '../../src/core/document/render.ts';
 import { bytesOf } from '../../src/core/base/problem.ts';
+import { forkedScripts } from '../support/forkedScripts.ts';
 import { type PythonTools, pythonForTests, type RepairCase } from '../support/python.ts';
-import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
+import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();
 let runtime: Awaited<ReturnType<RepairRequest['runtime']>>;
 let cases: RepairCase[];
 let check: PythonTools['check'];
+let driver: string;
+let script: string;
 
 beforeAll(async () => {
-  await rtxForTests();
   const python = await pythonForTests();
   ({ runtime } = python);
+  driver = join(await forkedScripts(await rtxForTests(), ['tensorrt_rtx']), 'build_engine.py');
+  script = join(await forkedScripts(runtime, ['onnxruntime']), 'repair_model.py');
   check = (jobs) => python.check(jobs);
   cases = await python.repairModels(folder);
 });
@@ -37,7 +41,7 @@ const repaired = (
     options: {
       model: join(folder, `${name}.onnx`),
       backend: 'rtx',
-      driver: driverPath,
+      driver,
       confirm: () => Promise.reject(new Error('asked')),
     },
     out: join(folder, `${out}.onnx`),
@@ -45,7 +49,7 @@ const repaired = (
     only,
     samples: [],
     runtime: () => Promise.resolve(runtime),
-    script: join(driverPath, '../repair_model.py'),
+    script,
   });
 
 const modelOf = async (path: string) => (await readModel(bytesOf(readFileSync(path)))).value!;
@@ -116,12 +120,12 @@ test('repaired models are valid, nothing is left to repair in them, and what was
 test('a repaired model needs no repair, keeps its metadata and says what was made of its nodes', async () => {
   const first = await repaired('two_repairs', [], 'once');
   const again = await repairModel({
-    options: { model: first.written!, backend: 'rtx', driver: driverPath, confirm: () => Promise.resolve(false) },
+    options: { model: first.written!, backend: 'rtx', driver, confirm: () => Promise.resolve(false) },
     out: join(folder, 'twice.onnx'),
     allow: new Set(),
     samples: [],
     runtime: () => Promise.resolve(runtime),
-    script: join(driverPath, '../repair_model.py'),
+    script,
   });
   expect(again).toMatchObject({ status: 'builds', repairs: [], written: null });
   const model = await modelOf(first.written!);
@@ -154,13 +158,13 @@ test('no repair of several can be left out', async () => {
 test('for a version that is not installed its tables decide, and nothing is built', async () => {
   const at = (model: string, version: string, out: string): Promise<RepairResult> =>
     repairModel({
-      options: { model, backend: 'rtx', driver: driverPath, confirm: () => Promise.reject(new Error('asked')) },
+      options: { model, backend: 'rtx', driver, confirm: () => Promise.reject(new Error('asked')) },
       target: { product: 'tensorrt', version, capability: null },
       out: join(folder, out),
       allow: new Set(['rounding']),
       samples: [],
       runtime: () => Promise.resolve(runtime),
-      script: join(driverPath, '../repair_model.py'),
+      script,
     });
   const found = await at(join(folder, 'qlinear_matmul.onnx'), '10.6', 'tables.onnx');
   expect(found).toMatchObject({

@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type AccuracyRequest, judgeAccuracy } from '../../src/builder/accuracy/judgeAccuracy.ts';
 import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePackages.ts';
 import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
-
-const script = fileURLToPath(new URL('../../src/driver/simulate.py', import.meta.url));
+import { forkedScripts } from './forkedScripts.ts';
 
 let runtime: Promise<Installed> | undefined;
 
@@ -22,5 +21,6 @@ export async function judge(
 ): Promise<AccuracyReport> {
   const limits = { tolerance: 0.01, maxRuns: 1000, maxSeconds: 200 };
   const runtime = await runtimeForTests();
+  const script = join(await forkedScripts(runtime, ['onnxruntime']), 'simulate.py');
   return judgeAccuracy({ ...limits, model, inputs, modelLine: './model.onnx', runtime, script, ...options });
 }

@@ -841,10 +841,32 @@ describe('what survives', () => {
     await view.close();
   });
 
+  it('cannot be panned away from', async () => {
+    const view = await open();
+    await show(view, await data('fusion_zoo'));
+    const stage = view.page.locator('.graph-stage');
+    await stage.hover({ position: { x: 8, y: 8 } });
+    const { x: left, y: top, width, height } = (await stage.boundingBox())!;
+    for (const way of [-1, 1]) {
+      for (let i = 0; i < 5; i++) await view.page.mouse.wheel(way * 3000, way * 3000);
+      await view.still();
+      // A corner of the picture is in the middle, with the box in it on the screen.
+      const boxes = await view.page
+        .getByRole('treeitem')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+      const seen = boxes.filter(
+        (box) => box.right > left && box.left < left + width && box.bottom > top && box.top < top + height,
+      );
+      expect(seen.length, way < 0 ? 'up and left' : 'down and right').toBeGreaterThan(0);
+    }
+    await view.close();
+  });
+
   it('moves a picture without drawing its boxes again, and what was moved looks like what was drawn', async () => {
     const view = await open();
     await show(view, await data('fusion_zoo'));
-    await view.page.locator('.graph-stage').hover();
+    // Beside everything, of which a card would be shown.
+    await view.page.locator('.graph-stage').hover({ position: { x: 8, y: 8 } });
     const move = async (x: number, y: number) => {
       await view.page.mouse.wheel(x, y);
       await view.still();
@@ -869,12 +891,13 @@ describe('what survives', () => {
       });
     const drawn = await pixels();
     await boxes();
-    await move(0, 60);
+    // So little that no name leaves the screen.
+    await move(0, -12);
     const first = await boxes();
     for (const [x, y] of [
-      [30, -40],
-      [-30, 20],
-      [0, -40],
+      [8, 4],
+      [-8, 4],
+      [0, 4],
     ] as const)
       await move(x, y);
     // Labels and the marks over the picture are still drawn in each frame.

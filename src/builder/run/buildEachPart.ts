@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { countRegions } from '../../core/report/words.ts';
 import { partProfiles } from '../../core/surgery/splitModel.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
@@ -19,6 +20,7 @@ export interface PartBuild {
   /** Counts of the engine; null: it does not build. */
   layers: number | null;
   foreignNodes: number | null;
+  loadables: number | null;
   /** Sum of the layers' average times in milliseconds; null: no profile, as without a GPU. */
   layerMs: number | null;
 }
@@ -64,7 +66,7 @@ export async function buildEachPart(
         error: report ? null : (error ?? result),
         seconds,
         layers: report?.layers.length ?? null,
-        foreignNodes: report?.foreignNodes.length ?? null,
+        ...(report ? countRegions(report.foreignNodes) : { foreignNodes: null, loadables: null }),
         layerMs: times.length > 0 ? times.reduce((sum, ms) => sum + ms) : null,
       });
     }

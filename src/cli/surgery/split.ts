@@ -4,6 +4,7 @@ import { buildEachPart, type PartBuild } from '../../builder/run/buildEachPart.t
 import { compareChain, type PartDifference } from '../../builder/run/runParts.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { networkOf } from '../../core/network/network.ts';
+import { regionsText } from '../../core/report/words.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
 import { counted, sizeText, timeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
@@ -125,10 +126,10 @@ const partText = (folder: string, { model, nodes, inputs, outputs, bytes }: Chai
   return `${join(folder, model)}: ${counted(nodes, 'node')}, ${sizeText(bytes)}\n  in  ${ends(inputs)}\n  out ${ends(outputs)}\n`;
 };
 
-const buildLine = ({ model, error, seconds, layers, foreignNodes, layerMs }: PartBuild): string => {
+const buildLine = ({ model, error, seconds, layers, foreignNodes, loadables, layerMs }: PartBuild): string => {
   if (error !== null) return `${model}: does not build: ${error}\n`;
   const time = layerMs === null ? '' : `, layers take ${timeText(layerMs)}`;
-  const fusion = `${counted(layers ?? 0, 'layer')}, ${counted(foreignNodes ?? 0, 'ForeignNode')}`;
+  const fusion = `${counted(layers ?? 0, 'layer')}, ${regionsText({ foreignNodes: foreignNodes ?? 0, loadables: loadables ?? 0 })}`;
   return `${model}: built in ${timeText((seconds ?? 0) * 1000)}: ${fusion}${time}\n`;
 };
 

@@ -420,7 +420,7 @@ function tradeBlocks({ trade, fix, tolerance, low }: AccuracyReport): Block[] {
       kind: 'curve',
       curve: {
         label: 'Error of the outputs over the number of nodes in FP32',
-        legend: 'From left to right nodes in FP32, upwards the error. Dashed: the tolerance. Ring: the knee.',
+        legend: `From left to right nodes in FP32, upwards the error. Dashed: the tolerance.${knee === null ? '' : ' Ring: the knee.'}`,
         points: points.map(({ nodes, error }, at) => ({
           x: nodes.length,
           y: error,

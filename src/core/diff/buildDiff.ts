@@ -230,6 +230,8 @@ export interface DiffTotals {
   kernels: Both;
   /** ForeignNodes of the engine; null where its layers are not known. */
   foreignNodes: Both;
+  /** Loadables of the DLA. */
+  loadables: Both;
   /** Reformat layers; null where the engine's layers are not known. */
   reformats: Both;
   /** Nodes by fate, of both reports. */

@@ -2,7 +2,15 @@
 import { addTo } from '../base/addTo.ts';
 import { shapeText } from '../base/text.ts';
 import type { FusionReport, FusionSaving, ReportLayer } from '../fusion/fusionReport.ts';
-import { isNoise, isPlanned, listsEngine, measuredEngine, precisionShare, runningLayers } from '../report/words.ts';
+import {
+  countRegions,
+  isNoise,
+  isPlanned,
+  listsEngine,
+  measuredEngine,
+  precisionShare,
+  runningLayers,
+} from '../report/words.ts';
 import {
   type Both,
   type BuildDiff,
@@ -160,12 +168,14 @@ function totalsOf(a: DiffInput, b: DiffInput) {
   // A plan has neither the reformats nor the kernels of the engine, and need not be the last.
   const known = (report: FusionReport, count: (layer: ReportLayer) => boolean) =>
     listsEngine(report) ? runningLayers(report).filter(count).length : null;
+  const regions = (report: FusionReport) => (listsEngine(report) ? countRegions(report.foreignNodes) : null);
   return {
     nodes: both(({ report }) => report.nodes.length),
     layers: both(({ report }) => known(report, () => true)),
     // An opaque ForeignNode has kernels that no one listed.
     kernels: both(({ report }) => (report.layers.some(isOpaque) ? null : known(report, () => true))),
-    foreignNodes: both(({ report }) => (listsEngine(report) ? report.foreignNodes.length : null)),
+    foreignNodes: both(({ report }) => regions(report)?.foreignNodes),
+    loadables: both(({ report }) => regions(report)?.loadables),
     reformats: both(({ report }) => known(report, ({ kind }) => kind === 'reformat')),
     accounting: { a: a.report.accounting, b: b.report.accounting },
     precision: { a: precisionShare(a.report, a.requested ?? null), b: precisionShare(b.report, b.requested ?? null) },

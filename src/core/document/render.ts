@@ -340,9 +340,9 @@ function blockHtml(block: Block, options: HtmlOptions, level: number): string {
     case 'chart':
       return block.chart.points.length === 0
         ? ''
-        : `${chartSvg(block.chart)}\n<p class="note">${escapeHtml(block.chart.legend)}</p>`;
+        : `<div class="wide">${chartSvg(block.chart)}</div>\n<p class="note">${escapeHtml(block.chart.legend)}</p>`;
     case 'curve':
-      return `${curveSvg(block.curve)}\n<p class="note">${escapeHtml(block.curve.legend)}</p>`;
+      return `<div class="wide">${curveSvg(block.curve)}</div>\n<p class="note">${escapeHtml(block.curve.legend)}</p>`;
     case 'section':
       return `<section><h${level}>${escapeHtml(block.title)}</h${level}>\n${blocksHtml(block.blocks, options, level + 1)}</section>`;
   }

@@ -70,8 +70,10 @@ export function countRegions(foreignNodes: FusionReport['foreignNodes']): { fore
 }
 
 /** `2 ForeignNodes`, `1 ForeignNode, 2 DLA loadables` */
-export function countedRegions(groups: FusionReport['foreignNodes']): string {
-  const { foreignNodes, loadables } = countRegions(groups);
+export const countedRegions = (groups: FusionReport['foreignNodes']): string => regionsText(countRegions(groups));
+
+/** The same of the counts. */
+export function regionsText({ foreignNodes, loadables }: ReturnType<typeof countRegions>): string {
   return [
     ...(foreignNodes > 0 || loadables === 0 ? [counted(foreignNodes, 'ForeignNode')] : []),
     ...(loadables > 0 ? [counted(loadables, 'DLA loadable')] : []),

@@ -227,6 +227,7 @@ function liveOf(parent: HistoryItem, state: ProgressState, model: vscode.Uri): H
       tooltip: state.funnel.map(({ stage, layers }) => `${stage}: ${thousands(layers)}`).join('\n'),
     });
   if (state.foreignNodes > 0) say('foreign', 'ForeignNodes', thousands(state.foreignNodes));
+  if (state.loadables > 0) say('loadables', 'DLA loadables', thousands(state.loadables));
   if (state.cacheHits > 0) say('hits', 'From the timing cache', thousands(state.cacheHits));
   if (state.skippedTotal > 0) {
     const skipped = (owner: HistoryItem) => () =>

@@ -35,7 +35,8 @@ function hostModules() {
  * - env: environment variables for the server and the extension host.
  */
 async function startServer({ extensions, testDriver = false, askTrust = false, settings = {}, env: extra = {} } = {}) {
-  const profile = createProfile({ ...settings, ...(askTrust ? TRUST_ASKED : {}) });
+  const trust = askTrust ? TRUST_ASKED : {};
+  const profile = createProfile({ ...settings, ...trust });
   const env = { ...serverEnvironment(), ...extra };
 
   const port = await freePort();
@@ -48,6 +49,7 @@ async function startServer({ extensions, testDriver = false, askTrust = false, s
     '--disable-telemetry',
     '--disable-update-check',
     '--disable-getting-started-override',
+    '--reconnection-grace-time=5', // Else the extension hosts of closed windows go on for hours.
     ...(askTrust ? [] : ['--disable-workspace-trust']),
     '--log=info', // A higher level would silence mocha's output too.
     ...(testDriver ? ['--vscode-option', 'enable-smoke-test-driver'] : []),
@@ -62,6 +64,8 @@ async function startServer({ extensions, testDriver = false, askTrust = false, s
     origin: `http://${LOCALHOST}:${port}`,
     authority: `${LOCALHOST}:${port}`,
     logs: profile,
+    /** Other settings on top of settings.json, for the windows that are opened from now on. */
+    configure: (others) => writeSettings(profile, { ...others, ...trust }),
     stop: () => stop(child, profile),
   };
   try {
@@ -84,14 +88,19 @@ function installExtension(vsix, extensions) {
 
 function createProfile(settings) {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'vscode-test-'));
-  fs.mkdirSync(path.join(profile, 'data/User'), { recursive: true });
+  writeSettings(profile, settings);
+  fs.copyFileSync(path.join(__dirname, 'keybindings.json'), path.join(profile, 'data/User/keybindings.json'));
+  return profile;
+}
+
+function writeSettings(profile, settings) {
   // Among them no tooltip of the workbench: it opens where the mouse of an earlier step rests, and covers what a test clicks.
   const quiet = JSON.parse(fs.readFileSync(path.join(__dirname, 'settings.json'), 'utf8'));
   // Settings of a machine, such as paths of programs, count only where the extensions run.
-  fs.mkdirSync(path.join(profile, 'data/Machine'), { recursive: true });
-  for (const place of ['User', 'Machine'])
-    fs.writeFileSync(path.join(profile, `data/${place}/settings.json`), JSON.stringify({ ...quiet, ...settings }));
-  return profile;
+  for (const place of ['User', 'Machine']) {
+    fs.mkdirSync(path.join(profile, 'data', place), { recursive: true });
+    fs.writeFileSync(path.join(profile, 'data', place, 'settings.json'), JSON.stringify({ ...quiet, ...settings }));
+  }
 }
 
 function serverEnvironment() {

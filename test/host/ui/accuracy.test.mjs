@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { windows } from './windows.mjs';
 
-const { open, install, folder } = windows({ oneWindow: true, files: ['fp16_overflow.onnx'] });
+const { open, install, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
 /** Values for the model's input, next to it: an array as NumPy stores it. */
 function writeInput(shape) {

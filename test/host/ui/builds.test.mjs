@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
-const { open, install, folder, cache } = windows({ oneWindow: true, files: ['vit_tiny.onnx', 'fp16_overflow.onnx'] });
+const { open, install, folder, cache } = windows({ files: ['vit_tiny.onnx', 'fp16_overflow.onnx'] });
 
 test('a no to the download builds nothing and says so', async () => {
   const w = await open();

@@ -13,7 +13,7 @@ import { subgraphOf } from '../../../src/core/surgery/extractModel.ts';
 import { windows } from './windows.mjs';
 import { DOWNLOAD } from './workbench.mjs';
 
-const { open, install, folder, cache } = windows({ oneWindow: true, files: ['yolo_like.onnx', 'bert_base.onnx'] });
+const { open, install, folder, cache } = windows({ files: ['yolo_like.onnx', 'bert_base.onnx'] });
 /** Small models that are built; the others only lose parts. */
 const built = ['yolo_like.onnx', 'fp16_overflow_fp16.onnx'];
 

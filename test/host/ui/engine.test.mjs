@@ -32,7 +32,6 @@ const ortLog = (log) => {
 };
 
 const { open, folder } = windows({
-  oneWindow: true,
   files: ['resnet18.onnx'],
   settings: { 'tensorrtLens.python.path': python },
 });

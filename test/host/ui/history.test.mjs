@@ -26,7 +26,6 @@ const polygraphy = playerTool(tools, 'polygraphy', {
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, folder, cache } = windows({
-  oneWindow: true,
   files: ['vit_tiny.onnx', 'unsupported_op.onnx', 'resnet18.onnx'],
   settings: { 'tensorrtLens.trtexec.path': trtexec, 'tensorrtLens.polygraphy.path': polygraphy },
 });

@@ -9,7 +9,6 @@ import { importBuild } from '../../../src/builder/run/importBuild.ts';
 import { windows } from './windows.mjs';
 
 const { open, folder, cache } = windows({
-  oneWindow: true,
   files: ['deep_encoder_11k.onnx', 'loop_if.onnx'],
   settings: { 'tensorrtLens.launchers': { 'gpu-box': { command: ['ssh', 'gpu-box', '{shell}'] } } },
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
-const { open, install, folder } = windows({ oneWindow: true, files: ['fp16_overflow.onnx'] });
+const { open, install, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
 test('rules are typed, fixed, built and verified', async () => {
   install();

@@ -31,7 +31,6 @@ const nsys = fakeTool(
 );
 const trtexec = playerTool(tools, 'trtexec', { capture: 'tensorrt-10.6.0/vit_tiny.fp16' });
 const { open, folder, cache } = windows({
-  oneWindow: true,
   files: ['vit_tiny.onnx', 'fusion_zoo.onnx'],
   settings: { 'tensorrtLens.nsys.path': nsys, 'tensorrtLens.trtexec.path': trtexec },
 });

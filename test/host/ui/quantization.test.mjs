@@ -17,7 +17,6 @@ const python = join(tools, 'python');
 const run = `PYTHONPATH='${runtime.environment.PYTHONPATH}' exec '${runtime.python}' "$@"`;
 writeFileSync(python, `#!/bin/sh\n${run}\n`, { mode: 0o755 });
 const { open, install, folder } = windows({
-  oneWindow: true,
   files: ['resnet18_qdq.onnx', 'resnet18.onnx'],
   settings: { 'tensorrtLens.python.path': python },
 });

@@ -11,7 +11,6 @@ import { STEP } from './workbench.mjs';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const { open, install, folder, cache } = windows({
-  oneWindow: true,
   files: ['vit_tiny.onnx', 'fp16_overflow_fp16.onnx'],
 });
 

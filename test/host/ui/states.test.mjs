@@ -17,7 +17,6 @@ const hold = join(tools, 'hold');
 after(() => rmSync(tools, { recursive: true, force: true }));
 
 const { open, install, folder } = windows({
-  oneWindow: true,
   files: ['unsupported_op.onnx', 'vit_tiny.onnx', 'resnet18.onnx', 'bert_base.onnx'],
   settings: { 'tensorrtLens.trtexec.path': trtexec },
 });

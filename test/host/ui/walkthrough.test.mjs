@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
-const { openEmpty, install } = windows({ oneWindow: true, files: [] });
+const { openEmpty, install } = windows({ files: [] });
 
 test('each step opens, builds and shows the sample model', async () => {
   install();
@@ -82,6 +82,8 @@ test('a group has the color of the graph in the side bar, and a search shows wha
   await w.tab('vit_tiny.onnx').waitFor();
   const group = w.group('ForeignNode 0');
   await group.locator('.custom-view-tree-node-item-icon[style*="data:image/svg"]').waitFor();
+  // A graph that has just opened takes the focus, and with it the box of a search away.
+  await w.graphAtRest();
   await w.runCommand('TensorRT: Search Fusion Groups');
   await w.box('Filter by name, operator or layer').locator('input.input').fill('Softmax');
   await w.enter('Filter by name');

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { int, len, model, node } from '../../support/wire.ts';
 import { windows } from './windows.mjs';
 
-const { open, install, folder, cache } = windows({ oneWindow: true, files: ['fp16_overflow.onnx'] });
+const { open, install, folder, cache } = windows({ files: ['fp16_overflow.onnx'] });
 install();
 // Its batch and its length are open.
 const value = (field, name, ...dims) =>

@@ -93,6 +93,18 @@ describe('what a version refuses', () => {
       ['unsupported-form'],
     ],
     ['not by TensorRT-RTX', model([node('Squeeze', ['x'], ['y'])], [value('x', ['b', 1])], ['y']), rtx, []],
+    [
+      'an axis twice',
+      model([node('Unsqueeze', ['x', 'a'], ['y'])], [value('x', [2, 4])], ['y'], [ints('a', [0, -4])]),
+      rtx,
+      ['shape-mismatch'],
+    ],
+    [
+      'an axis twice in a reduction',
+      model([node('ReduceSum', ['x', 'a'], ['y'])], [value('x', [2, 4])], ['y'], [ints('a', [1, -1])]),
+      rtx,
+      [],
+    ],
     ['Squeeze of fixed shapes', model([node('Squeeze', ['x'], ['y'])], [value('x', [4, 1])], ['y']), rtx, []],
     [
       'Loop without a condition',

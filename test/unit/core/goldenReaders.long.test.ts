@@ -72,7 +72,7 @@ it('every log is diagnosed', () => {
   );
 });
 
-it('every log has the same diagnosis where quiet lines are passed over', () => {
+it('every log has the same diagnosis where quiet lines are passed over, and where everything is kept', () => {
   for (const path of logs) {
     const bytes = readFixture(path);
     // Those of the largest model say little else than others, several thousand times.
@@ -84,6 +84,8 @@ it('every log has the same diagnosis where quiet lines are passed over', () => {
       return { found: diagnoseLog(value), log: inspectLog(value, problems) };
     };
     // A listener gets every line.
-    expect(read({}), path).toEqual(read({ onEvent: () => undefined }));
+    const passed = read({});
+    expect(passed, path).toEqual(read({ onEvent: () => undefined }));
+    expect(passed.found, path).toEqual(diagnoseLog(readBuildLog(text(bytes)).value));
   }
 });

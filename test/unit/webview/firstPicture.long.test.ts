@@ -10,6 +10,7 @@ import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { firstOpen } from '../../../webview/graph/view/internal/firstOpen.ts';
 import { wholeGraph } from '../../../webview/graph/view/internal/navigate.ts';
 import { captures, inputOf, reportOf } from '../core/fusion/loadCapture.ts';
+import { manyGroups } from '../../webview/support/manyGroups.ts';
 import { frameOf, silent } from './frameOf.ts';
 
 /** About as wide as the letters of common fonts. */
@@ -106,4 +107,11 @@ describe('the first picture', () => {
       expect(new Set(titles).size).toBe(titles.length);
     },
   );
+
+  it('opens a module that fits in a column of its own only', () => {
+    const { graph, ...rest } = manyGroups(20);
+    const { open, faults } = firstPicture(new GraphModel({ ...rest, graph: graph! }, 'fusion'), windows[1]!);
+    expect([...open]).toEqual(['/stage.0']);
+    expect(faults).toEqual(none);
+  });
 });

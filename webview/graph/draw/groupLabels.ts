@@ -75,10 +75,11 @@ export function drawGroupLabels(
   isOnLine: IsOnLine,
   last: LabelPlaces,
 ): void {
+  const around: Around = { frame, labels, isOnLine, crosses: boundaryFinder(frame) };
   const places = new Map<number, Placed>();
   for (const label of labelsOf(frame)) {
     const moved = label.wanted ? null : last.moved(frame, labels, label.group);
-    const placed = moved ?? placeOf(frame, labels, isOnLine, label);
+    const placed = moved ?? placeOf(around, label);
     if (placed === null) continue;
     if (!label.wanted) places.set(label.group, placed);
     labels.force({ ...placed.box, target: { kind: 'group', group: label.group } });
@@ -88,27 +89,34 @@ export function drawGroupLabels(
   last.keep(frame, places);
 }
 
-function placeOf(frame: Frame, labels: LabelSpace, isOnLine: IsOnLine, full: Label): Placed | null {
+/** What a label is placed among. */
+interface Around {
+  frame: Frame;
+  labels: LabelSpace;
+  isOnLine: IsOnLine;
+  crosses: CrossesGroup;
+}
+
+function placeOf(around: Around, full: Label): Placed | null {
+  const { frame, labels, isOnLine, crosses } = around;
   // Where there is no room for all of it, perhaps there is for its name, or for this in lines of its own.
   const name = full.lines[0]!;
   const shorter = [[name], name.split(' · ')].filter(({ length }, i) => length !== (i === 0 ? full.lines.length : 1));
   const ways = [full, ...shorter.map((lines) => withLines(frame, full, lines))];
   // In another group a label would seem to be that one's.
-  const isFree = (box: PlacedBox) =>
-    isInside(box, frame) && !labels.hits(grown(box, 2)) && !crossesGroup(frame, full.group, box);
+  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(grown(box, 2)) && !crosses(full.group, box);
   const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
   // Layers are many and small: far from its layer, a label says nothing.
   const isLayer = frame.model.fusion.groups[full.group]!.kind !== 'foreign' && !full.wanted;
   for (const label of ways) {
-    const placed =
-      nextTo(label, isClear) ?? atLine(frame, labels, label, isClear, isLayer ? layerReaches : nearReaches);
+    const placed = nextTo(label, isClear) ?? atLine(around, label, isClear, isLayer ? layerReaches : nearReaches);
     if (placed !== null) return placed;
   }
   for (const label of ways) {
-    const placed = nextTo(label, isFree) ?? atLine(frame, labels, label, isFree, isLayer ? layerReaches : reaches);
+    const placed = nextTo(label, isFree) ?? atLine(around, label, isFree, isLayer ? layerReaches : reaches);
     if (placed !== null) return placed;
   }
-  return within(frame, labels, ways.at(-1)!);
+  return within(around, ways.at(-1)!);
 }
 
 interface Placed {
@@ -219,23 +227,46 @@ const grown = ({ x, y, width, height }: PlacedBox, by: number): PlacedBox => ({
   height: height + 2 * by,
 });
 
-/** Whether a line or a label is within the boundary of another group, which it would seem to belong to. */
-const crossesGroup = ({ model, camera: { k, x, y } }: Frame, own: number, line: PlacedBox): boolean =>
-  model.regions.some((region) => {
-    const { group, boxes, left, top, right, bottom } = region;
-    const { kind } = model.fusion.groups[group]!;
-    const m = margins[kind];
-    const isIn = (x0: number, y0: number, x1: number, y1: number) =>
-      (x0 - m) * k + x < line.x + line.width &&
-      (x1 + m) * k + x > line.x &&
-      (y0 - m) * k + y < line.y + line.height &&
-      (y1 + m) * k + y > line.y;
-    if (group === own || !hasBoundary(model.fusion.groups[group]!, region)) return false;
-    if (!isIn(left, top, right, bottom)) return false;
+/** Whether a line or a label is within the boundary of another group than its own, which it would seem to belong to. */
+type CrossesGroup = (own: number, line: PlacedBox) => boolean;
+
+/** Finds the boundaries on the screen; looks for them when first asked. */
+function boundaryFinder(frame: Frame): CrossesGroup {
+  let boundaries: (PlacedBox & { group: number })[] | null = null;
+  return (own, line) => {
+    boundaries ??= boundariesOf(frame);
+    return boundaries.some(
+      ({ group, x, y, width, height }) =>
+        group !== own &&
+        x < line.x + line.width &&
+        x + width > line.x &&
+        y < line.y + line.height &&
+        y + height > line.y,
+    );
+  };
+}
+
+function boundariesOf(frame: Frame): (PlacedBox & { group: number })[] {
+  const { model, camera } = frame;
+  const { k, x, y } = camera;
+  const found: (PlacedBox & { group: number })[] = [];
+  for (const region of model.regions) {
+    const own = model.fusion.groups[region.group]!;
+    const margin = margins[own.kind];
+    if (!hasBoundary(own, region)) continue;
+    if (!onScreen(frame, region.left, region.top, region.right, region.bottom, margin * k)) continue;
+    const { boxes, group } = region;
     for (let i = 0; i < boxes.length; i += 4)
-      if (isIn(boxes[i]!, boxes[i + 1]!, boxes[i]! + boxes[i + 2]!, boxes[i + 1]! + boxes[i + 3]!)) return true;
-    return false;
-  });
+      found.push({
+        group,
+        x: (boxes[i]! - margin) * k + x,
+        y: (boxes[i + 1]! - margin) * k + y,
+        width: (boxes[i + 2]! + 2 * margin) * k,
+        height: (boxes[i + 3]! + 2 * margin) * k,
+      });
+  }
+  return found;
+}
 
 function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
   const { width, height } = label;
@@ -262,8 +293,7 @@ function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | nul
 
 /** At the end of a line to its side, at a height where the line crosses nothing. */
 function atLine(
-  frame: Frame,
-  labels: LabelSpace,
+  { frame, labels, crosses }: Around,
   label: Label,
   isFree: (box: PlacedBox) => boolean,
   reachable: readonly number[],
@@ -285,7 +315,7 @@ function atLine(
         const place = { x, y: y - height / 2, width, height };
         const end = side > 0 ? x : x + width;
         const line = [{ x: Math.min(start, end), y: y - 0.5, width: Math.abs(end - start), height: 1 }];
-        if (!isFree(place) || labels.hits(line[0]!) || crossesGroup(frame, label.group, line[0]!)) continue;
+        if (!isFree(place) || labels.hits(line[0]!) || crosses(label.group, line[0]!)) continue;
         if (segment) line.push({ x: middle - 0.5, y: below, width: 1, height: y - below });
         return { label, box: place, line };
       }
@@ -303,7 +333,7 @@ const beyond = 60;
  * Within the group: where nothing is, for one that fills the screen; where it covers least, for the selected group and
  * for the one under the pointer, which always have their label.
  */
-function within(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
+function within({ frame, labels, crosses }: Around, label: Label): Placed | null {
   const { width, height, wanted, anchor } = label;
   const { box, segment } = anchor;
   const fills = box.width * box.height > 0.2 * frame.width * frame.height;
@@ -315,7 +345,7 @@ function within(frame: Frame, labels: LabelSpace, label: Label): Placed | null {
   for (let x = left; x <= right; x += Math.max(leastStep, (right - left) / columns))
     for (let y = top; y <= bottom; y += Math.max(leastStep, (bottom - top) / rows)) {
       const place = { x, y, width, height };
-      const covered = labels.covered(place) + (crossesGroup(frame, label.group, place) ? width * height : 0);
+      const covered = labels.covered(place) + (crosses(label.group, place) ? width * height : 0);
       if (covered >= least) continue;
       if (covered === 0) return { label, box: place, line: [] };
       [least, found] = [covered, place];

@@ -19,7 +19,7 @@ export class Minimap {
   /** `go` puts a point of the graph in the middle of the screen. */
   constructor(go: (x: number, y: number) => void) {
     this.#canvas = element('canvas', { title: graphStrings.minimap });
-    this.root = element('div', { class: 'graph-minimap', 'aria-hidden': 'true' }, this.#canvas);
+    this.root = element('div', { class: 'graph-minimap', 'aria-hidden': 'true', hidden: true }, this.#canvas);
     const jump = (event: PointerEvent) => {
       const { left, top } = this.#canvas.getBoundingClientRect();
       go((event.clientX - left) / this.#scale, (event.clientY - top) / this.#scale);

@@ -28,7 +28,9 @@ export interface ProgressState {
   layersToTime: number | null;
   /** Layers left after each pass, of the network being built now. */
   funnel: { stage: string; layers: number }[];
+  /** Regions of Myelin, and loadables of the DLA. */
   foreignNodes: number;
+  loadables: number;
   cacheHits: number;
   /**
    * Tactics that were skipped, by reason; reasons that differ in their numbers only are one, recognized by its first
@@ -84,6 +86,7 @@ export class BuildProgress {
   #layer: { name: string; from: number } | null = null;
   #slowest: { layer: string; ms: number }[] = [];
   #foreignNodes = 0;
+  #loadables = 0;
   #cacheHits = 0;
   readonly #skipped = new Map<string, { reason: string; layer: string; count: number }>();
   #skippedTotal = 0;
@@ -111,7 +114,8 @@ export class BuildProgress {
       case 'funnel':
         return this.#narrow(event.stage, event.layers);
       case 'foreign-node':
-        this.#foreignNodes += 1;
+        if (event.device === 'dla') this.#loadables += 1;
+        else this.#foreignNodes += 1;
         return;
       case 'timing':
         this.#leaveLayer(ms);
@@ -166,6 +170,7 @@ export class BuildProgress {
       layersToTime,
       funnel: [...this.#funnel],
       foreignNodes: this.#foreignNodes,
+      loadables: this.#loadables,
       cacheHits: this.#cacheHits,
       skipped: [...this.#skipped.values()],
       skippedTotal: this.#skippedTotal,

@@ -93,7 +93,11 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
       one.rule?.harmless !== true &&
       rule.after!.includes(one.diagnosis.code) &&
       // Of two that may each follow from the other, the first is the cause.
-      !((one.rule?.after?.includes(rule.code) ?? false) && one.diagnosis.line >= diagnosis.line) &&
+      !(
+        (one.rule?.after?.includes(rule.code) ?? false) &&
+        one.diagnosis.line >= diagnosis.line &&
+        rule.harmless !== true
+      ) &&
       !(one.rule === null && isConsequence(one.diagnosis.message)),
   );
   return causes.findLast((one) => one.diagnosis.line <= diagnosis.line) ?? causes[0];

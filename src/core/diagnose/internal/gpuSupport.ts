@@ -1,6 +1,8 @@
 /**
  * Versions of TensorRT that have kernels for a compute capability: the first one, and the last one where support ended.
- * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7.
+ * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7. Of Xavier
+ * the first is from NVIDIA's page of JetPack 4.1.1, and the matrices of 8.x list it. Its last is that of JetPack 5.1, the
+ * last one for Xavier (8.5.2); a page of NVIDIA that says when TensorRT itself dropped it was not found.
  */
 const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: string; then?: string }>> = {
   '3.5': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
@@ -12,6 +14,7 @@ const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: st
   '6.1': { name: 'Pascal', first: '2.0', last: '9.3', then: '10.0' },
   '6.2': { name: 'Pascal (Jetson TX2)', first: '4.0', last: '8.2', then: '8.3' },
   '7.0': { name: 'Volta', first: '3.0', last: '10.4', then: '10.5' },
+  '7.2': { name: 'Volta (Jetson Xavier)', first: '5.0', last: '8.5', then: '8.6' },
   '7.5': { name: 'Turing', first: '5.0' },
   '8.0': { name: 'Ampere', first: '7.1' },
   '8.6': { name: 'Ampere', first: '7.2' },

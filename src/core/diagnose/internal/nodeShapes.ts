@@ -132,6 +132,21 @@ const squeeze: FormCheck = (one) => {
     : undefined;
 };
 
+/** The same axis twice, once perhaps counted from the end. Reductions may have that. */
+const axesOnce =
+  (at: number): FormCheck =>
+  (one) => {
+    const axes = (valuesAt(one, at) ?? intsAttribute(one.node, 'axes') ?? []).filter(
+      (axis) => typeof axis === 'number',
+    );
+    const rank = rankOf(one, 0);
+    const places = axes.map((axis) =>
+      rank === undefined ? axis : axisOf(axis, one.node.op === 'Unsqueeze' ? rank + axes.length : rank),
+    );
+    const twice = places.find((place, index) => places.indexOf(place) < index);
+    return twice === undefined ? undefined : mismatch(`${one.node.op} has axis ${twice} twice.`);
+  };
+
 /** A list with one element for each dimension, or for each of its axes. */
 const listLength =
   (at: number, axes: number, times: number): FormCheck =>
@@ -372,10 +387,11 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   Concat: concat,
   Reshape: reshape,
   Transpose: transpose,
-  Squeeze: squeeze,
+  Squeeze: all(squeeze, axesOnce(1)),
+  Unsqueeze: axesOnce(1),
   Tile: listLength(1, -1, 1),
   Pad: listLength(1, 3, 2),
-  Slice: slice,
+  Slice: all(slice, axesOnce(3)),
   DepthToSpace: blocks,
   SpaceToDepth: blocks,
   Conv: all(ranks(3, 5), window),

@@ -64,6 +64,7 @@ export function comparedFigures(totals: DiffTotals): ComparedFigure[] {
     ['Layers and kernels listed', 'layers', thousands],
     ['Kernels', 'kernels', thousands],
     ['ForeignNodes', 'foreignNodes', thousands],
+    ['DLA loadables', 'loadables', thousands],
     ['Reformats', 'reformats', thousands],
     ['Launches saved (derived)', 'savedLaunches', thousands],
     ['Bytes saved (derived)', 'savedBytes', sizeText],
@@ -76,7 +77,7 @@ export function comparedFigures(totals: DiffTotals): ComparedFigure[] {
   ];
   return kinds.flatMap(([label, key, text]) => {
     const { a, b } = totals[key] as { a: number | null; b: number | null };
-    if (a === null && b === null) return [];
+    if ((a === null && b === null) || (key === 'loadables' && !a && !b)) return [];
     const delta = a === null || b === null || a === b ? '' : `${b > a ? '+' : '−'}${text(Math.abs(b - a))}`;
     return [{ label, a: a === null ? 'unknown' : text(a), b: b === null ? 'unknown' : text(b), delta }];
   });

@@ -10,7 +10,7 @@ const DECADES = 7;
 /** Height of the bands below the chart. */
 const BAND = 22;
 /** Width of a letter. */
-const LETTER = 6.6;
+const LETTER = 7.8;
 
 const heightOf = (value: number): number =>
   HEIGHT * Math.min(1, Math.max(0, 1 + Math.log10(Math.max(value, 1e-12)) / DECADES));

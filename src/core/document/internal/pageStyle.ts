@@ -20,11 +20,11 @@ dl { margin: 0.6em 0; } dd { margin: 0; overflow-wrap: anywhere; white-space: pr
 pre { padding: 0.8em; background: var(--vscode-textCodeBlock-background, var(--code)); overflow: auto; } summary { cursor: pointer; margin-top: 1em; }
 a { color: var(--vscode-textLink-foreground, var(--link)); }
 a.action { display: inline-block; padding: 0.3em 0.9em; color: var(--vscode-button-foreground, #fff); background: var(--vscode-button-background, #0058c4); text-decoration: none; }
-svg { width: 100%; height: auto; } rect { fill: var(--vscode-charts-blue, var(--bar)); } rect.marked { fill: var(--vscode-errorForeground, var(--bad)); }
+svg { width: 100%; min-width: 64em; height: auto; } rect { fill: var(--vscode-charts-blue, var(--bar)); } rect.marked { fill: var(--vscode-errorForeground, var(--bad)); }
 circle { fill: var(--vscode-errorForeground, var(--bad)); stroke: var(--vscode-editor-background, var(--page)); } polyline { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 1.5; }
 line { stroke: var(--vscode-foreground, var(--text)); stroke-dasharray: 6 4; } path { fill: none; stroke: var(--vscode-descriptionForeground, var(--soft)); stroke-width: 0.7; }
-text { font-size: 11px; text-anchor: middle; fill: var(--vscode-descriptionForeground, var(--soft)); } text.scale { text-anchor: end; } text.point { text-anchor: start; } circle.knee { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 2.5; }
+text { font-size: 13px; text-anchor: middle; fill: var(--vscode-descriptionForeground, var(--soft)); } text.scale { text-anchor: end; } text.point { text-anchor: start; } circle.knee { fill: none; stroke: var(--vscode-charts-orange, var(--line)); stroke-width: 2.5; }
 `;
 
 /** Nothing runs and nothing is loaded; only the style above applies, known by its hash (a unit test computes it). */
-export const pagePolicy = `default-src 'none'; style-src 'sha256-49HitSvY5lCkrhIwqNPvwdq1nlJhS0XrDVn65MMUpGc='`;
+export const pagePolicy = `default-src 'none'; style-src 'sha256-a38Q/zKs3X0JtzVz5D2YiPG954DsM56Toqks8+0hvDU='`;

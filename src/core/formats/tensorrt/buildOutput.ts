@@ -10,7 +10,8 @@ export type BuildEvent =
   | { kind: 'stage'; stage: BuildStage; line: number }
   | { kind: 'node'; name: string; op: string; parsed: number; line: number }
   | { kind: 'funnel'; stage: string; layers: number; line: number }
-  | { kind: 'foreign-node'; name: string; line: number }
+  /** `device`: a loadable of the DLA. */
+  | { kind: 'foreign-node'; name: string; line: number; device?: 'dla' }
   /** A layer's tactics are being timed now. `layer` counts the layers timed so far, this one included. */
   | { kind: 'timing'; name: string; layer: number; line: number }
   | { kind: 'combination'; name: string; formats: string; line: number }

@@ -5,25 +5,18 @@ import type { BuildEvent, BuildLogRead, LoggedBuild } from './buildOutput.ts';
 import { goOn, heldLine, isOpen } from './internal/brokenNames.ts';
 import { DockerLog } from './internal/dockerLog.ts';
 import { emptyCursor, type LogCursor, type LogSeverity } from './internal/logCursor.ts';
-import {
-  closeList,
-  ENGINE_PHRASES,
-  finishLists,
-  onListLine,
-  onProfileLine,
-  openList,
-  resumeList,
-} from './internal/logEngine.ts';
-import { addMessage, keepStray, onMessage, onMessageContinued, PRECISION_PHRASES } from './internal/logMessages.ts';
-import { onForeignNodeContinued, onFusion, onGraphNode, OPTIMIZER_PHRASES } from './internal/logOptimizer.ts';
-import { onNodeInputs, PARSER_PHRASES } from './internal/logParser.ts';
-import { droppedOf, type LogState, newLogState, type PhraseHandler } from './internal/logState.ts';
+import { closeList, finishLists, onListLine, onProfileLine, openList, resumeList } from './internal/logEngine.ts';
+import { addMessage, keepStray, onMessage, onMessageContinued } from './internal/logMessages.ts';
+import { onForeignNodeContinued, onFusion, onGraphNode } from './internal/logOptimizer.ts';
+import { keepNodeNames, readNodeInputs } from './internal/logParser.ts';
+import { phraseAt } from './internal/logPhrases.ts';
+import { droppedOf, type LogState, newLogState } from './internal/logState.ts';
 import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
-import { onTableRow, onTacticLine, TACTIC_PHRASES } from './internal/logTactics.ts';
+import { onTableRow, onTacticLine } from './internal/logTactics.ts';
 import { LogWrapper } from './internal/logWrapper.ts';
 import { readQuietLine } from './internal/quietLines.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
-import { finishOutcome, finishProduct, FRAME_PHRASES } from './internal/logFrame.ts';
+import { finishOutcome, finishProduct } from './internal/logFrame.ts';
 import { isProgramEnd } from './internal/strayLine.ts';
 
 const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
@@ -63,30 +56,6 @@ const DECODED = 1 << 15;
 /** Characters that are kept of the last line. */
 const MAX_LAST = 300;
 
-interface Phrase {
-  text: string;
-  run: PhraseHandler;
-}
-
-/** Phrases by their first and fifth characters, in the order of the lists. */
-const PHRASES: (Phrase[] | undefined)[] = Array.from({ length: 1024 });
-
-function bucketOf(text: string, at: number): number {
-  return ((text.charCodeAt(at) << 3) ^ text.charCodeAt(at + 4)) & 1023;
-}
-
-for (const [text, run] of [
-  ...PARSER_PHRASES,
-  ...TACTIC_PHRASES,
-  ...OPTIMIZER_PHRASES,
-  ...ENGINE_PHRASES,
-  ...FRAME_PHRASES,
-  ...PRECISION_PHRASES,
-])
-  (PHRASES[bucketOf(text, 0)] ??= []).push({ text, run });
-// `Loaded Module: ` before `Loaded `: the longest that fits is the one that is meant.
-for (const phrases of PHRASES) phrases?.sort((a, b) => b.text.length - a.text.length);
-
 /** Texts up to this length are shared with what is kept of them, longer ones are not: see `copies`. */
 const SHARED_LENGTH = 64_000_000;
 
@@ -121,7 +90,7 @@ export class BuildLogReader {
 
   /**
    * @param options.copies false saves time if all of the text stays in memory anyway
-   * @param options.times false skips what each tactic took and what the optimizer did, most of a verbose log; a
+   * @param options.times false skips what each tactic took, what the optimizer did, and what the engine lists; a
    *   diagnosis does not need it
    * @param options.registered false skips the layers that the parser makes of each node; without a model, a diagnosis
    *   does not need them
@@ -165,6 +134,7 @@ export class BuildLogReader {
       this.#line(chunk, from, end);
       from = end + 1;
     }
+    keepNodeNames(this.#state);
     if (from < chunk.length) this.#hold(chunk.slice(from));
   }
 
@@ -330,19 +300,18 @@ function readPrefixed(state: LogState, cursor: LogCursor): void {
     state.evidence.phrases++;
     return;
   }
-  if (state.section === 'parse') return onNodeInputs(state, cursor);
+  if (state.section === 'parse') return readNodeInputs(state, cursor.text, cursor.from, cursor.to);
   if (onFusion(state, cursor)) return;
   if (state.section === 'tactics' && cursor.severity !== 'info') onTacticLine(state, cursor);
 }
 
 function runPhrase(state: LogState, cursor: LogCursor): boolean {
   const { text, from } = cursor;
-  const phrases = from < cursor.to ? PHRASES[bucketOf(text, from)] : undefined;
-  for (const phrase of phrases ?? [])
-    if (text.startsWith(phrase.text, from)) {
-      phrase.run(state, cursor, from + phrase.text.length);
-      return true;
-    }
+  const phrase = from < cursor.to ? phraseAt(text, from) : undefined;
+  if (phrase !== undefined) {
+    phrase.run(state, cursor, from + phrase.text.length);
+    return true;
+  }
   // Polygraphy indents what a program inside its own program prints.
   if (text.charCodeAt(from) === 0x20 && text.startsWith('    ', from) && text.charCodeAt(from + 4) > 0x40) {
     cursor.from = from + 4;

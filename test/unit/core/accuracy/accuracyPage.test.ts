@@ -163,7 +163,10 @@ test('what fewer nodes bring is a curve with its knee, and each rule has its cos
   expect(text).toMatch(/\n {2}\/pow fp32 +1 +not finite +\+2 +\+3 +0\.250 ms\n {2}\/n\* fp32 +3 +0\.08 +-1 +- +-\n/);
   const page = accuracyPage(given, { title: 'm.onnx' });
   expect(page).toContain('<circle cx="205.0" cy="16.5" r="6" class="knee"><title>1 node in FP32: 0.08</title>');
+  expect(page).toContain('Ring: the knee.');
   expect(page).toContain('The rules of the knee as text');
+  const straight = report({ trade: { ...trade, knee: null }, fix: { ...report().fix!, without } });
+  expect(accuracyPage(straight, { title: 'm.onnx' })).not.toContain('Ring');
   // A search that is not over says so, with what it has.
   const stopped = report({ trade, fix: null, reason: 'why', search: 'stopped' });
   expect(accuracyVerdict(stopped)).toContain('stopped before it found a fix; so far 1 node in FP32 brings it to 0.08.');

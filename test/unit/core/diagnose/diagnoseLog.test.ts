@@ -279,6 +279,21 @@ describe('who speaks', () => {
   });
 });
 
+describe('an engine file that is missing', () => {
+  const missing = 'WARNING: Deserialize engine failed because file path: /m/net.engine open error\n';
+  const assertion = "net: yolo.cpp:74: nvinfer1::ICudaEngine* Yolo::create(): Assertion `network' failed.\n";
+  const rebuilt = 'Trying to create engine from model files\n';
+
+  it.each([
+    ['before', `${missing}${rebuilt}${assertion}Aborted (core dumped)\n`],
+    ['behind', `${assertion}${missing}Aborted (core dumped)\n`],
+  ])('is not the cause of what fails when it is built: %s it', (_, text) => {
+    const found = diagnoseLog(readBuildLog(text).value);
+    expect(found.map(({ rule }) => rule)).toEqual(['engine-is-null']);
+    expect(found[0]!.follows).toHaveLength(2);
+  });
+});
+
 describe('memory', () => {
   // Of ultralytics/yolov5 issue 12248, TensorRT 8.2 on a GPU with 2 GB.
   const device =

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureData } from '../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../scene/graphBuilder.ts';
+import { BuildProgress } from '../../../../src/core/build/buildManifest.ts';
+import { comparedFigures, diffReports } from '../../../../src/core/diff/diffReports.ts';
 import { bytesOf } from '../../../../src/core/base/problem.ts';
 import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
-import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { readLayerInfo } from '../../../../src/core/formats/tensorrt/readLayerInfo.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { indexGraph, searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
@@ -105,4 +107,22 @@ it('calls a region that the log lists among the layers of the DLA a DLA loadable
   expect(countedLayers(1, 'foreign', report)).toBe('1 DLA loadable');
   const twice = [...report.foreignNodes, foreignNode(1, [], [])];
   expect(countedRegions(twice)).toBe('1 ForeignNode, 1 DLA loadable');
+  const { totals } = diffReports({ report, source: 'x' }, { report: { ...report, foreignNodes: twice }, source: 'x' });
+  expect([totals.foreignNodes, totals.loadables]).toEqual([
+    { a: 0, b: 1 },
+    { a: 1, b: 1 },
+  ]);
+  expect(comparedFigures(totals)).toContainEqual({ label: 'DLA loadables', a: '1', b: '1', delta: '' });
+});
+
+it('counts loadables of the DLA of a running build apart from ForeignNodes', () => {
+  const progress = new BuildProgress();
+  const reader = new BuildLogReader({ onEvent: (event) => progress.event(event, 0) });
+  for (const line of [
+    '[DlaLayer] {ForeignNode[a...b]}',
+    '=============== Computing costs for {ForeignNode[a...b]}',
+    '=============== Computing costs for {ForeignNode[c...d]}',
+  ])
+    reader.push(`[11/24/2026-10:00:00] [V] [TRT] ${line}\n`);
+  expect(progress.state(0)).toMatchObject({ foreignNodes: 1, loadables: 1 });
 });

@@ -156,10 +156,6 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       empty.replaceChildren(...emptyState(why, this.#host));
       return;
     }
-    if (stage.clientWidth === 0 || stage.clientHeight === 0) {
-      this.#unseen = [data, message];
-      return;
-    }
     this.#shown = [data, message];
     const onScreen = this.#drawn;
     const last = this.#model;
@@ -167,8 +163,13 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     if (kept !== null) this.#worker.start();
     this.#overlay = overlayFor(data, kept?.overlay ?? this.#overlay, last);
     const model = new GraphModel({ ...data, graph: this.part.of(graph) }, this.#overlay);
-    this.#model = model;
     describeModel(this.#parts, model, this.#appearance.palette);
+    // With all that is written above it: measured before, the page would be laid out twice.
+    if (stage.clientWidth === 0 || stage.clientHeight === 0) {
+      this.#unseen = [data, message];
+      return;
+    }
+    this.#model = model;
     const look = this.#changePart(model) ?? this.#continue(model, onScreen, last, kept);
     showBuilding(this.#building, model, this.#marks);
     this.#arrive = () => {

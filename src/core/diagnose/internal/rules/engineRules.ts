@@ -1,4 +1,5 @@
 import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const REBUILD = {
   onnxruntime:
@@ -7,6 +8,8 @@ const REBUILD = {
   triton:
     'Build the plan with the TensorRT of the container that serves it: the release notes of each Triton container name its version (use the tensorrt container of the same month), or build version-compatible engines (--versionCompatible).',
   deepstream: 'Delete the .engine file so that nvinfer builds it again with the TensorRT of this machine.',
+  'jetson-inference':
+    'Delete the .engine file next to the model (data/networks): the program builds it again with the TensorRT of this machine.',
   ultralytics: 'Export the engine again on this machine with the TensorRT that loads it.',
   comfyui: 'Delete the engine file and build it again with the TensorRT of this environment.',
   'tensorrt-llm': 'Run trtllm-build again with this version of TensorRT-LLM and TensorRT.',
@@ -70,18 +73,25 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
   },
   {
+    id: 'engine-file-rebuilt',
+    code: 'engine-invalid',
+    pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,
+    cause: 'The engine file {file} does not exist or cannot be opened, so nvinfer builds it from the model.',
+    advice:
+      'That takes minutes, and what fails then is in the lines of the build. If the file does exist, correct the path in model-engine-file.',
+    after: [...EVERY_CAUSE, 'failed'],
+    harmless: true,
+    source: 'marcoslucianops/DeepStream-Yolo#277, #624, #136',
+  },
+  {
     id: 'engine-file-missing',
     code: 'engine-invalid',
     pattern:
-      /FileNotFoundError: .{0,300}'(?<file>[^'\n]+\.(?:plan|engine|trt))'|Error opening engine file: (?<file2>.+)|[Dd]eserialize engine failed because file path: (?<file3>\S+) open error/,
-    named: (m) => ({ values: { file: m.groups!['file'] ?? m.groups!['file2'] ?? m.groups!['file3'] } }),
+      /FileNotFoundError: .{0,300}'(?<file>[^'\n]+\.(?:plan|engine|trt))'|Error opening engine file: (?<file2>.+)/,
+    named: (m) => ({ values: { file: m.groups!['file'] ?? m.groups!['file2'] } }),
     cause: 'The engine file {file} does not exist or cannot be opened.',
-    advice: {
-      deepstream:
-        'nvinfer builds the engine then, which takes minutes and may fail further down. Check the path in model-engine-file.',
-      other: 'Check the path; a failed build writes no engine. Look at the log of that build.',
-    },
-    source: 'captures; marcoslucianops/DeepStream-Yolo#277',
+    advice: 'Check the path; a failed build writes no engine. Look at the log of that build.',
+    source: 'captures',
   },
   {
     id: 'engine-standard-and-safe',

@@ -104,8 +104,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     code: 'library-missing',
     pattern:
       /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
-    cause:
-      'The CUDA driver is older than the CUDA runtime of this TensorRT needs, or there is no driver here (error 35).',
+    cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
       triton: `Use the container release that fits the driver (its support matrix), or update the driver. ${CONTAINER}`,
@@ -127,10 +126,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so/,
-    cause: 'This build needs a CUDA driver and a GPU, and finds none here that fits.',
-    advice: `Build where the GPU is, with a driver for this CUDA version. ${CONTAINER} TensorRT-RTX builds without one.`,
-    source: 'captures of TensorRT 8.6; CUDA error 222',
+      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so/,
+    cause:
+      'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
+    advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
+    source: 'captures of TensorRT 8.6; CUDA error 222, wang-xinyu/tensorrtx#1249',
   },
   {
     id: 'gpu-unsupported',
@@ -155,7 +155,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|CUDA error 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
     advice:
@@ -190,8 +190,9 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
     named: (m) => ({ values: { module: m.groups!['module'] ?? m.groups!['module2'] } }),
     cause: '{module} cannot be loaded.',
-    advice: 'Install the Python package into the interpreter that runs the build.',
-    source: 'captures',
+    advice:
+      'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.',
+    source: 'captures; yuvraj108c/ComfyUI-Dwpose-Tensorrt#6',
   },
   {
     id: 'library-of-provider',

@@ -259,4 +259,22 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     advice: 'Correct the export: each axis must occur once.',
     source: 'TensorRT shuffleNode.cpp; built with TensorRT-RTX 1.7.1',
   },
+  {
+    id: 'constant-without-elements',
+    code: 'model-invalid',
+    pattern: /addConstant[^\n]*Parameter check failed, condition: !weights\.values == !weights\.count/,
+    cause: 'The network has a constant without elements (a dimension of size 0), or one that lost its values.',
+    advice:
+      'Look for tensors with a size of 0, such as an empty slice, and remove what computes with them; weights must stay in memory until the engine is built.',
+    source: 'pytorch/TensorRT#3124',
+  },
+  {
+    id: 'torch-not-a-tensor',
+    code: 'unsupported-form',
+    pattern: /Requested ITensor from Var|Expected isITensor\(\) to be true but got false/,
+    cause: 'A converter of Torch-TensorRT got a constant or a Python value where it needs a tensor of the network.',
+    advice:
+      'Leave the operator to PyTorch (torch_executed_ops), or use a later Torch-TensorRT: its front end ir="dynamo" replaces the one of TorchScript.',
+    source: 'pytorch/TensorRT#1260',
+  },
 ];

@@ -90,7 +90,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice:
       'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',
     sure: 'likely',
-    source: 'TensorRT 9.0 release notes; dusty-nv/jetson-inference#297',
+    after: ['engine-other-version', 'engine-other-device', 'engine-invalid', 'out-of-memory', 'model-missing'],
+    source: 'TensorRT 9.0 release notes; dusty-nv/jetson-inference#297, #680',
   },
   {
     id: 'graph-cycle',

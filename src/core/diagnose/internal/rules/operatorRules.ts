@@ -44,7 +44,8 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       other:
         "Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others.",
     },
-    source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp',
+    after: ['plugin-missing'],
+    source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp, enazoe/yolo-tensorrt#168',
   },
   {
     id: 'plugin-name-mismatch',

@@ -1,45 +1,6 @@
 import { causeText } from '../causeText.ts';
-import type { DiagnosisCode } from '../../diagnosis.ts';
 import type { DiagnosisRule } from '../rule.ts';
-
-/** What a program's last words follow from. */
-const EVERY_CAUSE: readonly DiagnosisCode[] = [
-  'unsupported-op',
-  'unsupported-form',
-  'unsupported-type',
-  'plugin-missing',
-  'no-implementation',
-  'profile-missing',
-  'profile-inconsistent',
-  'shape-values-missing',
-  'unknown-input',
-  'flag-conflict',
-  'workspace-too-small',
-  'out-of-memory',
-  'engine-invalid',
-  'engine-other-version',
-  'engine-other-device',
-  'gpu-unsupported',
-  'library-missing',
-  'weights-missing',
-  'model-unreadable',
-  'model-invalid',
-  'model-missing',
-  'library-missing',
-  'library-mismatch',
-  'calibration-missing',
-  'calibration-failed',
-  'quantization',
-  'control-flow',
-  'shape-mismatch',
-  'type-mismatch',
-  'dla-failed',
-  'runtime-shape',
-  'runtime-failed',
-  'killed',
-  'crashed',
-  'internal',
-];
+import { EVERY_CAUSE } from './everyCause.ts';
 
 /** A replay that does not fit: more particular than anything else that the same text says. */
 export const REPLAY_RULES: readonly DiagnosisRule[] = [
@@ -173,6 +134,68 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
   },
   {
+    id: 'engine-is-null',
+    code: 'failed',
+    pattern: /Assertion [`'](?<what>engine|network|serialized\w*|plan)(?: != ?(?:nullptr|NULL|0))?' failed/,
+    cause:
+      'TensorRT gave the program a null pointer ({what}), which it does not expect: the cause is an error that TensorRT printed before.',
+    advice:
+      'Look at the first error above. If there is none, the usual causes: the program or plugin was compiled against another TensorRT than the one it loads (compile it again here), too little memory, or, where it builds the network from weights, a file of another version or variant.',
+    after: EVERY_CAUSE,
+    source: 'marcoslucianops/DeepStream-Yolo#624, wang-xinyu/tensorrtx#1271, #982',
+  },
+  {
+    id: 'weights-file',
+    code: 'weights-missing',
+    pattern: /[lL]oadWeights\([^\n]*Assertion [`'][^\n]+' failed|Assertion [`'][^\n]*Unable to load weight file/,
+    cause: 'The program cannot read the file with the weights.',
+    advice:
+      'Check its path (programs of tensorrtx look for it in the folder above), its kind (.wts or .weights), and that the converter of the same version of the program wrote it.',
+    after: ['out-of-memory'],
+    source: 'wang-xinyu/tensorrtx#1151, marcoslucianops/DeepStream-Yolo#136',
+  },
+  {
+    id: 'weights-of-another-network',
+    code: 'weights-missing',
+    pattern:
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|[\w:]*build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
+    cause:
+      'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
+    advice:
+      'Write the weights again with the converter of the same version of the program, from the model that is meant, and give the program its variant and its number of classes.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'wang-xinyu/tensorrtx#887, #905',
+  },
+  {
+    id: 'torchscript-build',
+    code: 'failed',
+    pattern: /\[Error thrown at core\/conversion\/[^\]]*\] Building TensorRT engine failed/,
+    cause: 'Torch-TensorRT got no engine from TensorRT: the cause is an error that TensorRT printed before.',
+    advice:
+      'Compile inside `with torch_tensorrt.logging.debug():` to see what TensorRT says, and look at the first error.',
+    after: EVERY_CAUSE,
+    source: 'pytorch/TensorRT#536',
+  },
+  {
+    id: 'jetson-model-format',
+    code: 'model-unreadable',
+    pattern: /model format '(?<format>\w+)' not supported by jetson-inference/,
+    cause: 'The format of the model ({format}) is none that jetson-inference reads.',
+    advice:
+      'The name of a network that it does not have is read as a file: check --network or --model, and update jetson-inference with its dependencies (`cmake -DBUILD_DEPS=YES ..`). A file needs the ending .onnx.',
+    source: 'dusty-nv/jetson-inference#1686',
+  },
+  {
+    id: 'jetson-model-missing',
+    code: 'model-missing',
+    pattern: /model file '(?<file>[^'\n]+)' was not found/,
+    cause: 'The model {file} does not exist.',
+    advice:
+      'Check the path; a variable that is not set leaves only its end ($NET/model.onnx becomes /model.onnx). Models that come with jetson-inference have to be downloaded once.',
+    source: 'dusty-nv/jetson-inference#1548',
+  },
+  {
     id: 'aborted',
     code: 'crashed',
     pattern:
@@ -181,8 +204,9 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       values: { why: /what\(\): +([^\n]+)/.exec(text)?.[1] ?? m.groups!['what'] ?? m.groups!['assertion'] },
     }),
     cause: 'The program aborted while {phase}[[: {why}]].',
-    advice: 'The first error before this line is the cause. {usual}',
-    after: EVERY_CAUSE,
+    advice:
+      'The first error before this line is the cause; a program that prints none hides the messages of TensorRT. {usual}',
+    after: [...EVERY_CAUSE, 'failed'],
     sure: 'possible',
     source: 'C++ runtime; wang-xinyu/tensorrtx#1610',
   },
@@ -201,7 +225,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'|Assertion [`'](?:engine|network|serialized\w*|plan)(?: !=? ?nullptr)?' failed/,
+      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
       'The build gave no engine (None), and the script goes on with it: the cause is an error that TensorRT printed before.',
     advice:
@@ -213,12 +237,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'triton-backend',
     code: 'library-missing',
     pattern:
-      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unexpected platform type +for (?<model>\S+)/,
-    named: ({ groups }) => ({ values: { name: groups!['name'] ?? groups!['name2'] ?? groups!['name3'] } }),
+      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so' for model '(?<model2>[^']+)'|unexpected platform type +for (?<model>\S+)/,
+    named: ({ groups: { name, name2, name3, name4, model, model2 } = {} }) => ({
+      values: { name: name ?? name2 ?? name3 ?? name4, model: model ?? model2 },
+    }),
     cause: 'This Triton does not have what the configuration of the model[[ {model}]] asks for[[: {name}]].',
     advice:
-      'Check backend and platform in config.pbtxt ("tensorrt_plan" with model.plan for an engine, "onnxruntime_onnx" with model.onnx), and use a container that has the backend: those for one purpose (tensorrt-llm) and own builds have only some. The accelerator "tensorrt" needs an ONNX Runtime that was built with it.',
-    source: 'triton-inference-server/server#2179, #3204, #8342, #2743',
+      'Check backend and platform in config.pbtxt (backend "tensorrt", or platform "tensorrt_plan", with model.plan for an engine, "onnxruntime_onnx" with model.onnx), and use a container that has the backend: those for one purpose (tensorrt-llm) and own builds have only some. The accelerator "tensorrt" needs an ONNX Runtime that was built with it.',
+    source: 'triton-inference-server/server#2179, #3204, #8342, #2743, #5206',
   },
   {
     id: 'triton-configuration',

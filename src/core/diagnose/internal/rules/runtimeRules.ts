@@ -58,12 +58,22 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'PyCUDA; CUDA error 201',
   },
   {
+    id: 'plugin-enqueue',
+    code: 'runtime-failed',
+    pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
+    cause: 'A plugin failed when it ran: its enqueue() returned an error.',
+    advice:
+      'Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.',
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27',
+  },
+  {
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error(?: \d+)?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: (m) => ({
-      values: { why: (m.groups!['why'] ?? m.groups!['why2'] ?? m.groups!['why3'])?.trim().replace(/\.$/, '') },
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA error(?: \d+)?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { why, why2, why3, number, file } = {} }) => ({
+      values: { why: number ? `error ${number} at ${file}` : (why ?? why2 ?? why3)?.trim().replace(/\.$/, '') },
     }),
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:

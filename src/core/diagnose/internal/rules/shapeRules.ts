@@ -160,4 +160,23 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     sure: 'likely',
     source: 'wang-xinyu/tensorrtx#654',
   },
+  {
+    id: 'pointwise-ranks',
+    code: 'shape-mismatch',
+    pattern: /computeOutputExtents[^\n]*Assertion nbDims == inputs\[i\]->extent\.nbDims failed/,
+    cause: 'An elementwise layer gets inputs of unequal rank.',
+    advice:
+      'TensorRT repeats dimensions of size 1, but adds none. Give the smaller input leading dimensions of 1, such as the slope of a PReLU or a scalar; in Torch-TensorRT a later version adds them.',
+    source: 'pytorch/TensorRT#763',
+  },
+  {
+    id: 'output-shape',
+    code: 'shape-mismatch',
+    pattern: /Internal Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed/,
+    cause:
+      'TensorRT cannot compute the output shape of this node: the shapes of its inputs do not fit each other, or depend on values that it does not know.',
+    advice:
+      'Compare the shapes of its inputs, which must be equal, or 1, from the last dimension on. Give the model fixed input sizes where they are dynamic, and fold what computes shapes.',
+    source: 'TensorRT graphShapeAnalyzer.cpp; pytorch/TensorRT#2597',
+  },
 ];

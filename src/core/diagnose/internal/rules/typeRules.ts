@@ -285,6 +285,14 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     advice: 'Compute this node in FP16 or FP32.',
     source: 'Myelin type.cpp; built with TensorRT-RTX 1.7.1',
   },
+  {
+    id: 'elementwise-int32',
+    code: 'unsupported-type',
+    pattern: /(?<layer>[^\n:]+): elementwise inputs must not be Int32/,
+    cause: 'This version of TensorRT computes no elementwise operation of INT32 (node {layer}).',
+    advice: 'Use TensorRT 7 or later, or cast its inputs to FLOAT and the result back.',
+    source: 'TensorRT 5 and 6; microsoft/onnxruntime#1837',
+  },
 ];
 
 /** Where only a tactic failed, others are tried: the build may pass. */

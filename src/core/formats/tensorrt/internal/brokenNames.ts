@@ -44,7 +44,7 @@ export interface HeldLine {
 
 /** A line that may go on in the next one; null for any other. */
 export function heldLine(broken: BrokenNames, text: string, from: number, to: number): HeldLine | null {
-  const isNode = text.startsWith(nodeStart, from) && text.charCodeAt(to - 1) !== 0x5d;
+  const isNode = text.charCodeAt(from) === 0x50 && text.charCodeAt(to - 1) !== 0x5d && text.startsWith(nodeStart, from);
   if (!isNode && (broken.isEmpty || !broken.endsAt(text.slice(from, to)))) return null;
   return { text: text.slice(0, to), from, lines: 1, isNode };
 }

@@ -152,6 +152,7 @@ function startRun(state: LogState, cursor: LogCursor): void {
 
 /** `X Host Persistent: 5296 Device Persistent: 0 Scratch Memory: 0`: the layers in their final order. */
 function onFinalLayer(state: LogState, cursor: LogCursor, at: number): void {
+  if (!state.times) return;
   const text = cursor.text.slice(at, cursor.to);
   const end = text.lastIndexOf(' Host Persistent: ');
   if (end < 0) return;
@@ -244,6 +245,12 @@ export function onListLine(state: LogState, cursor: LogCursor): boolean {
   return true;
 }
 
+/** Of a list whose layers do not matter, the first entry, which shows its form, and the last one, which may go on. */
+function addEntry(state: LogState, list: LayerList, text: string, line: number): void {
+  if (!state.times && list.lines.length > 1) list.lines[1] = { text, line };
+  else if (keep(roomOf(state, list), text.length)) list.lines.push({ text: own(state, text), line });
+}
+
 function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: string, cursor: LogCursor): boolean {
   const entry = list.lines.at(-1);
   if (entry && !state.broken.isEmpty && state.broken.goesOn(entry.text, text)) {
@@ -261,8 +268,7 @@ function onLayerLine(state: LogState, list: LayerList, text: string, trimmed: st
       state.block = 'none';
       closeList(state);
       return false;
-    } else if (keep(roomOf(state, list), text.length))
-      list.lines.push({ text: own(state, text.trimStart()), line: cursor.line });
+    } else addEntry(state, list, text.trimStart(), cursor.line);
   }
   return true;
 }
@@ -337,11 +343,20 @@ function profileCells(columns: string[], text: string): string[] | null {
   return [text.slice(0, end).trimStart(), ...cells];
 }
 
+const ROW = / *\d+\.?\d* +\d/y;
+
+/** A line of the profile's table that only has times. */
+function isProfileRow({ text, from, to, severity }: LogCursor): boolean {
+  ROW.lastIndex = from;
+  return severity === 'info' && ROW.test(text) && !text.startsWith('Total', to - 5);
+}
+
 /** A line of the profile's table, header first; false if the table is over. Old versions have the name in front. */
 export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
-  const text = cursor.text.slice(cursor.from, cursor.to);
   const columns = state.profileColumns;
   if (columns === null) return false;
+  if (!state.times && columns.length > 0 && isProfileRow(cursor)) return true;
+  const text = cursor.text.slice(cursor.from, cursor.to);
   if (columns.length === 0) {
     for (let rest = text.trim(); rest !== '';) {
       const found = COLUMNS.find(([pattern]) => pattern.test(rest));
@@ -351,13 +366,6 @@ export function onProfileLine(state: LogState, cursor: LogCursor): boolean {
     }
     return columns.length > 0;
   }
-  if (
-    !state.times &&
-    cursor.severity === 'info' &&
-    /^ *\d+\.?\d* +\d/.test(text.slice(0, 60)) &&
-    !text.endsWith('Total')
-  )
-    return true;
   const values = profileCells(columns, text);
   if (values === null) return false;
   const row: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import type { LogMessage, PrecisionLine } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
 import { keep, keepPart, type LogState, own, type PhraseHandler } from './logState.ts';
-import { findNode } from './logParser.ts';
+import { isNode } from './logParser.ts';
 import { shapeText } from '../../../base/text.ts';
 
 /** Longest text kept of one message, in characters. */
@@ -218,6 +218,6 @@ function subjectOf(state: LogState, text: string): string | null {
     if (match && match[1] !== '') return own(state, match[1]!);
   }
   const api = /\(([^()]*?): /.exec(text);
-  if (api && state.log.parsedNodes.length > 0 && findNode(state, api[1]!) !== undefined) return own(state, api[1]!);
+  if (api && state.log.parsedNodes.length > 0 && isNode(state, api[1]!)) return own(state, api[1]!);
   return null;
 }

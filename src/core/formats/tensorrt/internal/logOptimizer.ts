@@ -202,7 +202,7 @@ function onForeignNode(state: LogState, cursor: LogCursor, at: number): void {
   const name = own(state, text.slice(0, split + 1));
   const metadata = own(state, text.slice(split + 11).replace(/^ /, ''));
   const known = state.foreignByName.get(name);
-  if (known === undefined) state.onEvent?.({ kind: 'foreign-node', name, line: cursor.line });
+  if (known === undefined) announceForeignNode(state, name, cursor.line);
   const fits = keep(state.room.foreignNodes, metadata.length);
   if (!fits && known === undefined) return;
   const node: LoggedForeignNode = known?.metadata === null ? known : { name, line: cursor.line, metadata: null };
@@ -243,7 +243,12 @@ export function sawForeignNode(state: LogState, name: string, line: number): voi
   const node: LoggedForeignNode = { name, line, metadata: null };
   state.foreignByName.set(name, node);
   phase.foreignNodes.push(node);
-  state.onEvent?.({ kind: 'foreign-node', name, line });
+  announceForeignNode(state, name, line);
+}
+
+function announceForeignNode(state: LogState, name: string, line: number): void {
+  const isLoadable = state.log.devices?.loadables.includes(name) ?? false;
+  state.onEvent?.({ kind: 'foreign-node', name, line, ...(isLoadable && { device: 'dla' }) });
 }
 
 /**

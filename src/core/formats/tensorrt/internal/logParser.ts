@@ -1,7 +1,7 @@
 import { appended } from '../../../base/addTo.ts';
 import type { ParsedNode } from '../../../network/nodeNames.ts';
 import type { LogCursor } from './logCursor.ts';
-import { enterStage, forget, keep, kept, type LogState, type PhraseHandler } from './logState.ts';
+import { enterStage, forget, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
 
 /** Lines of the ONNX parser. */
 export const PARSER_PHRASES: [string, PhraseHandler][] = [
@@ -54,22 +54,29 @@ function onProducer(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 /** `NAME [OP]`: a name may hold brackets, an operator may not. */
-function splitNode(state: LogState, cursor: LogCursor, at: number): { name: string; op: string } {
-  const text = cursor.text.slice(at, cursor.to).trimEnd();
-  const open = text.lastIndexOf(' [');
-  if (open < 0 || !text.endsWith(']')) return { name: kept(state, cursor, at), op: '' };
-  return { name: kept(state, cursor, at, at + open), op: kept(state, cursor, at + open + 2, at + text.length - 1) };
+function splitNode({ text, to }: LogCursor, at: number): { name: string; op: string } {
+  let end = to;
+  while (end > at && text.charCodeAt(end - 1) <= 0x20) end--;
+  const open = text.lastIndexOf(' [', end - 2);
+  if (open < at || text.charCodeAt(end - 1) !== 0x5d) return { name: text.slice(at, to), op: '' };
+  return { name: text.slice(at, open), op: text.slice(open + 2, end - 1) };
 }
 
 function onStaticCheck(state: LogState): void {
   state.section = 'parse';
 }
 
+/** A list grows by a new one: see `appended`. */
+const NONE: string[] = [];
+
 function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   if (state.restartNodes) {
     state.restartNodes = false;
     state.log.parsedNodes = [];
     state.nodesByName = null;
+    state.nodeNames = [];
+    state.freshNames = [];
+    state.askedNames.clear();
     forget(state.room.parsedNodes);
     forget(state.room.registeredLayers);
   }
@@ -77,24 +84,31 @@ function onParsingNode(state: LogState, cursor: LogCursor, at: number): void {
   state.builds.goOn();
   state.begun = true;
   if (!keep(state.room.parsedNodes, cursor.to - at)) return;
-  const { name, op } = splitNode(state, cursor, at);
+  const { name, op } = splitNode(cursor, at);
   if (name.includes('\n')) state.broken.add(name);
-  const node: ParsedNode = { name, op, line: cursor.line, layers: [], helpers: [] };
-  state.log.parsedNodes.push(node);
-  state.nodesByName?.set(name, node);
+  const node: ParsedNode = { name, op, line: cursor.line, layers: NONE, helpers: NONE };
+  if (state.registered) {
+    node.name = own(state, name);
+    node.op = own(state, op);
+    state.log.parsedNodes.push(node);
+    state.nodesByName?.set(node.name, node);
+  } else {
+    state.log.parsedNodes[0] = node;
+    state.freshNames.push(name);
+  }
   state.node = node;
   state.nodeInputs = '';
   enterStage(state, 'parse', cursor.line);
-  state.onEvent?.({ kind: 'node', name, op, parsed: state.log.parsedNodes.length, line: cursor.line });
+  state.onEvent?.({ kind: 'node', name, op, parsed: state.room.parsedNodes.items, line: cursor.line });
 }
 
 /** `NAME [OP] inputs: [a -> (2, 4)[FLOAT]], `: kept of the node that is being parsed, for the error that may follow. */
-export function onNodeInputs(state: LogState, cursor: LogCursor): void {
+export function readNodeInputs(state: LogState, text: string, from: number, to: number): void {
   if (state.node === null) return;
   const { name, op } = state.node;
-  const at = cursor.from + name.length + op.length + 3;
-  if (!cursor.text.startsWith(' inputs: ', at) || !cursor.text.startsWith(name, cursor.from)) return;
-  state.nodeInputs = cursor.text.slice(at + 9, cursor.to);
+  const at = from + name.length + op.length + 3;
+  if (!text.startsWith(' inputs: ', at) || !text.startsWith(name, from)) return;
+  state.nodeInputs = text.slice(at + 9, to);
   if ((op === 'Shape' || op === 'Size') && /\(-1[,)]|, -1[,)]/.test(state.nodeInputs)) state.node.ofOpenShape = true;
 }
 
@@ -130,8 +144,29 @@ function onRegisteringLayer(state: LogState, cursor: LogCursor, at: number): voi
   else owner.layers = appended(owner.layers, layer);
 }
 
+/** No name holds it. */
+const BETWEEN_NAMES = '\0';
+
+/** Keeps the names of a piece of the log in memory of their own, before the piece goes. */
+export function keepNodeNames(state: LogState): void {
+  if (state.freshNames.length === 0) return;
+  state.nodeNames.push(state.freshNames.join(BETWEEN_NAMES));
+  state.freshNames = [];
+  const [node] = state.log.parsedNodes;
+  if (node !== undefined) node.name = own(state, node.name);
+}
+
+/** Whether a node of this name was parsed. */
+export function isNode(state: LogState, name: string): boolean {
+  if (state.registered) return findNode(state, name) !== undefined;
+  keepNodeNames(state);
+  for (const names of state.nodeNames) for (const one of names.split(BETWEEN_NAMES)) state.askedNames.add(one);
+  state.nodeNames = [];
+  return state.askedNames.has(name);
+}
+
 /** A parsed node by name. The index is made when it is first needed. */
-export function findNode(state: LogState, name: string): ParsedNode | undefined {
+function findNode(state: LogState, name: string): ParsedNode | undefined {
   if (state.nodesByName === null) {
     state.nodesByName = new Map();
     for (const node of state.log.parsedNodes) state.nodesByName.set(node.name, node);

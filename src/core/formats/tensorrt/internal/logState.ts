@@ -51,6 +51,13 @@ export interface LogState {
   /** Parser */
   node: ParsedNode | null;
   nodesByName: Map<string, ParsedNode> | null;
+  /**
+   * Without `registered`, what is kept of nodes but the last is their names: those of the piece at hand, those of each
+   * piece before it as one text, and those that were looked through for a name.
+   */
+  freshNames: string[];
+  nodeNames: string[];
+  askedNames: Set<string>;
   restartNodes: boolean;
   builds: LogBuilds;
   broken: BrokenNames;
@@ -226,6 +233,9 @@ export function newLogState(
     evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
     node: null,
     nodesByName: null,
+    freshNames: [],
+    nodeNames: [],
+    askedNames: new Set(),
     restartNodes: false,
     builds: new LogBuilds(),
     broken: new BrokenNames(),

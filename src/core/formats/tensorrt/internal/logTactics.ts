@@ -1,6 +1,6 @@
 import type { TimedCombination, TimedLayer, TimedOperation } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { currentPhase, enterStage, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
+import { currentPhase, enterStage, keep, type LogState, own, type PhraseHandler } from './logState.ts';
 import { sawForeignNode } from './logOptimizer.ts';
 
 const MAX_TACTICS = 1000;
@@ -22,7 +22,7 @@ export const TACTIC_PHRASES: [string, PhraseHandler][] = [
   ['>>>>>>>>>>>>>>> Chose Runner Type: ', onChosen],
   ['Skipping tactic ', onSkippedTactic],
   ['Skipping ', onSkippedRunner],
-  ['Fast skip Tactic:', onFastSkip],
+  ['Fast skip Tactic:', onSkippedTactic],
   ['Removed ', onRemovedCombinations],
   ['Adding reformat layer: ', onReformatLayer],
   ['Constructing optimization profile number ', (state, cursor) => startTactics(state, cursor.line)],
@@ -45,13 +45,16 @@ function onCosts(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
   // Old versions leave the name out, and the blank before it may be gone, too.
   const from = cursor.text.charCodeAt(at) === 0x20 ? at + 1 : at;
-  openLayer(state, kept(state, cursor, Math.min(from, cursor.to)), cursor.line, false, true);
+  openLayer(state, cursor.text.slice(Math.min(from, cursor.to), cursor.to), cursor.line, false, true);
 }
 
 function openLayer(state: LogState, name: string, line: number, reformat: boolean, costed = false): TimedLayer {
   state.costed = costed;
-  const layer: TimedLayer = reformat ? { name, line, combinations: [], reformat } : { name, line, combinations: [] };
-  if (keep(state.room.timedLayers, name.length)) currentPhase(state, line).tactics.push(layer);
+  const layer: TimedLayer = { name: own(state, name), line, combinations: [] };
+  if (reformat) layer.reformat = true;
+  // A diagnosis names no reformat.
+  const { tactics } = currentPhase(state, line);
+  if ((state.times || !reformat) && keep(state.room.timedLayers, name.length)) tactics.push(layer);
   state.layer = layer;
   state.combination = null;
   state.operation = null;
@@ -99,8 +102,11 @@ function formatsOf(state: LogState, cursor: LogCursor, at: number): string {
 }
 
 function openCombination(state: LogState, layer: TimedLayer, formats: string, line: number): TimedCombination {
-  const combination: TimedCombination = { formats, line, tactics: [], chosen: null, cached: false, skipped: [] };
-  if (keep(state.room.combinations, formats.length)) layer.combinations.push(combination);
+  let combination = state.times || !state.costed ? undefined : layer.combinations.at(-1);
+  if (combination === undefined) {
+    combination = { formats, line, tactics: [], chosen: null, cached: false, skipped: [] };
+    if (keep(state.room.combinations, formats.length)) layer.combinations.push(combination);
+  }
   state.combination = combination;
   state.fresh = true;
   state.tacticName = null;
@@ -129,7 +135,7 @@ function nameLayer(state: LogState, name: string, line: number, reformat: boolea
     layer.name = own(state, name);
     if (!reformat) announce(state, layer);
   } else if (layer === null || (layer.name !== name && !state.costed)) {
-    const opened = openLayer(state, own(state, name), line, reformat);
+    const opened = openLayer(state, name, line, reformat);
     // The combination is before the name of the layer that it belongs to.
     const fresh = combination !== null && state.fresh && combination.chosen === null;
     if (fresh && layer?.combinations.at(-1) === combination) {
@@ -148,7 +154,7 @@ function onTactic(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const match = TACTIC.exec(text);
   if (match) addTactic(state, state.tacticName, match[1]!, match[2]!);
-  else if (text.includes('skipped')) skip(state, cursor, own(state, cursor.text.slice(cursor.from, cursor.to)));
+  else if (text.includes('skipped')) skip(state, cursor, state.times || wantsScratch(text));
   state.tacticName = null;
 }
 
@@ -157,7 +163,7 @@ function onOldTactic(state: LogState, cursor: LogCursor, at: number): void {
   const text = cursor.text.slice(at, cursor.to);
   const match = TACTIC.exec(text);
   if (match) addTactic(state, null, match[1]!, match[2]!);
-  else if (text.includes('scratch requested')) skip(state, cursor, kept(state, cursor, cursor.from));
+  else if (wantsScratch(text)) skip(state, cursor, true);
 }
 
 const NAMED_TACTIC = /^(.*?),? (?:numSplitK: .*? )?Tactic: (0x[0-9a-f]+|-?\d+)(?: Time: (\S+))?/;
@@ -211,23 +217,25 @@ function onChosen(state: LogState, cursor: LogCursor, at: number): void {
     state.onEvent?.({ kind: 'chosen', name: layer.name, runner, tactic, ms, line: cursor.line });
 }
 
-function skip(state: LogState, cursor: LogCursor, reason: string): void {
-  if (state.combination !== null && keep(state.room.skipped, reason.length))
+/** A diagnosis says which tactics the workspace was too small for. */
+const wantsScratch = (text: string): boolean => text.includes('cratch requested');
+
+function skip(state: LogState, cursor: LogCursor, counts = state.times): void {
+  const text = cursor.text.slice(cursor.from, cursor.to);
+  if (!counts && state.onEvent === undefined) return;
+  const reason = own(state, text);
+  if (counts && state.combination !== null && keep(state.room.skipped, reason.length))
     state.combination.skipped.push({ reason, line: cursor.line });
   if (state.layer) state.onEvent?.({ kind: 'skipped', name: state.layer.name, reason, line: cursor.line });
 }
 
 function onSkippedRunner(state: LogState, cursor: LogCursor): void {
   const text = cursor.text.slice(cursor.from, cursor.to);
-  if (text.includes(': No valid tactics for ')) skip(state, cursor, own(state, text));
+  if (text.includes(': No valid tactics for ')) skip(state, cursor);
 }
 
-function onSkippedTactic(state: LogState, cursor: LogCursor): void {
-  skip(state, cursor, kept(state, cursor, cursor.from));
-}
-
-function onFastSkip(state: LogState, cursor: LogCursor): void {
-  skip(state, cursor, kept(state, cursor, cursor.from));
+function onSkippedTactic(state: LogState, cursor: LogCursor, at: number): void {
+  skip(state, cursor, state.times || wantsScratch(cursor.text.slice(at, cursor.to)));
 }
 
 function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): void {
@@ -241,6 +249,7 @@ function onRemovedCombinations(state: LogState, cursor: LogCursor, at: number): 
  * `Reformatted Input Tensor 0 to X (tensor) from Float(…) to Half(…)`; names and formats may hold brackets and spaces.
  */
 function onReformatLayer(state: LogState, cursor: LogCursor, at: number): void {
+  if (!state.times) return;
   const text = cursor.text.slice(at, cursor.to);
   const close = text.lastIndexOf(') from ');
   const open = close < 0 ? -1 : openingBracket(text, close);
@@ -274,8 +283,21 @@ function onSelected(state: LogState, cursor: LogCursor): void {
   enterStage(state, 'finalize', cursor.line);
 }
 
+/** `X [formats] …` or `X (runner) …` of the layer whose tactics are being timed, or of any reformat after another one. */
+export function isOfLayer(layer: TimedLayer | null, text: string, from: number, to: number): boolean {
+  if (layer === null || layer.name === '') return false;
+  if (layer.reformat && text.startsWith('Optimizer Reformat(', from)) return true;
+  const open = from + layer.name.length;
+  const bracket = text.charCodeAt(open + 1);
+  if (text.charCodeAt(open) !== 0x20 || (bracket !== 0x5b && bracket !== 0x28)) return false;
+  if (!text.startsWith(layer.name, from)) return false;
+  const next = text.indexOf(' [', open + 1);
+  return next < 0 || next >= to;
+}
+
 /** Lines with the layer's name in front; false for any other line. */
 export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
+  if (!state.times && isOfLayer(state.layer, cursor.text, cursor.from, cursor.to)) return true;
   const text = cursor.text.slice(cursor.from, cursor.to);
   const cached = text.lastIndexOf('] got cached result: ');
   if (cached >= 0) {
@@ -283,7 +305,7 @@ export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
     return true;
   }
   if (text.endsWith(' has no valid tactics for this config, skipping')) {
-    skip(state, cursor, own(state, text));
+    skip(state, cursor);
     return true;
   }
   const named = text.indexOf(' Set Tactic Name: ');
@@ -296,10 +318,10 @@ export function onTacticLine(state: LogState, cursor: LogCursor): boolean {
 /** `X [Float(…) -> Half(…)] got cached result: CaskPooling, tactic 0x…, 0.0029 ms` */
 function onCached(state: LogState, cursor: LogCursor, text: string, close: number): void {
   const open = text.lastIndexOf(' [', close);
-  if (!state.times && open > 0) return onCachedName(state, cursor, text.slice(0, open));
+  if (!state.times && open > 0) return void cachedLayer(state, text.slice(0, open), cursor.line);
   const result = /^(.*?), tactic (0x[0-9a-f]+|-?\d+), (\S+) ms/.exec(text.slice(close + 21));
   if (open < 0 || result === null) return;
-  const name = own(state, text.slice(0, open));
+  const name = text.slice(0, open);
   const formats = own(state, text.slice(open + 2, close));
   const [runner, tactic, time] = result.slice(1).map((part) => own(state, part)) as [string, string, string];
   const layer = cachedLayer(state, name, cursor.line);
@@ -307,12 +329,6 @@ function onCached(state: LogState, cursor: LogCursor, text: string, close: numbe
   combination.cached = true;
   combination.chosen = { runner, tactic, ms: milliseconds(time) };
   state.onEvent?.({ kind: 'cache-hit', name, hits: state.log.timingCacheHits, line: cursor.line });
-}
-
-/** Where times do not count, only the layer is of use. */
-function onCachedName(state: LogState, cursor: LogCursor, name: string): void {
-  if (state.layer?.name === name) state.log.timingCacheHits++;
-  else cachedLayer(state, own(state, name), cursor.line);
 }
 
 /** The layer that a result of the timing cache is of. */

@@ -1,26 +1,83 @@
+import { readNodeInputs } from './logParser.ts';
+import { phraseAt } from './logPhrases.ts';
 import type { LogState } from './logState.ts';
+import { isOfLayer } from './logTactics.ts';
 
-/**
- * Verbose lines, most of a log, of which a diagnosis needs only that they are there: attempts, deeds of the optimizer,
- * single tactics. With what they change.
- */
-const QUIET: [phrase: string, effect?: (state: LogState) => void][] = [
-  ['Tactic Name: ', (state) => void (state.fresh = false)],
-  ['Searching for input: '],
-  ['Static check for parsing node: ', (state) => void (state.section = 'parse')],
-  ['Registering layer: '],
-  ['Registering tensor: '],
-  ['Running: '],
-  ['Removing '],
-  ['Reading weights from external file: '],
-  ['Importing initializer: '],
-  ['Found '],
-  ['Fastest Tactic: '],
-  ['>>>>>>>>>>>>>>> Chose Runner Type: '],
-];
+/** What a quiet line changes; false: here it is not quiet. */
+type Effect = (state: LogState, text: string, at: number, to: number) => boolean;
 
-const byFirst: ((typeof QUIET)[number][] | undefined)[] = [];
-for (const quiet of QUIET) (byFirst[quiet[0].charCodeAt(0)] ??= []).push(quiet);
+const none: Effect = () => true;
+
+const SPACE = 0x20;
+
+/** A tactic of a layer that is known from the line where its costs begin. */
+const ofKnownLayer: Effect = (state) => {
+  if (!state.costed || state.combination === null || !state.layer?.name) return false;
+  state.section = 'tactics';
+  return true;
+};
+
+/** Phrases of verbose lines, most of a log, of which a diagnosis needs only that they are there. */
+const QUIET = new Map<string, Effect>([
+  [
+    'Tactic Name: ',
+    (state) => {
+      state.fresh = false;
+      return true;
+    },
+  ],
+  ['Searching for input: ', none],
+  [
+    'Static check for parsing node: ',
+    (state) => {
+      state.section = 'parse';
+      return true;
+    },
+  ],
+  ['Registering layer: ', none],
+  ['Registering tensor: ', none],
+  ['Running: ', none],
+  ['Removing ', none],
+  ['Reading weights from external file: ', none],
+  ['Importing initializer: ', none],
+  ['Found ', none],
+  ['Registered plugin creator', none],
+  ['Layer: ', none],
+  ['Skipping ', none],
+  ['Fastest Tactic: ', none],
+  ['>>>>>>>>>>>>>>> Chose Runner Type: ', none],
+  [
+    'Tactic: ',
+    (state, text, at, to) => {
+      // `0x1 Time: 0.1`; what was skipped may have needed more workspace.
+      let end = at;
+      while (end < to && text.charCodeAt(end) !== SPACE) end++;
+      if (!text.startsWith(' Time: ', end)) return false;
+      state.fresh = false;
+      state.tacticName = null;
+      return true;
+    },
+  ],
+  [
+    '=============== Computing reformatting costs',
+    (state) => {
+      state.section = 'tactics';
+      state.layer = null;
+      state.combination = null;
+      state.operation = null;
+      return true;
+    },
+  ],
+  ['--------------- Timing Runner: ', ofKnownLayer],
+  [
+    '*************** Autotuning format combination: ',
+    (state, text, at, to) => {
+      if (!ofKnownLayer(state, text, at, to)) return false;
+      state.fresh = true;
+      return true;
+    },
+  ],
+]);
 
 /** Length of `[MM/DD/YYYY-HH:MM:SS] [V] [TRT] `. */
 const PREFIX = 32;
@@ -31,25 +88,44 @@ const PREFIX = 32;
  * @returns false for any other line, which is left as it is
  */
 export function readQuietLine(state: LogState, text: string, from: number, to: number): boolean {
-  if (text.charCodeAt(from + 23) !== 0x56 || text.charCodeAt(from + 20) !== 0x5d) return false;
-  const phrases = byFirst[text.charCodeAt(from + PREFIX)];
-  if (phrases === undefined || !isCalm(state)) return false;
-  for (const [phrase, effect] of phrases) {
-    if (!text.startsWith(phrase, from + PREFIX)) continue;
-    if (from + PREFIX + phrase.length > to || !text.startsWith('] [V] [TRT] ', from + 20) || !isTime(text, from))
-      return false;
-    effect?.(state);
-    state.evidence.prefixed++;
-    state.evidence.library++;
+  const at = from + PREFIX;
+  if (text.charCodeAt(from + 23) !== 0x56 || at >= to || !isVerbose(text, from) || !isCalm(state)) return false;
+  const phrase = phraseAt(text, at);
+  if (phrase === undefined) {
+    if (!readOther(state, text, at, to)) return false;
+  } else {
+    if (phrase.quiet === undefined) phrase.quiet = QUIET.get(phrase.text) ?? null;
+    if (phrase.quiet === null || !phrase.quiet(state, text, at + phrase.text.length, to)) return false;
     state.evidence.phrases++;
-    return true;
   }
-  return false;
+  state.evidence.prefixed++;
+  state.evidence.library++;
+  return true;
+}
+
+/** A line that begins with no phrase says something while nodes are parsed or tactics timed. */
+function readOther(state: LogState, text: string, at: number, to: number): boolean {
+  // Polygraphy's indentation.
+  if (text.charCodeAt(at) === SPACE) return false;
+  if (state.section === 'parse') readNodeInputs(state, text, at, to);
+  else if (state.section === 'tactics') return isOfLayer(state.layer, text, at, to);
+  return true;
 }
 
 /** No block, list or line is open that the next one may continue or end. */
 const isCalm = (state: LogState): boolean =>
   state.block === 'none' && state.held === null && state.graphNodes === null && state.broken.isEmpty;
 
-const isTime = (text: string, at: number): boolean =>
-  text.charCodeAt(at) === 0x5b && text.charCodeAt(at + 3) === 0x2f && text.charCodeAt(at + 11) === 0x2d;
+/** `[MM/DD/YYYY-HH:MM:SS] [V] [TRT] `, as `readCommonForm` tells it. */
+const isVerbose = (text: string, at: number): boolean =>
+  text.charCodeAt(at + 20) === 0x5d &&
+  text.charCodeAt(at + 24) === 0x5d &&
+  text.charCodeAt(at + 30) === 0x5d &&
+  text.charCodeAt(at) === 0x5b &&
+  text.charCodeAt(at + 3) === 0x2f &&
+  text.charCodeAt(at + 11) === 0x2d &&
+  text.charCodeAt(at + 25) === 0x20 &&
+  text.charCodeAt(at + 26) === 0x5b &&
+  text.charCodeAt(at + 27) === 0x54 &&
+  text.charCodeAt(at + 31) === 0x20 &&
+  text.charCodeAt(at + PREFIX) !== 0x5b;

@@ -90,20 +90,24 @@ export function readLogPrefix(cursor: LogCursor): void {
     readOtherForm(cursor);
 }
 
-/** `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] text` and `[L] [TRT] text`: nearly all lines of nearly all logs. Leaves others as they are. */
+/**
+ * `[MM/DD/YYYY-HH:MM:SS] [L] [TRT] text`, the same without `[TRT]`, and `[L] [TRT] text`: nearly all lines of nearly all
+ * logs. Leaves others as they are.
+ */
 export function readCommonForm(cursor: LogCursor): boolean {
   const { text, from } = cursor;
   if (text.charCodeAt(from) !== OPEN) return false;
   const at = text.charCodeAt(from + 20) === CLOSE && isTime(text, from) ? from + 22 : from;
-  if (text.charCodeAt(at + 2) !== CLOSE || text.charCodeAt(at + 4) !== OPEN || text.charCodeAt(at + 8) !== CLOSE)
-    return false;
   const severity = LETTERS[text.charCodeAt(at + 1)];
-  if (severity === undefined || text.charCodeAt(at + 5) !== 0x54 || text.charCodeAt(at + 10) === OPEN) return false;
-  if (at + 10 > cursor.to || text.charCodeAt(at + 9) !== SPACE) return false;
-  cursor.from = at + 10;
+  if (severity === undefined || text.charCodeAt(at + 2) !== CLOSE || text.charCodeAt(at + 3) !== SPACE) return false;
+  const library = text.charCodeAt(at + 4) === OPEN;
+  if (library ? text.charCodeAt(at + 5) !== 0x54 || text.charCodeAt(at + 8) !== CLOSE : at === from) return false;
+  const start = library ? at + 10 : at + 4;
+  if (start > cursor.to || text.charCodeAt(start - 1) !== SPACE || text.charCodeAt(start) === OPEN) return false;
+  cursor.from = start;
   cursor.severity = severity;
   cursor.prefixed = true;
-  cursor.library = true;
+  cursor.library = library;
   cursor.writer = at === from ? 'untimed' : null;
   cursor.host = null;
   return true;

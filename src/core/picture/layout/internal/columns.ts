@@ -76,8 +76,8 @@ function breakAt(
 }
 
 /**
- * As few columns as fit a height, about equally long, broken where least lines cross. Where they cannot be broken so
- * that they fit, the pile stays whole.
+ * As few columns as fit a height, about equally long, broken where least lines cross; the first and the last have two rows,
+ * if that fits, else one. Where they cannot be broken so that they fit, the pile stays whole.
  */
 export function fitColumns(height: Float64Array, crossing: Int32Array, rowGap: number, room: number): ColumnChoice {
   const rows = height.length;
@@ -85,10 +85,11 @@ export function fitColumns(height: Float64Array, crossing: Int32Array, rowGap: n
   let total = 0;
   for (const own of height) total += own + rowGap;
   if (total <= room || rows > mostRows || rows < 4) return whole;
-  for (let count = Math.ceil(total / room); count <= Math.min(12, rows / 2); count++) {
-    const column = brokenInto(height, crossing, rowGap, room, total / count);
-    if (column !== null) return column;
-  }
+  for (const least of [2, 1])
+    for (let count = Math.ceil(total / room); count <= Math.min(12, rows / least); count++) {
+      const column = brokenInto(height, crossing, rowGap, room, total / count, least);
+      if (column !== null) return column;
+    }
   return whole;
 }
 
@@ -99,6 +100,7 @@ function brokenInto(
   rowGap: number,
   room: number,
   target: number,
+  least: number,
 ): ColumnChoice | null {
   const rows = height.length;
   const cost = new Float64Array(rows + 1).fill(Infinity);
@@ -106,7 +108,7 @@ function brokenInto(
   cost[0] = 0;
   for (let end = 1; end <= rows; end++) {
     const isLast = end === rows;
-    if (!isLast && (end < 2 || end > rows - 2 || crossing[end - 1]! > mostCrossing)) continue;
+    if (!isLast && (end < least || end > rows - least || crossing[end - 1]! > mostCrossing)) continue;
     let length = 0;
     for (let first = end - 1; first >= 0; first--) {
       length += height[first]! + rowGap;
