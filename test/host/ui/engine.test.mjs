@@ -238,16 +238,17 @@ test('calibration and timing caches open as pages', async () => {
   await w.shot('engine-7-timing');
   // Two that are selected become one.
   const other = `0x${'2b'.repeat(16)}`;
-  writeFileSync(join(folder, 'other.cache'), standInTimingCache({ [other]: [0xdef, 0.5] }));
-  await w.row('other.cache').click();
-  await w.row('timing.cache').click({ modifiers: ['ControlOrMeta'] });
-  await w.pickInMenu('timing.cache', 'Merge Timing Caches');
+  for (const [name, own] of Object.entries({ 'one.timingcache': key, 'two.timingcache': other }))
+    writeFileSync(join(folder, name), standInTimingCache({ [own]: [0xabc, 0.25] }));
+  await w.row('one.timingcache').click();
+  await w.row('two.timingcache').click({ modifiers: ['ControlOrMeta'] });
+  await w.pickInMenu('two.timingcache', 'Merge Timing Caches');
   await w
     .box('Merge Timing Caches')
     .getByRole('button', { name: /^(?:OK|Write Here)$/ })
     .click();
-  await w.toast(/Wrote \w+\.merged\.cache, /).waitFor();
+  await w.toast(/Wrote \w+\.merged\.timingcache, /).waitFor();
   await w.shot('engine-13-merged');
-  const [merged] = readdirSync(folder).filter((name) => name.endsWith('.merged.cache'));
+  const [merged] = readdirSync(folder).filter((name) => name.endsWith('.merged.timingcache'));
   for (const one of [key, other]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
 });

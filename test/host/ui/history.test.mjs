@@ -97,23 +97,6 @@ test('a build can be followed in the side bar, the status bar and on the graph',
   await heading.scrollIntoViewIfNeeded();
   await w.view.locator('.build-time .stage', { hasText: 'timing tactics' }).waitFor();
   await w.shot('history-2-time-line', { docs: 'build-time' });
-
-  // Why a layer has its tactic, and where the memory goes, are pages next to the graph.
-  await w.tab('resnet18.onnx').click();
-  await w.searchGraph('name:layer1.0/conv1/Conv');
-  await w.view.getByRole('treeitem', { selected: true }).first().waitFor();
-  await w.page.keyboard.press('Escape');
-  await w.runCommand('TensorRT: Show Tactics');
-  const tactics = await w.viewWith('h1:has-text("layer1.0/conv1")');
-  await tactics
-    .getByRole('columnheader', { name: /ms|time/i })
-    .first()
-    .waitFor();
-  await w.shot('history-9-tactics');
-  await w.tab('resnet18.onnx').click();
-  await w.runCommand('TensorRT: Show Memory');
-  await w.tab('Memory of resnet18.onnx').waitFor();
-  await w.shot('history-10-memory');
   assert.deepEqual(w.violations, []);
 });
 
@@ -174,6 +157,8 @@ test('a task of tasks.json builds by Polygraphy', async () => {
   await w.untilExtensionKnown('vit_tiny.onnx', 'Build TensorRT Engine');
   await w.openQuickly('task by Polygraphy');
   await w.terminal(/Built in/).waitFor();
+  // The last that a build does is to show its groups, which would take the next test's explorer away.
+  await w.message.getByText(/vit_tiny\.onnx · TensorRT 10\.6\.0\. /).waitFor();
   const { backend, result, tensorrt } = manifestOf(buildsOf('vit_tiny').at(-1));
   assert.deepEqual([backend, result, tensorrt.version], ['polygraphy', 'passed', '10.6.0']);
 });
@@ -236,25 +221,6 @@ test('builds are compared, run again and deleted', async () => {
   await nth(count).waitFor();
   const again = manifestOf(buildsOf('vit_tiny').at(-1));
   assert.equal(again.options.precision, 'fp32');
-
-  // What differs by less than a measurement varies is no change.
-  const profile = join(buildsOf('vit_tiny').at(-1), 'profile.json');
-  const times = JSON.parse(readFileSync(profile, 'utf8')).map((layer) =>
-    layer.name === undefined
-      ? layer
-      : {
-          ...layer,
-          averageMs: 0.985 * layer.averageMs,
-          medianMs: 0.985 * layer.medianMs,
-          timeMs: 0.985 * layer.timeMs,
-        },
-  );
-  writeFileSync(profile, JSON.stringify(times));
-  await w.pickInRow(nth(0), 'Compare Builds');
-  await w.page.locator('.quick-input-list .monaco-list-row', { hasNotText: 'FP16' }).first().click();
-  const alike = await w.viewWith('text=/nothing is computed differently, −1\\.5 % is noise/i');
-  assert.equal(await alike.locator('.change').count(), 0);
-  await w.shot('history-11-noise');
   await w.pickInRow(nth(0), 'Delete');
   await w.dialog('Delete this build').getByRole('button', { name: 'Delete' }).click();
   await nth(count).waitFor({ state: 'detached' });
