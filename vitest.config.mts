@@ -62,7 +62,7 @@ export default defineConfig({
         include: ['test/unit/**/*.long.test.ts'],
       }),
       project('rules', { testTimeout: 60_000 }),
-      project('webview', { testTimeout: 120_000 }),
+      project('webview', { testTimeout: 120_000, isolate: false }),
       project('driver', { testTimeout: 120_000, fileParallelism: false }),
       project('samples', { testTimeout: 300_000, setupFiles, isolate: false }),
       project('release', { testTimeout: 600_000 }),

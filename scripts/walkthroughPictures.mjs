@@ -1,8 +1,9 @@
 // `node scripts/walkthroughPictures.mjs`: media/walkthrough-*.webp, the pictures of the walkthrough, from those of the
-// guides in docs/images, which the UI tests take of a real VS Code. Needs Chromium (or CHROMIUM, its path).
+// guides in docs/images, which the UI tests take of a real VS Code. Needs what
+// test/host/runtime/install-host.sh installs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { launchBrowser } from '../test/host/runtime/browser.cjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 /** What is seen of each picture: left, top, width, height. */
@@ -18,10 +19,7 @@ const parts = {
 /** In pixels, and in bytes: the package has to stay small. */
 const [wide, limit] = [640, 15_000];
 
-const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu'],
-});
+const browser = await launchBrowser();
 const page = await browser.newPage();
 for (const [name, [from, ...part]] of Object.entries(parts)) {
   const picture = readFileSync(`docs/images/${from}.png`).toString('base64');

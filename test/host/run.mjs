@@ -77,7 +77,7 @@ async function runUi() {
   const results = join(folder, 'results.tap');
   const reporters = ['spec', 'tap'].map((name) => `--test-reporter=${name}`);
   const to = ['stdout', results].map((name) => `--test-reporter-destination=${name}`);
-  const rows = uiRows(2);
+  const rows = uiRows(3);
   const args = ['--test', `--test-concurrency=${rows.length}`, ...reporters.flatMap((r, i) => [r, to[i]]), ...rows];
   const env = { EXTENSIONS: extensions, PACKAGES: keptPackages() };
   const status = await runAside(node, args, env);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the real VS Code that the tests run in: code-server (VS Code for the browser), the Node 24 that it needs, and
-# Chromium to show it. Run it again at any time: it does only what is missing. Debian and Ubuntu; elsewhere, put the
+# Chromium without windows to show it. Run it again at any time: it does only what is missing. Debian and Ubuntu; elsewhere, put the
 # programs that it asks for in place yourself and set CHROMIUM to the browser.
 # VS Code goes to a cache outside the checkout, keyed by the lock file, so fresh clones share one install.
 set -euo pipefail
@@ -17,7 +17,7 @@ host="${XDG_CACHE_HOME:-$HOME/.cache}/vscode-test-host/$key"
 # A browser that can start: Ubuntu's /usr/bin/chromium-browser is only a hint to install a snap, so ask for its version.
 browser() {
   local candidate
-  for candidate in "${CHROMIUM:-}" /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /usr/bin/google-chrome-stable; do
+  for candidate in "${CHROMIUM:-}" /usr/bin/chromium-headless-shell /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /usr/bin/google-chrome-stable; do
     if [ -n "$candidate" ] && [ -x "$candidate" ] && "$candidate" --version >/dev/null 2>&1; then
       echo "$candidate"
       return
@@ -37,7 +37,7 @@ missing=()
 command -v g++ >/dev/null && command -v make >/dev/null || missing+=(build-essential)
 command -v python3 >/dev/null || missing+=(python3)
 [ -e /usr/include/gssapi/gssapi.h ] || missing+=(libkrb5-dev)
-if [ -z "$(browser)" ] && grep -q '^ID=debian' /etc/os-release; then missing+=(chromium); fi
+if [ -z "$(browser)" ] && grep -q '^ID=debian' /etc/os-release; then missing+=(chromium-headless-shell); fi
 [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 
 mkdir -p "$host"

@@ -95,7 +95,10 @@ test('a log alone and the layer info of Torch-TensorRT open from their text, and
     await field.press('Escape');
     await w.view.getByRole('treeitem', { selected: true }).first().waitFor();
   };
-  await w.row('alone.log').press('Enter');
+  await w.row('alone.log').waitFor();
+  const explorer = w.page.locator('.explorer-folders-view .monaco-list').first();
+  await explorer.press('Home'); // It is the first.
+  await explorer.press('Enter');
   await w
     .line(/TensorRT/)
     .first()

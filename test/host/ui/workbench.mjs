@@ -14,6 +14,9 @@ const TIDY_KEY = 'Control+Alt+Shift+F12';
 const images = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 const shots = process.env.SHOTS ?? fileURLToPath(new URL('../../shots', import.meta.url));
 
+/** Pages of windows that know the extension. */
+const known = new WeakSet();
+
 /** One window of VS Code. */
 export class Workbench {
   /** Violations of a content policy that any page reported. */
@@ -145,17 +148,19 @@ export class Workbench {
 
   /** A file opened before the extension is known would open as text, and stay so. */
   async untilExtensionKnown(file, item = 'Open Build Log or Layer Info') {
+    if (known.has(this.page)) return;
     // It appears with the extension's menus, which take longer to ask for.
     await this.page.locator('.activitybar .action-label[aria-label^="TensorRT"]').waitFor();
     const deadline = Date.now() + STEP;
-    for (let known = false; !known;) {
+    for (let isThere = false; !isThere;) {
       assert.ok(Date.now() < deadline, `The menu of ${file} never had "${item}"`);
       await this.openContextMenu(file);
-      known = await this.openSubmenu(item);
+      isThere = await this.openSubmenu(item);
       await this.closeMenu();
     }
     // VS Code takes the extension's editors in when it is idle for the first time, which may be after its menus.
     await this.page.evaluate(untilIdle);
+    known.add(this.page);
   }
 
   async runCommand(name) {

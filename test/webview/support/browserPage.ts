@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
@@ -6,28 +5,22 @@ import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import type { Message } from '../../../src/protocol/rpc.ts';
 // @ts-expect-error -- plain JavaScript, which the host of VS Code runs by any Node
+import { browserProgram } from '../../host/runtime/browser.cjs';
+// @ts-expect-error -- as above
 import flags from '../../host/runtime/flags.cjs';
 
 const shots = fileURLToPath(new URL('../../shots/', import.meta.url));
-
-/** The browser: `CHROMIUM` in the environment, else where systems install it. */
-function chromiumPath(): string {
-  const places = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-  const found = places.find((path) => path !== undefined && existsSync(path));
-  if (found === undefined)
-    throw new Error('No Chromium found: `apt-get install chromium`, or set CHROMIUM to its path.');
-  return found;
-}
 
 /** So that letters do not depend on the settings of the system. */
 const sameLetters = ['--font-render-hinting=none', '--disable-lcd-text', '--force-color-profile=srgb'];
 
 /** One browser for a test file; close it at the end. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: chromiumPath(),
-    args: [...(flags as string[]), ...sameLetters],
-  });
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = (browserProgram as () => string | undefined)();
+  if (executablePath === undefined)
+    throw new Error('No Chromium found: `apt-get install chromium-headless-shell`, or set CHROMIUM to its path.');
+  return chromium.launch({ executablePath, args: [...(flags as string[]), ...sameLetters] });
+}
 
 export interface OpenPage {
   page: Page;
@@ -173,7 +166,7 @@ export async function openPage(
     },
     axe: async () => {
       // Evaluated from outside, so that the page's policy can stay as strict as it ships.
-      await page.evaluate(axe.source);
+      if (await page.evaluate(() => !('axe' in window))) await page.evaluate(axe.source);
       const { violations } = await page.evaluate(() =>
         (window as unknown as TestWindow).axe.run(document, { resultTypes: ['violations'] }),
       );

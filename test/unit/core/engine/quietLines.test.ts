@@ -54,6 +54,8 @@ const TEXTS = [
   '*************** Autotuning Reformat: a -> b ***************',
   '--------------- Timing Runner: Optimizer Reformat(a -> b) (Reformat[0x1])',
   'Optimizer Reformat(a -> b) [a -> b] got cached result: R, tactic 0x1, 1 ms',
+  '--------------- Timing Runner: other(14)',
+  'Tactic: 0x4 scratch requested: 300, available: 100',
   'conv (CaskConvolution[0x1]) profiling completed in 0.1 seconds',
   'other [a -> b] got cached result: R, tactic 0x1, 1 ms',
   'Skipping CaskConvolution: No valid tactics for conv',

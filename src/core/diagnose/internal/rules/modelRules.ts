@@ -149,6 +149,39 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'initializers-not-inputs',
+    code: 'model-unreadable',
+    pattern:
+      /In function importModel:[^]*tensors\.count\(input_name\)|\[5\] Assertion failed: tensors\.count\(input_name\)/,
+    cause:
+      'This node reads a tensor that the parser does not know. Parsers of TensorRT 6 and older know weights only where they are inputs of the graph, too, which exporters no longer write (ONNX IR 4 and later).',
+    advice:
+      'Use TensorRT 7 or later, or export with keep_initializers_as_inputs=True. If the version is newer, check the model with `python -m onnx.checker`.',
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; onnx/onnx-tensorrt#199, #741, tensorlayer/HyperPose#274',
+  },
+  {
+    id: 'weights-not-converted',
+    code: 'weights-missing',
+    pattern: /Assertion failed: convert_?[oO]nnx_?[wW]eights\(initializer, &weights/,
+    cause:
+      'The parser cannot read an initializer of the model: of a type that this version does not have, or with values in a file that is missing.',
+    advice:
+      'Keep files of external weights next to the model. Otherwise use a later TensorRT, or export the weights as FLOAT, FP16, INT32 or INT64, and without values beyond their range.',
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; seanavery/yolov5-tensorrt#8, TrojanXu/yolov5-tensorrt#33',
+  },
+  {
+    id: 'output-is-constant',
+    code: 'model-invalid',
+    pattern: /Assertion failed: \S*tensors\(\)\.at\(output\.name\(\)\)\.is_tensor\(\)/,
+    cause: 'An output of the model is a constant, which this parser does not take.',
+    advice:
+      'Remove that output, or fold the model first, so that it no longer depends on nothing but constants; TensorRT 7.2 and later accept it.',
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; onnx/onnx-tensorrt#425',
+  },
+  {
     id: 'input-not-registered',
     code: 'model-unreadable',
     pattern: /Node input was not registered|tensors(?:\(\))?\.count\(input_?[nN]ame\)|toposort/,

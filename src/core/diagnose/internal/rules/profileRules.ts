@@ -37,6 +37,14 @@ const INSIDE = {
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'llm-context-length',
+    code: 'runtime-shape',
+    pattern: /Assertion failed: max_context_len(?:gth)? <= mMaxContextLength/,
+    cause: 'A prompt is longer than the engine was built for.',
+    advice: INSIDE,
+    source: 'NVIDIA/TensorRT-LLM#600',
+  },
+  {
     id: 'unknown-input',
     code: 'unknown-input',
     pattern:

@@ -50,7 +50,7 @@ function onCosts(state: LogState, cursor: LogCursor, at: number): void {
 
 function openLayer(state: LogState, name: string, line: number, reformat: boolean, costed = false): TimedLayer {
   state.costed = costed;
-  const layer: TimedLayer = { name: own(state, name), line, combinations: [] };
+  const layer: TimedLayer = { name: state.times || !reformat ? own(state, name) : name, line, combinations: [] };
   if (reformat) layer.reformat = true;
   // A diagnosis names no reformat.
   const { tactics } = currentPhase(state, line);
@@ -86,9 +86,16 @@ function onCombination(state: LogState, cursor: LogCursor, at: number): void {
 
 function onReformatCombination(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
-  const layer = state.layer?.reformat ? state.layer : openLayer(state, '', cursor.line, true);
-  openCombination(state, layer, formatsOf(state, cursor, at), cursor.line);
+  openReformat(state, formatsOf(state, cursor, at), cursor.line);
 }
+
+export function openReformat(state: LogState, formats: string, line: number): void {
+  const layer = state.layer?.reformat ? state.layer : openLayer(state, '', line, true);
+  openCombination(state, layer, formats, line);
+}
+
+/** What names of reformats that are timed begin with. */
+export const REFORMAT = 'Optimizer Reformat';
 
 function formatsOf(state: LogState, cursor: LogCursor, at: number): string {
   if (!state.times) return '';
@@ -115,16 +122,20 @@ function openCombination(state: LogState, layer: TimedLayer, formats: string, li
   return combination;
 }
 
+const RUNNER = /^\(([^()[\]]*)(?:\[(0x[0-9a-f]+)\])?\)$/;
+
 /** `X (CaskConvolution[0x80000009])`, `X (CaskConvolution)`, `X(14)` */
 function onRunner(state: LogState, cursor: LogCursor, at: number): void {
   startTactics(state, cursor.line);
   // Its layer is known from the line where its costs begin.
   if (!state.times && state.costed && state.combination !== null && state.layer?.name) return;
-  const match = /^(.*?) ?\(([^()[\]]*)(?:\[(0x[0-9a-f]+)\])?\)$/.exec(cursor.text.slice(at, cursor.to));
-  const name = match ? match[1]! : cursor.text.slice(at, cursor.to);
-  state.runner = { name: own(state, match?.[2] ?? ''), id: match?.[3] ? own(state, match[3]) : null };
+  const text = cursor.text.slice(at, cursor.to);
+  const open = text.lastIndexOf('(');
+  const match = open < 0 ? null : RUNNER.exec(text.slice(open));
+  const name = match === null ? text : text.slice(0, text.charCodeAt(open - 1) === 0x20 ? open - 1 : open);
+  state.runner = { name: own(state, match?.[1] ?? ''), id: match?.[2] ? own(state, match[2]) : null };
   state.tacticName = null;
-  const reformat = name.startsWith('Optimizer Reformat') || (state.layer?.reformat === true && state.layer.name === '');
+  const reformat = name.startsWith(REFORMAT) || (state.layer?.reformat === true && state.layer.name === '');
   nameLayer(state, name, cursor.line, reformat);
 }
 

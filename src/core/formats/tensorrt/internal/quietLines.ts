@@ -1,7 +1,7 @@
 import { readNodeInputs } from './logParser.ts';
 import { phraseAt } from './logPhrases.ts';
 import type { LogState } from './logState.ts';
-import { isOfLayer } from './logTactics.ts';
+import { isOfLayer, openReformat, REFORMAT } from './logTactics.ts';
 
 /** What a quiet line changes; false: here it is not quiet. */
 type Effect = (state: LogState, text: string, at: number, to: number) => boolean;
@@ -68,7 +68,26 @@ const QUIET = new Map<string, Effect>([
       return true;
     },
   ],
-  ['--------------- Timing Runner: ', ofKnownLayer],
+  [
+    '--------------- Timing Runner: ',
+    (state, text, at, to) => {
+      if (ofKnownLayer(state, text, at, to)) return true;
+      // One reformat is as good as another.
+      if (!state.layer?.reformat || state.combination === null || !text.startsWith(REFORMAT, at)) return false;
+      state.section = 'tactics';
+      state.layer.name ||= REFORMAT;
+      return true;
+    },
+  ],
+  [
+    '*************** Autotuning Reformat:',
+    (state) => {
+      if (state.phase === null) return false;
+      state.section = 'tactics';
+      openReformat(state, '', 0);
+      return true;
+    },
+  ],
   [
     '*************** Autotuning format combination: ',
     (state, text, at, to) => {
