@@ -5,6 +5,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bytesOf } from '../../../src/core/base/problem.ts';
+import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
 import { fillWeights } from '../../../src/builder/files/fillWeights.ts';
 import { extractSubgraph } from '../../../src/builder/surgery/extractSubgraph.ts';
 import { subgraphOf } from '../../../src/core/surgery/extractModel.ts';
@@ -174,11 +176,23 @@ test('an output within an attention dissolves this one', async () => {
   await w.quickPick('Mark as Output').waitFor();
   await w.shot('change-11-what-if');
   await w.quickPick('Mark as Output').click();
-  await w.toast('nodes split').waitFor({ timeout: DOWNLOAD });
+  const found = w.toast('nodes split');
+  await found.waitFor({ timeout: DOWNLOAD });
+  await found.hover(); // It stays as long as the pointer is on it.
   await w.tab('What If: Output').waitFor();
   const page = await w.viewWith('.change-list li');
   await page.getByText('1 dissolved').first().waitFor();
   await page.getByRole('heading', { name: 'fp16_overflow_fp16.onnx:' }).waitFor();
   await w.shot('change-12-what-if-result');
+  // What was tried becomes a model next to it, with the output.
+  await found.getByRole('button', { name: 'Keep This Change' }).click();
+  await acceptPath(w, 'Keep This Change');
+  await w.tab('fp16_overflow_fp16.changed.onnx').waitFor();
+  const { value } = await readModel(bytesOf(readFileSync(join(folder, 'fp16_overflow_fp16.changed.onnx'))));
+  assert.deepEqual(
+    value.graph.outputs.map(({ name }) => name).filter((name) => name.includes('layers.1/attn/qk/MatMul')),
+    ['/layers.1/attn/qk/MatMul_output_0'],
+  );
+  await w.shot('change-13-kept');
   assert.deepEqual(w.violations, []);
 });

@@ -1,7 +1,7 @@
 // Files of engines in the installed package: layer info without its model, the editor of engines, what TensorRT (a
 // stand-in) says of them, the pages of caches.
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -239,4 +239,19 @@ test('calibration and timing caches open as pages', async () => {
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
   await w.shot('engine-7-timing');
+  // Two that are selected become one.
+  const other = `0x${'2b'.repeat(16)}`;
+  for (const [name, own] of Object.entries({ 'one.timingcache': key, 'two.timingcache': other }))
+    writeFileSync(join(folder, name), standInTimingCache({ [own]: [0xabc, 0.25] }));
+  await w.row('one.timingcache').click();
+  await w.row('two.timingcache').click({ modifiers: ['ControlOrMeta'] });
+  await w.pickInMenu('two.timingcache', 'Merge Timing Caches');
+  await w
+    .box('Merge Timing Caches')
+    .getByRole('button', { name: /^(?:OK|Write Here)$/ })
+    .click();
+  await w.toast(/Wrote \w+\.merged\.timingcache, /).waitFor();
+  await w.shot('engine-13-merged');
+  const [merged] = readdirSync(folder).filter((name) => name.endsWith('.merged.timingcache'));
+  for (const one of [key, other]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
 });

@@ -82,6 +82,11 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await inSight(node, 'with the terminal');
   await w.hidePanel();
   await inSight(node, 'without the terminal');
+  await w.runCommand('View: New Editor Group to the Right');
+  await inSight(node, 'in half of the editor');
+  await w.shot('walk-9-split');
+  await w.runCommand('View: Join All Editor Groups');
+  await inSight(node, 'in all of it again');
 
   // What is selected can be kept in FP32: the override file shows the rule.
   await w.view.getByRole('button', { name: 'Keep in FP32' }).click();

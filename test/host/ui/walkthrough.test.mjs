@@ -1,4 +1,6 @@
 // The walkthrough, in a window without a folder, as after a fresh installation: each step's button works.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
@@ -88,4 +90,37 @@ test('a group has the color of the graph in the side bar, and a search shows wha
   // The node itself, without a click.
   await w.group('Softmax').first().waitFor();
   await w.shot('walkthrough-4-search');
+});
+
+test('the page of the extension shows each of its pictures, and each link leads somewhere', async () => {
+  const w = await openEmpty();
+  // What the repository has, from this checkout; anything else is not there.
+  const inRepository = /^https:\/\/github\.com\/tensorrt-lens\/tensorrt-lens\/(?:raw|blob)\/HEAD\//;
+  await w.page.context().route(inRepository, (route) => {
+    const path = route.request().url().replace(inRepository, '');
+    return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
+  });
+  await w.runCommand('Extensions: Show Installed Extensions');
+  await w.page.locator('.extensions-list .monaco-list-row', { hasText: 'TensorRT Lens' }).first().click();
+  await w.tab('Extension: TensorRT Lens').waitFor();
+  const readme = await w.viewWith('img[src*="docs/images/build-to-graph.png"]');
+  const pictures = readme.locator('img[src*="/docs/images/"]');
+  assert.equal(await pictures.count(), 3);
+  for (const picture of await pictures.all()) {
+    // oxlint-disable no-await-in-loop -- one picture after the other
+    await picture.scrollIntoViewIfNeeded();
+    const { width, src } = await picture.evaluate(async (image) => {
+      await image.decode().catch(() => {});
+      return { width: image.naturalWidth, src: image.src };
+    });
+    assert.ok(width > 100, `${src} is not shown`);
+    // oxlint-enable no-await-in-loop
+  }
+  const links = await readme.locator('a[href]').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  const dead = links.filter((link) =>
+    inRepository.test(link) ? !existsSync(link.replace(inRepository, '')) : !/^(?:https:|#)/.test(link),
+  );
+  assert.deepEqual(dead, []);
+  assert.ok(links.filter((link) => inRepository.test(link)).length >= 5);
+  await w.shot('walkthrough-extension-page');
 });
