@@ -324,9 +324,9 @@ function ways({ builtShapes = [] }: FusionReport, { title, scratch }: Step): str
       : []),
     ...(scratch > 0
       ? [
-          `The scratch of ${shorten(title, 60)} holds what lies between its kernels. A smaller type there needs less, and trtlens what-if --cut shows what a cut does.`,
+          `The scratch of ${shorten(title, 60)} holds what lies between its kernels. A smaller type there needs less, and What If (trtlens what-if --cut) shows what a cut does.`,
         ]
       : []),
-    'trtlens diff compares the recorded memory of two builds, and a gate can limit it (memory: { activation: … }).',
+    'A comparison of two builds (trtlens diff) has their recorded memory, and a gate can limit it (memory: { activation: … }).',
   ];
 }
