@@ -60,7 +60,7 @@ test('from a right click to the boundary of a ForeignNode', async () => {
   await w.selectedRow('Softmax').waitFor();
   await w.shot('walk-7-found');
 
-  // Whatever takes room from the page or gives it back, the selection stays in sight and no strip stays blank (27 A.5).
+  // Whatever takes room from the page or gives it back, the selection stays in sight and no strip stays blank.
   const stage = w.view.locator('.graph-stage');
   const inSight = async (item, what) => {
     await w.graphAtRest();
