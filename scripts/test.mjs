@@ -31,15 +31,16 @@ const installs = {
 
 /**
  * A part's command, what must be there first, and where it says how many passed: vitest's JSON, or the last line
- * `N passed, N failed`. Two parts run at a time: one of those that compute, and one that `waits` a lot, for a browser, an
- * editor or a compiler. The former have a lower priority: they take what the other one leaves, so that both cores are busy
- * and no browser starves. Only one that waits runs at a time: windows of a real editor and the browsers of `webview` slow
- * each other beyond what their tests wait for.
+ * `N passed, N failed`. Two parts run at a time: one of the three that compute for minutes, and one of those that `waits`,
+ * most of them for a browser, an editor or a compiler; both rows take about as long. The former have a lower priority: they
+ * take what the other one leaves, so that both cores are busy and no browser starves. Only one that waits runs at a time:
+ * windows of a real editor and the browsers of `webview` slow each other beyond what their tests wait for.
  */
 const parts = {
-  check: { command: [node, 'scripts/check.mjs'] },
+  // While the editor and the browser are installed, which the parts after these wait for.
+  check: { command: [node, 'scripts/check.mjs'], waits: true },
   unit: { vitest: 'unit' },
-  rules: { vitest: 'rules' },
+  rules: { vitest: 'rules', waits: true },
   // As it ships. By the Node that runs this script, which may be older than the one of the test runners.
   build: { command: [process.execPath, 'scripts/package.mjs'], waits: true },
   long: { vitest: 'long' },
@@ -51,9 +52,10 @@ const parts = {
     needs: ['python'],
     folder: '../shared/samples',
     required: process.env.TRTLENS_SAMPLES === 'required',
+    waits: true,
   },
   real: { vitest: 'real', needs: ['build', 'python'] },
-  release: { vitest: 'release', needs: ['build'] },
+  release: { vitest: 'release', needs: ['build'], waits: true },
   host: { command: [node, 'test/host/run.mjs', 'host'], needs: ['build', 'python', 'host'], waits: true },
   ui: { command: [node, 'test/host/run.mjs', 'ui'], needs: ['build', 'python', 'host'], waits: true },
   // It installs Wine, which not everyone wants: only where it is asked for.

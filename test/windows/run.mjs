@@ -20,18 +20,16 @@ const windowsNode = {
 };
 /** Of each module some, first of all what handles paths, files and processes; none that needs `#!`, Python or links. */
 const tests = [
-  ...['arguments', 'check', 'commandHints', 'completion', 'documented', 'extract'].map((name) => `unit/cli/${name}`),
+  ...['arguments', 'completion', 'extract', 'inspect', 'terminal'].map((name) => `unit/cli/${name}`),
   ...['build/splitCommand', 'lint/lintSource', 'precision/readOverrides', 'replay/replay'].map(
     (name) => `unit/core/${name}`,
   ),
   ...[
-    'buildFailure',
     'engineFiles',
     'extractSubgraph',
     'fileSource',
     'importBuild',
     'labelBuild',
-    'lineSplitter',
     'loadBuild',
     'modelChanged',
     'moveWhole',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { windows } from './windows.mjs';
+import { stop, windows } from './windows.mjs';
 
 /** The installed extension as vscode.dev sees it: by its entry `browser` alone. */
 function webOnly() {
@@ -19,8 +19,12 @@ function webOnly() {
 }
 
 const extensions = webOnly();
-after(() => rmSync(extensions, { recursive: true, force: true }));
 const { open, folder } = windows({ extensions, files: ['fp16_overflow.onnx'] });
+after(async () => {
+  // The server would write into it again.
+  await stop();
+  rmSync(extensions, { recursive: true, force: true });
+});
 // What a URI would write in another way.
 const model = 'ü #%41.onnx';
 renameSync(join(folder, 'fp16_overflow.onnx'), join(folder, model));

@@ -28,7 +28,7 @@ async function start(options) {
   return running;
 }
 
-/** To call after the last test of a process. */
+/** To call after the last test of a process, and before something that the server uses is removed. */
 export async function stop() {
   if (running === undefined) return;
   const { parent, server, browser } = running;
@@ -69,7 +69,8 @@ export function windows({ files, settings = {}, extensions = process.env.EXTENSI
   };
   after(async () => {
     await close();
-    rmSync(parent, { recursive: true, force: true });
+    // The server may still write into its cache.
+    rmSync(parent, { recursive: true, force: true, maxRetries: 10 });
   });
   afterEach(async (t) => {
     if (!t.error) return;

@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 import { isGzip, openFile, piecesOf, readWhole } from '../../../src/builder/files/fileSource.ts';
 import { UserError } from '../../../src/builder/userError.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
+import fc from 'fast-check';
+import { LineSplitter } from '../../../src/builder/files/lineSplitter.ts';
 
 const folder = temporaryFolder();
 const file = (name: string, content: string | Uint8Array) => {
@@ -87,4 +89,32 @@ test.skipIf(process.platform === 'win32')('does not wait at a named pipe that no
   const pipe = join(folder, 'pipe.log');
   execFileSync('sh', ['-c', 'mkfifo "$0"', pipe]);
   for (const read of [openFile, readWhole, isGzip]) await expect(read(pipe)).rejects.toThrow('is a named pipe');
+});
+
+function split(chunks: Buffer[]): string[] {
+  const lines: string[] = [];
+  const splitter = new LineSplitter((line) => lines.push(line));
+  for (const chunk of chunks) splitter.push(chunk);
+  splitter.end();
+  return lines;
+}
+
+test('ends lines at \\n alone: TensorRT separates with U+001E and U+001F', () => {
+  expect(split([Buffer.from('a\u001eb\u001fc\u2028d\u0085e\rf\r\n\ng')])).toEqual([
+    'a\u001eb\u001fc\u2028d\u0085e\rf',
+    '',
+    'g',
+  ]);
+});
+
+test('gives the same lines wherever the chunks are cut, inside characters too', () => {
+  const piece = fc.constantFrom('\n', '\r\n', 'ä', '𝄞', '\u001e', 'Conv', '', ' ');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 10 }), (pieces, cuts) => {
+      const bytes = Buffer.from(pieces.join(''));
+      const at = [0, ...cuts.filter((cut) => cut <= bytes.length).sort((a, b) => a - b), bytes.length];
+      const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+      expect(split(chunks)).toEqual(split([bytes]));
+    }),
+  );
 });
