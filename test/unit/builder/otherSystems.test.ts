@@ -8,13 +8,10 @@ import { isSamePath, pathKey, plainPath } from '../../../src/builder/files/pathK
 import { linkOrCopy, realFolder, renamePersistently } from '../../../src/builder/files/persist.ts';
 import { processStart, readStart } from '../../../src/builder/files/internal/processStart.ts';
 import { findProgram, usualFolders, windowsProgram } from '../../../src/builder/tools/findProgram.ts';
-import { chosenPython, pythonCandidates, findPython } from '../../../src/builder/tools/findPython.ts';
+import { chosenPython, pythonCandidates } from '../../../src/builder/tools/findPython.ts';
 import { howToGetPython, packageSets } from '../../../src/builder/tools/packageSets.ts';
 import { runProcess, withChanges } from '../../../src/builder/tools/runProcess.ts';
 import { modelLine } from '../../../src/cli/accuracy/accuracy.ts';
-import { readFileSync } from 'node:fs';
-import { fakeTool } from '../../support/fakeTool.ts';
-import { temporaryFolder } from '../../support/rtx.ts';
 
 // W1 to W11 are the numbers of the faults that running under Windows showed; see also test/windows/onWindows.test.ts.
 
@@ -290,33 +287,4 @@ test('W11: scripts and texts for contributors need no POSIX shell', async () => 
   // Tests compare bytes, and Git for Windows writes \r\n unless it is told.
   expect(await read('.gitattributes')).toContain('* text=auto eol=lf');
   expect(await read('CONTRIBUTING.md')).toContain('in PowerShell `$env:');
-});
-
-test('an interpreter on the PATH that suited is not asked again for a while, one that did not suit or was chosen is', async () => {
-  const folder = temporaryFolder();
-  const calls = join(folder, 'calls');
-  const python = fakeTool(
-    folder,
-    'python3',
-    `require('fs').appendFileSync(${JSON.stringify(calls)}, '.');
-console.log(JSON.stringify({ path: __filename, version: [3, 11, 2], tag: 'cp311', platform: 'linux-x86_64', libc: '', modules: [] }));`,
-  );
-  const { PATH } = process.env;
-  process.env['PATH'] = folder;
-  try {
-    let suits = true;
-    const find = (chosen?: string) =>
-      findPython({ chosen, reject: ({ path }) => (suits && path === python ? undefined : 'no'), advice: 'None.' });
-    const first = await find();
-    expect(first).toMatchObject({ program: 'python3', path: python });
-    expect(await find()).toEqual(first);
-    expect(readFileSync(calls, 'utf8')).toBe('.');
-    await find(python);
-    expect(readFileSync(calls, 'utf8')).toBe('..');
-    suits = false;
-    await expect(find()).rejects.toThrow(`${python} (Python 3.11.2): no`);
-    expect(readFileSync(calls, 'utf8')).toBe('...');
-  } finally {
-    process.env['PATH'] = PATH;
-  }
 });
