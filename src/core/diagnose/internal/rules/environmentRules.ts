@@ -185,6 +185,54 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT samples, common.h',
   },
   {
+    id: 'python-binding-missing',
+    code: 'library-missing',
+    pattern: /No module named '?tensorrt\w*\.tensorrt\b/,
+    cause: 'The Python package of TensorRT is here, but not its compiled part for this version of Python.',
+    advice:
+      'Install the wheel for this Python (cp38 is for 3.8) and this processor. On a Jetson that is the one of JetPack, for the Python of the system only (python3-libnvinfer; a virtual environment needs --system-site-packages).',
+    source: 'NVIDIA/TensorRT#2288',
+  },
+  {
+    id: 'python-package-incomplete',
+    code: 'library-missing',
+    pattern:
+      /module 'tensorrt\w*' has no attribute '(?<name>__version__|Logger|ILogger|Builder|Runtime|OnnxParser|init_libnvinfer_plugins|nptype|volume|float32)'/,
+    cause:
+      'What Python imports as tensorrt is not the whole package: {name} is in every version since 5. Something else has that name, or the installation is broken.',
+    advice:
+      'Print `tensorrt.__file__`: a file or folder of your own named tensorrt hides the package (rename it); None means an empty folder. Otherwise remove all tensorrt packages of pip and install one version again; on a Jetson use the one of JetPack.',
+    sure: 'likely',
+    source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
+  },
+  {
+    id: 'pip-cannot-install',
+    code: 'library-missing',
+    pattern:
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed building wheel for tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+    cause: 'TensorRT cannot be installed by pip here.',
+    advice:
+      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
+    source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
+  },
+  {
+    id: 'link-failed',
+    code: 'library-missing',
+    pattern:
+      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found|undefined reference to [`'](?<lib3>cudnn|cublas|createInfer|nvinfer1::)/,
+    once: true,
+    named: (m) => ({
+      values: {
+        library:
+          m.groups!['lib'] ?? m.groups!['lib2'] ?? m.groups!['lib3']?.replace(/^(?:createInfer|nvinfer1::)/, 'nvinfer'),
+      },
+    }),
+    cause: 'The linker does not find the library {library}; the program is not built.',
+    advice:
+      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
+    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
+  },
+  {
     id: 'python-package-missing',
     code: 'library-missing',
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
@@ -193,6 +241,16 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.',
     source: 'captures; yuvraj108c/ComfyUI-Dwpose-Tensorrt#6',
+  },
+  {
+    id: 'deepstream-library-missing',
+    code: 'library-missing',
+    pattern: /Could not open lib: (?<file>[^,\s]+)/,
+    severity: 'error',
+    cause: 'The custom library {file} of nvinfer cannot be loaded.',
+    advice:
+      'Build it for this DeepStream and CUDA (for DeepStream-Yolo: `CUDA_VER=… make -C nvdsinfer_custom_impl_Yolo`), and name it in custom-lib-path; a relative path starts at the folder of the configuration file.',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#523',
   },
   {
     id: 'library-of-provider',
@@ -208,13 +266,24 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<!\S)(?<file2>\S+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
-    named: (m) => ({
-      values: { file: Object.values(m.groups!).find((one) => one !== undefined) },
-    }),
-    cause: '{file} cannot be loaded.',
-    advice: "Install it, or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
-    source: 'captures of TensorRT 10.6',
+      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'\"])(?<file2>[^\s'\"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+    named: (m) => {
+      const file = Object.values(m.groups!).find((one) => one !== undefined);
+      return { values: { file, product: productOf(file) } };
+    },
+    cause: '{file} cannot be loaded[[; it belongs to {product}]].',
+    advice:
+      "Install it[[ ({product}: another major version does not do, the program was compiled for this one)]], or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
+    source: 'captures of TensorRT 10.6; dusty-nv/jetson-inference#1371, Azure-Samples/onnxruntime-iot-edge#17',
+  },
+  {
+    id: 'symbol-of-tensorrt',
+    code: 'library-mismatch',
+    pattern: /undefined symbol: (?<symbol>getPluginRegistry|getLogger|createInfer\w+|initLibNvInferPlugins)\b/,
+    cause: 'A library uses {symbol} of TensorRT and was not linked with it.',
+    advice:
+      'Link it with nvinfer (and nvinfer_plugin for plugins): in CMake `target_link_libraries(… nvinfer nvinfer_plugin)`. Until then `import tensorrt`, or ctypes.CDLL of libnvinfer with RTLD_GLOBAL, before it is loaded helps.',
+    source: 'dynamic loader; wang-xinyu/tensorrtx#731',
   },
   {
     id: 'symbol-missing',
@@ -235,6 +304,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#198',
   },
 ];
+
+/** `libnvinfer.so.8` is of TensorRT 8. */
+function productOf(file: string | undefined): string | undefined {
+  const [, name = '', version] =
+    /lib(nvinfer|nvonnxparser|nvparsers|cudnn|cudart|cublas)\w*\.so\.(\d+)/.exec(file ?? '') ?? [];
+  // TensorRT-RTX has its libraries under the same names, with its own versions.
+  if (version === undefined || (name.startsWith('nv') && Number(version) < 5)) return undefined;
+  return `${name.startsWith('nv') ? 'TensorRT' : name === 'cudnn' ? 'cuDNN' : 'CUDA'} ${version}`;
+}
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
   const groups = match.groups ?? {};

@@ -240,6 +240,17 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'input-not-constant',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: \(?inputs(?:\.at\(|\[)(?<index>\d+)[)\]]\.is_weights\(\)/,
+    cause:
+      'Input {index} (counted from 0) of this node[[ ({op})]] is computed; the parser of this TensorRT needs a constant.',
+    advice:
+      'Fold constants first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes if it depends on them, or use a later TensorRT: version 8 takes computed inputs of many more operators.',
+    repair: 'fold-constants',
+    source: 'NVIDIA/TensorRT#670',
+  },
+  {
     id: 'shuffle-inferred',
     code: 'unsupported-form',
     pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,

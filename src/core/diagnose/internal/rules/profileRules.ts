@@ -37,6 +37,17 @@ const INSIDE = {
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'llm-length',
+    code: 'runtime-shape',
+    pattern:
+      /(?:Prompt|Input) length \((?<have>\d+)\)(?: \+ max new tokens \((?<more>\d+)\))?[^\n]{0,120}?(?:exceeds|must be less than) (?:the )?max(?:imum)? (?:input|sequence|seq\w*)(?:\/\w+)? (?:length|len) \((?<max>\d+)\)/,
+    cause: 'A request is too long: {have} tokens[[ and up to {more} new ones]], and the engine takes {max}.',
+    advice:
+      'Shorten the prompt or ask for fewer new tokens, or build with larger --max_input_len, --max_seq_len and --max_num_tokens (trtllm-build). If the engine was built with more, the server has loaded another one or limits it in config.pbtxt.',
+    source:
+      'triton-inference-server/tensorrtllm_backend#141, #565; NVIDIA/TensorRT-LLM#2494, llmRequest.h and gptDecoderBatched.cpp',
+  },
+  {
     id: 'llm-context-length',
     code: 'runtime-shape',
     pattern: /Assertion failed: max_context_len(?:gth)? <= mMaxContextLength/,
@@ -169,6 +180,8 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice: {
       trtexec: 'Give the fixed sizes of the model in --shapes, or export it with dynamic axes.',
       ultralytics: 'Predict with the imgsz and batch of the export, or export with dynamic=True.',
+      'torch-tensorrt':
+        'Call the module with the shapes that it was compiled for, or compile it with torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…).',
       triton: 'Correct dims in config.pbtxt and what the client sends, or build the plan with dynamic axes.',
       other: 'Give the fixed sizes of the model, or export it with dynamic axes and build with a profile.',
     },
@@ -207,6 +220,20 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'Input {input} has {have} dimensions, and its profile gives {want}.',
     advice: 'Give as many sizes as the input has dimensions.',
     source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
+  },
+  {
+    id: 'volume-exceeds',
+    code: 'profile-inconsistent',
+    pattern: /(?:(?<layer>[^\s:(]+): )?tensor volume exceeds \(?2\^31\)? ?-1|volume exceeds 2\^31-1/,
+    named: (m, text) => {
+      const layer = m.groups!['layer'] ?? /([^\s:(]+): tensor volume exceeds/.exec(text)?.[1];
+      return { layer, values: { layer, which: /k(MIN|OPT|MAX) values for profile/.exec(text)?.[1] } };
+    },
+    cause:
+      'With the[[ {which}]] shapes of the profile a tensor[[ ({layer})]] would have more than 2³¹-1 elements, the most that this TensorRT allows.',
+    advice:
+      'Give smaller shapes (batch, height, width) in the profile: attention over all pixels grows with the square of their number. Otherwise compute in tiles, or split that part of the model.',
+    source: 'TensorRT shapeCompiler.cpp; open-mmlab/mmdeploy#1426',
   },
   {
     id: 'profile-values',

@@ -1,5 +1,23 @@
 import type { DiagnosisRule } from '../rule.ts';
 
+/** Errors of CUDA's runtime and driver that are printed as numbers. */
+const CUDA_ERRORS: Readonly<Record<string, string>> = {
+  1: 'an argument is invalid',
+  2: 'the GPU is out of memory',
+  3: 'CUDA is not initialized',
+  4: 'CUDA was shut down before',
+  201: 'no CUDA context is current',
+  400: 'a handle (stream, event, context) is invalid',
+  701: 'a kernel needs more registers or threads than the GPU has',
+  702: 'a kernel ran too long',
+  715: 'a kernel has an instruction that the GPU does not know',
+  717: 'a kernel used an address of the wrong kind',
+  718: 'the program counter of a kernel is invalid',
+  719: 'a kernel failed',
+  802: 'the GPU system is not ready (fabric manager)',
+  999: 'the driver does not know why',
+};
+
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
@@ -17,12 +35,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|bindings\[\w+\] \|\| nullBindingOK|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
     cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
     advice:
       'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
-    source: 'TensorRT executionContext.cpp',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4224',
   },
   {
     id: 'implicit-batch-call',
@@ -57,6 +75,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },
   {
+    id: 'context-destroyed',
+    code: 'runtime-failed',
+    pattern:
+      /context is destroyed|CUDA_ERROR_CONTEXT_IS_DESTROYED|Error 709 destroying|context stack was not empty upon module cleanup|(?:[dD]efaultAllocator\S*::(?:deallocate|free)|terminateCommonContext)\S*\] Error Code 1: Cuda \w+ \((?:invalid argument|invalid device context|driver shutting down)/,
+    once: true,
+    cause:
+      'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
+    advice:
+      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. If the results are complete and only the end fails, they are right.',
+    sure: 'likely',
+    source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
+  },
+  {
     id: 'no-current-context',
     code: 'runtime-failed',
     pattern:
@@ -80,10 +111,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA error(?: \d+)?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, number, file } = {} }) => ({
-      values: { why: number ? `error ${number} at ${file}` : (why ?? why2 ?? why3)?.trim().replace(/\.$/, '') },
-    }),
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { why, why2, why3, number, file, number2 } = {} }) => {
+      const means = CUDA_ERRORS[number ?? number2 ?? ''];
+      const said = number ? `error ${number} at ${file}` : (why ?? why2 ?? why3)?.trim().replace(/[.:]$/, '');
+      return { values: { why: means === undefined ? said : `${means} (${said})` } };
+    },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:
       'The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
@@ -100,6 +133,15 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT error code 1',
   },
   {
+    id: 'torch-tensorrt-input',
+    code: 'runtime-failed',
+    pattern: /Expected input tensors to have (?<what>device|type) (?<want>\w+), found (?:device|type) (?<have>\w+)/,
+    cause: 'An engine of the compiled module got an input whose {what} is {have}; it needs {want}.',
+    advice:
+      'Move or cast the inputs before the call (`x.cuda()`, `x.half()`). If the inputs are right, the module makes a tensor itself between two engines: give it `device=x.device` and the type there, or compile with ir="dynamo".',
+    source: 'Torch-TensorRT execute_engine.cpp; pytorch/TensorRT#2744, #2367',
+  },
+  {
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
@@ -114,12 +156,13 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'logger-gone',
     code: 'runtime-failed',
-    pattern: /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|mObjectCounter\.use_count\(\) == 1/,
+    pattern:
+      /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|m(?:Object|Engine)Counter\.use_count\(\) == 1|Destroying a runtime before destroying/,
     cause:
       'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
     advice:
       'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
     after: ['runtime-failed', 'calibration-failed', 'out-of-memory', 'crashed'],
-    source: 'NVIDIA/TensorRT#2172, #4092',
+    source: 'NVIDIA/TensorRT#2172, #4092; OuyangJunyuan/pointcloud-3d-detector-tensorrt#7',
   },
 ];
