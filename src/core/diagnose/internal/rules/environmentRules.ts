@@ -6,6 +6,15 @@ const SAME_SET =
 const CONTAINER =
   'Start the container with `--gpus all` (NVIDIA Container Toolkit), and check `nvidia-smi` inside it; on a plain machine install or update the driver.';
 
+/** Why Windows does not load a library. */
+const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
+  126: 'a library that it needs is not found',
+  127: 'a library that it needs is of another version',
+  193: 'it is for another processor, or damaged',
+  1114: 'it failed when it started, most often for want of a driver or of another version of CUDA',
+  1920: 'the program may not read it',
+};
+
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
@@ -117,7 +126,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to determine GPU memory usage|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -172,6 +181,17 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Install the CUDA version that this TensorRT was built with, and a TensorRT that supports the GPU (its support matrix lists both), and see that no older libnvrtc comes first in LD_LIBRARY_PATH.',
     source: 'CUDA, NVRTC and ptxas',
+  },
+  {
+    id: 'gpu-memory-unknown',
+    code: 'library-missing',
+    pattern: /Unable to determine GPU memory usage/,
+    once: true,
+    cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
+    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
+    after: ['library-missing', 'gpu-unsupported', 'library-mismatch'],
+    sure: 'likely',
+    source: 'captures of TensorRT 8.6 and 10.6; dusty-nv/jetson-inference#1515',
   },
   {
     id: 'object-not-created',
@@ -251,6 +271,23 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Build it for this DeepStream and CUDA (for DeepStream-Yolo: `CUDA_VER=… make -C nvdsinfer_custom_impl_Yolo`), and name it in custom-lib-path; a relative path starts at the folder of the configuration file.',
     source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#523',
+  },
+  {
+    id: 'provider-dll',
+    code: 'library-missing',
+    pattern: /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"/,
+    once: true,
+    named: (m) => ({
+      values: {
+        file: m.groups!['path']!.replace(/^.*[\\/]/, ''),
+        why: WINDOWS_ERRORS[m.groups!['number']!] ?? `Windows says error ${m.groups!['number']}`,
+      },
+    }),
+    cause: '{file} of ONNX Runtime cannot be loaded: {why}.',
+    advice:
+      'Install the CUDA and cuDNN that this release of ONNX Runtime was built with (its table of execution providers lists them), for the TensorRT provider also that TensorRT, and put their folders (bin, for TensorRT the one with nvinfer*.dll) on PATH; restart the terminal. Without TensorRT, leave its provider out of the list.',
+    source:
+      'ONNX Runtime provider_bridge_ort.cc; microsoft/onnxruntime#8325, #11826, #20049, #21501, sdbds/TRELLIS-for-windows#34',
   },
   {
     id: 'library-of-provider',

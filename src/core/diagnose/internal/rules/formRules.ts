@@ -251,6 +251,21 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#670',
   },
   {
+    id: 'shape-tensor-rank',
+    code: 'unsupported-form',
+    pattern:
+      /(?<kind>I\w+Layer) (?:applied to shape tensor must have 0 or 1|cannot be used to compute a shape tensor|cannot produce a shape tensor)/,
+    named: (_, text) => ({
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+): I\w+Layer (?:applied|cannot)/.exec(text)?.[1],
+    }),
+    cause:
+      'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
+    advice:
+      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
+    repair: 'fold-constants',
+    source: 'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098',
+  },
+  {
     id: 'shuffle-inferred',
     code: 'unsupported-form',
     pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,

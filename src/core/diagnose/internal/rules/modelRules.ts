@@ -6,6 +6,10 @@ import { EVERY_CAUSE } from './everyCause.ts';
 const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export so that it is an initializer.';
+const NO_WEIGHTS =
+  'In an ONNX model the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded; fold constants and keep weights as initializers. In a program that reads a .wts file, it has no weights of that name: it was written from another version or variant of the model than the program builds.';
+const OTHER_WEIGHTS =
+  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version. An ONNX model has to be exported again.';
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
@@ -46,12 +50,12 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
         layer: m.groups!['layer'],
         have: m.groups!['have'] ?? m.groups!['have2'],
         want: m.groups!['want'] ?? m.groups!['want2'],
+        what: (m.groups!['have'] ?? m.groups!['have2']) === '0' ? NO_WEIGHTS : OTHER_WEIGHTS,
       },
     }),
     cause: 'The weights of {layer} have {have} numbers, and its shape needs {want}.',
-    advice:
-      'With 0 numbers the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded. Fold constants and keep weights as initializers; otherwise export again.',
-    source: 'TensorRT network checks; NVIDIA/TensorRT#805',
+    advice: '{what}',
+    source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
     id: 'initializer-type',
@@ -170,6 +174,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'The model uses opset {opset}, which this ONNX Runtime does not know.',
     advice: 'Export with a lower opset, or update ONNX Runtime.',
     source: 'ONNX Runtime model.cc',
+  },
+  {
+    id: 'loop-api',
+    code: 'control-flow',
+    pattern: /Loop API is not supported on this configuration/,
+    cause:
+      'The model has a loop (Loop, Scan, LSTM, GRU or RNN), and this TensorRT runs none here: it is linked statically, does not find the compiler libraries that it needs for them, or the network has an implicit batch.',
+    advice:
+      'Use the shared libraries of TensorRT, and check with ldd that libmyelin (up to version 8) and libnvrtc of the right CUDA are found. Create the network with explicit batch. Otherwise use a later TensorRT.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1060, #1737',
   },
   {
     id: 'loop-condition',

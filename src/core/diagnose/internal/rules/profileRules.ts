@@ -152,6 +152,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'Triton Inference Server infer_request.cc',
   },
   {
+    id: 'triton-output-shape',
+    code: 'runtime-shape',
+    pattern:
+      /unexpected shape for output '(?<input>[^']+)'[^\n]*?model configuration shape is (?<want>\[[\d,-]*\]), inference shape is (?<have>\[[\d,-]*\])/,
+    cause: 'Output {input} of the model came out with shape {have}; config.pbtxt gives it {want}.',
+    advice:
+      'Correct dims of that output in config.pbtxt: with max_batch_size > 0 the batch is not part of dims (both shapes may be printed with and without it), and use -1 where a size varies.',
+    source: 'Triton Inference Server infer_response.cc; triton-inference-server/server#1545',
+  },
+  {
     id: 'triton-dims',
     code: 'runtime-shape',
     pattern:

@@ -243,6 +243,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'dusty-nv/jetson-inference#1548',
   },
   {
+    id: 'jetson-network',
+    code: 'failed',
+    pattern: /\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
+    cause: 'The program of jetson-inference could not load the network: the cause is in the lines with [TRT] before.',
+    advice:
+      'Look at the first of them that says "failed" or "error". If there is none: download the models again (tools/download-models.sh), delete the .engine files next to them, and build jetson-inference again after an update of JetPack.',
+    after: EVERY_CAUSE,
+    source:
+      'jetson-inference; dusty-nv/jetson-inference#1686, winter2897/Real-time-Auto-License-Plate-Recognition-with-Jetson-Nano#3',
+  },
+  {
     id: 'aborted',
     code: 'crashed',
     pattern:
@@ -603,6 +614,24 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 with all tensors marked as outputs',
   },
   {
+    id: 'api-argument',
+    code: 'internal',
+    pattern:
+      /API Usage Error \(Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
+    named: (m) => ({
+      values: {
+        call: m.groups!['call'] ?? 'a function of TensorRT',
+        what: argument(m.groups!['claim']!),
+      },
+    }),
+    cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
+    advice:
+      'If an error of TensorRT came before, that one is the cause: a layer that was not added gives no tensor for the next. Otherwise correct the call: TensorRT checks `{claim}`. A program that was right with another version may need another interface (migration guide of NVIDIA).',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT network.cpp, engine.cpp, executionContext.cpp (API checks); wang-xinyu/tensorrtx#1078, #1139',
+  },
+  {
     // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
     id: 'optimizer-check',
     code: 'internal',
@@ -617,6 +646,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11); ultralytics/ultralytics#23841',
   },
 ];
+
+/** What a condition of an API check means, in words. */
+function argument(claim: string): string {
+  if (/\bcount\b|\bvalues\b|[wW]eights/.test(claim)) return 'its weights are missing or of a wrong number';
+  if (/nbDims|[dD]imensions|\bdims\b|volume/.test(claim)) return 'a tensor has a rank or size that does not fit';
+  if (/nullptr|nullPtr|!= ?0$/.test(claim)) return 'a pointer is null';
+  if (/[iI]ndex|[iI]dx|< ?\w*(?:[nN]b|getNb)\w*/.test(claim)) return 'an index is out of range';
+  if (/[nN]ame/.test(claim)) return 'a name is wrong or used twice';
+  if (/[tT]ype|DataType|isValid/.test(claim)) return 'a type or value is not one that it knows';
+  return 'a condition on it does not hold';
+}
 
 /** Names of the Python API that came after TensorRT 8.0; a script that uses them needs a later version. */
 const isNew = (name: string): boolean =>

@@ -1,5 +1,8 @@
 import type { DiagnosisRule } from '../rule.ts';
 
+const ONE_CONTEXT =
+  'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own beside that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
+
 /** Errors of CUDA's runtime and driver that are printed as numbers. */
 const CUDA_ERRORS: Readonly<Record<string, string>> = {
   1: 'an argument is invalid',
@@ -35,12 +38,13 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
     cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
     advice:
       'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4224',
+    after: ['calibration-failed'],
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224',
   },
   {
     id: 'implicit-batch-call',
@@ -65,7 +69,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
@@ -86,6 +90,30 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. If the results are complete and only the end fails, they are right.',
     sure: 'likely',
     source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
+  },
+  {
+    id: 'invalid-resource-handle',
+    code: 'runtime-failed',
+    pattern: /invalid resource handle|Cuda Error in \S+: (?:33|400)\b/,
+    cause:
+      'A stream, buffer or execution context is used in another CUDA context, thread or GPU than the one that it was made in.',
+    advice: ONE_CONTEXT,
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source:
+      'CUDA error 400 (33 before CUDA 10.1); NVIDIA/TensorRT#720, #925, #1115, #3028, #4191, #4518; jkjung-avt/tensorrt_demos#520',
+  },
+  {
+    id: 'kernel-not-run',
+    code: 'runtime-failed',
+    pattern: /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+/,
+    severity: 'error',
+    cause:
+      'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
+    advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
+    after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#301, #4362, #4518; microsoft/onnxruntime#24001',
   },
   {
     id: 'no-current-context',
@@ -111,10 +139,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, number, file, number2 } = {} }) => {
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { why, why2, why3, why4, number, file, number2, number3 } = {} }) => {
       const means = CUDA_ERRORS[number ?? number2 ?? ''];
-      const said = number ? `error ${number} at ${file}` : (why ?? why2 ?? why3)?.trim().replace(/[.:]$/, '');
+      const said = number
+        ? `error ${number} at ${file}`
+        : (why ?? why2 ?? why3 ?? why4 ?? (number3 && `error ${number3}`))?.trim().replace(/[.:]$/, '');
       return { values: { why: means === undefined ? said : `${means} (${said})` } };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',

@@ -94,6 +94,27 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'reshape-inferred',
+    code: 'shape-mismatch',
+    pattern:
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions/,
+    named: (_, text) => ({
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions)/.exec(text)?.[1],
+    }),
+    cause:
+      'This node cannot reshape its input[[, {from},]][[ into {to}]]: the number of its elements is no multiple of the sizes that are given, so nothing fits the -1.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT graphShapeAnalyzer.cpp; lix19937/tensorrt-insight#23, NVIDIA-AI-IOT/torch2trt#406',
+  },
+  {
+    id: 'reshape-failed',
+    code: 'shape-mismatch',
+    pattern: /(?<layer>\S+): reshaping failed for tensor: (?<tensor>\S+)/,
+    cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
+  },
+  {
     id: 'broadcast',
     code: 'shape-mismatch',
     pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
