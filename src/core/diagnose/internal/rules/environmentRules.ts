@@ -82,6 +82,28 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'Myelin; NVIDIA/TensorRT#3236, #1292; open-mmlab/mmdeploy#266',
   },
   {
+    id: 'tensorflow-tensorrt-differs',
+    code: 'library-mismatch',
+    pattern: /TensorRT mismatch\. Compiled against version (?<want>[\d.]+), but loaded (?<have>[\d.]*\d)/,
+    severity: 'warning',
+    cause: 'TensorFlow was compiled against TensorRT {want}, and {have} is loaded here.',
+    advice:
+      'Install the TensorRT that this TensorFlow was compiled with, or a TensorFlow for the one that is here; on a Jetson both from one JetPack.',
+    source: 'TensorFlow trt_convert.py; jkjung-avt/hand-detection-tutorial#31',
+  },
+  {
+    id: 'tensorflow-without-tensorrt',
+    code: 'library-missing',
+    pattern: /TF-TRT Warning: (?:Could not find TensorRT|Cannot dlopen some TensorRT libraries)/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'TensorFlow does not find the libraries of TensorRT, which only TF-TRT needs.',
+    advice:
+      'Without TF-TRT nothing has to be done. Otherwise install the TensorRT version that this TensorFlow was compiled with, and put its libraries on LD_LIBRARY_PATH; other major versions are not found.',
+    source: 'TensorFlow tf2tensorrt/utils/py_utils.cc; NVIDIA/TensorRT#2933',
+  },
+  {
     id: 'cublas-heuristics',
     code: 'library-mismatch',
     pattern: /No results returned from cublas heuristic search|cublasLtMatmulAlgoGetHeuristic/,
@@ -164,7 +186,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|CUDA error 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
     advice:
@@ -203,6 +225,21 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     after: ['library-missing', 'library-mismatch', 'gpu-unsupported', 'out-of-memory'],
     sure: 'likely',
     source: 'TensorRT samples, common.h',
+  },
+  {
+    id: 'python-versions-differ',
+    code: 'library-mismatch',
+    pattern:
+      /(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+    severity: 'error',
+    named: ({ groups: { call, name, module } = {} }) => ({
+      values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
+    }),
+    cause: 'Two Python packages or extensions here are of different versions: {what} than the caller expects.',
+    advice:
+      'Update both, the extension (node, plugin, script) and the program that it extends, or install the version of the package that its requirements name. TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'comfyanonymous/ComfyUI_TensorRT#53, phineas-pta/comfy-trt-test#9, Comfy-Org/ComfyUI#7919',
   },
   {
     id: 'python-binding-missing',

@@ -266,6 +266,17 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098',
   },
   {
+    id: 'axis-beyond-rank',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: axis >= 0 && axis < nbDims/,
+    cause:
+      'The axis of this node[[ ({op})]] does not exist in its input as this parser counts dimensions: it lost the rank of the input, or takes the first dimension for an implicit batch.',
+    advice:
+      'Use TensorRT 7 or later with explicit batch (trtexec of version 7: --explicitBatch), infer shapes and fold constants first, and give fixed input shapes; a later parser keeps more ranks. Detection models: leave what comes after the last convolutions (NonMaxSuppression) outside.',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#690, onnxsim/onnxsim#112',
+  },
+  {
     id: 'shuffle-inferred',
     code: 'unsupported-form',
     pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,

@@ -181,6 +181,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'linghu8812/tensorrt_inference#3, xuarehere/yolov7_deepsort_tensorrt#3',
   },
   {
+    id: 'heap-damaged',
+    code: 'crashed',
+    pattern:
+      /old_top == initial_top|malloc\(\): (?:invalid|corrupted|unaligned|memory corruption)|free\(\): invalid|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)|munmap_chunk\(\): invalid/,
+    severity: 'error',
+    cause: 'The program damaged its own memory while {phase}.',
+    advice:
+      'Most often a part was compiled against another version of TensorRT, CUDA or its plugin library than the one that it loads: compile everything again here (make clean) and export the model again. Otherwise a plugin writes beyond its buffers: run it under `valgrind` or with AddressSanitizer.',
+    after: ['library-mismatch', 'library-missing', 'out-of-memory', 'runtime-failed'],
+    sure: 'possible',
+    source: 'glibc malloc; NVIDIA-AI-IOT/CUDA-PointPillars#81',
+  },
+  {
     id: 'engine-is-null',
     code: 'failed',
     pattern: /Assertion [`'](?<what>engine|network|serialized\w*|plan)(?: != ?(?:nullptr|NULL|0))?' failed/,
@@ -294,13 +307,27 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'triton-no-gpu',
     code: 'library-missing',
-    pattern: /TensorRT backend supports only GPU device|GPU instances not supported/,
+    pattern:
+      /TensorRT backend supports only GPU device|GPU instances not supported|GPU Execution Accelerator can only be set on non-CPU/,
     once: true,
     cause: 'Triton sees no GPU that it can use, or the configuration places the model on the CPU.',
     advice:
       'Check `nvidia-smi` in the container (docker run --gpus all) and that the driver fits the release of the container; Triton prints the GPUs it found when it starts. In config.pbtxt use instance_group with KIND_GPU, or none. The build for JetPack has no GPU instances for its Python backend.',
     sure: 'likely',
-    source: 'triton-inference-server/server#4696, #5863, #6588',
+    source: 'triton-inference-server/server#2488, #4696, #5863, #6588',
+  },
+  {
+    id: 'triton-stub',
+    code: 'failed',
+    pattern: /Stub process '(?<name>[^']+)' is not healthy/,
+    severity: 'error',
+    once: true,
+    cause: 'The Python model {name} of Triton ended while it was starting.',
+    advice:
+      'Its own error is further above in the log (a missing package, a wrong path in config.pbtxt, too little GPU memory). If there is none: start the container with more shared memory (--shm-size=2g) and more memory.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'Triton python_backend; triton-inference-server/tensorrtllm_backend#712',
   },
   {
     id: 'triton-repository',
@@ -329,6 +356,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'Check gpt_model_path (engine_dir) in config.pbtxt: the folder with config.json and the .engine files, as it is named inside the container. Use one version of TensorRT-LLM for trtllm-build, the backend of Triton and its files config.pbtxt, and build the engine again.',
     sure: 'likely',
     source: 'triton-inference-server/tensorrtllm_backend#207, #500; NVIDIA/TensorRT-LLM#1803',
+  },
+  {
+    id: 'llm-value-missing',
+    code: 'flag-conflict',
+    pattern: /creating modelInstanceState: bad optional access/,
+    severity: 'error',
+    cause: 'TensorRT-LLM needs a value for this kind of engine that its configuration does not give.',
+    advice:
+      'Fill in all parameters of config.pbtxt (fill_template.py) that this kind of decoding needs (decoding_mode, lookahead or Medusa values, max_beam_width), with the templates of the same version, or build the engine without that feature.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#2020',
   },
   {
     id: 'llm-world-size',
@@ -579,13 +617,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'parser-condition',
     code: 'unsupported-form',
-    pattern: /In function (?:import|check)[A-Z]\w*:?\s*\[\d+\] Assertion failed: /,
+    pattern:
+      /(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: /m,
     cause:
       "TensorRT's parser does not take this node[[ ({op})]] in this form: its inputs or attributes are other than it expects.",
     advice:
       'Fold constants and infer shapes first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes where that is possible; then export with another opset or use a later TensorRT, whose parser takes more forms.',
     sure: 'possible',
-    source: 'onnx-tensorrt: its assertions without a text; NVIDIA/TensorRT#670',
+    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
   },
   {
     id: 'myelin-cuda',

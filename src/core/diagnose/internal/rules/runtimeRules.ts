@@ -141,7 +141,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { why, why2, why3, why4, number, file, number2, number3 } = {} }) => {
-      const means = CUDA_ERRORS[number ?? number2 ?? ''];
+      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? why3?.trim() ?? ''];
       const said = number
         ? `error ${number} at ${file}`
         : (why ?? why2 ?? why3 ?? why4 ?? (number3 && `error ${number3}`))?.trim().replace(/[.:]$/, '');
