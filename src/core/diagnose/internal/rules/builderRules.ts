@@ -223,6 +223,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1315, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
   },
   {
+    id: 'myelin-unknown',
+    code: 'no-implementation',
+    pattern: /Myelin \(Myelin error from unknown graph\)|Myelin Error in \w+: \d+ \(/,
+    severity: 'error',
+    cause:
+      "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",
+    advice:
+      'Free GPU memory or lower the largest shapes of the profile (batch, height, width, tokens). If that changes nothing, use a later TensorRT, or split the model at that part; loops (LSTM, GRU) can be unrolled when exporting.',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1466; NVIDIA/Stable-Diffusion-WebUI-TensorRT#305',
+  },
+  {
     id: 'no-kernel-for-capability',
     code: 'no-implementation',
     pattern: /Cannot compile operation '(?<layer>.+?)'(?: for (?<target>[^:]+))?: (?<why>[^.\n]+)/,

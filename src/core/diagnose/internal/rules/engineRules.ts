@@ -73,6 +73,16 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
   },
   {
+    id: 'engine-empty',
+    code: 'engine-invalid',
+    pattern: /Cannot deserialize with an empty memory buffer/,
+    cause:
+      'The engine file is empty, or the program could not read it: a build that failed left it, or the path is wrong.',
+    advice:
+      'Check the path and the size of the file. If it has 0 bytes, delete it and build again: the first error of that build is the cause.',
+    source: 'NVIDIA/TensorRT#302, RichardoMrMu/yolov5-deepsort-tensorrt#5',
+  },
+  {
     id: 'engine-file-rebuilt',
     code: 'engine-invalid',
     pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,

@@ -327,6 +327,29 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       'ONNX Runtime provider_bridge_ort.cc; microsoft/onnxruntime#8325, #11826, #20049, #21501, sdbds/TRELLIS-for-windows#34',
   },
   {
+    id: 'torch-version',
+    code: 'library-mismatch',
+    pattern:
+      /undefined symbol: (?<symbol>\w*(?:3c10|N2at|K2at|5torch)\w*)|(?<file>libtorch\w*\.so[.\d]*): cannot open shared object file/,
+    named: ({ groups: { symbol, file } = {} }) => ({ values: { what: symbol ?? file } }),
+    cause:
+      'A package was compiled against another version of PyTorch than the one that is installed: {what} is missing.',
+    advice:
+      'Install the pair that belongs together: each release of Torch-TensorRT is for one version of PyTorch (its release notes name it, with CUDA and TensorRT); torch2trt and other extensions have to be compiled again after each change of PyTorch. Remove older copies (pip and conda) first.',
+    source: 'pytorch/TensorRT#708, #794, #825, #1002, #1026, #3031; NVIDIA-AI-IOT/torch2trt#174',
+  },
+  {
+    id: 'paddle-without-tensorrt',
+    code: 'library-missing',
+    pattern: /Paddle compiled with TensorRT, but TensorRT dynamic library is not found/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'Paddle does not find the libraries of TensorRT.',
+    advice:
+      'Without use_tensorrt nothing has to be done. Otherwise install the TensorRT that this Paddle was compiled with, and put its lib folder on LD_LIBRARY_PATH (PATH on Windows).',
+    source: 'PaddlePaddle/Paddle2ONNX#411',
+  },
+  {
     id: 'library-of-provider',
     code: 'library-missing',
     pattern:

@@ -440,6 +440,18 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'symbolic-shape-infer',
+    code: 'model-invalid',
+    pattern: /File "[^"\n]*symbolic_shape_infer\.py", line|Stopping at incomplete shape inference at/,
+    severity: 'error',
+    once: true,
+    cause: 'The script that infers shapes (symbolic_shape_infer.py) does not manage this model.',
+    advice:
+      'Fix the input shapes and fold constants first (`python -m onnxruntime.tools.make_dynamic_shape_fixed`, onnxsim, `polygraphy surgeon sanitize --fold-constants`), then run the script of the ONNX Runtime that is installed with --auto_merge --guess_output_rank. Newer releases of the TensorRT provider do not need it where all shapes are known.',
+    sure: 'likely',
+    source: 'microsoft/onnxruntime#3293, #12127, #18183, #21120, #22662',
+  },
+  {
     id: 'shape-inference-missing',
     code: 'model-invalid',
     pattern: /TensorRT input: ?(?<tensor>\S+) has no shape specified/,

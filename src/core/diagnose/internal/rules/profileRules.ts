@@ -96,6 +96,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'paddle-dynamic-shape',
+    code: 'profile-missing',
+    pattern:
+      /some trt inputs dynamic shape info not set|shape of trt subgraph is \[[^\]]*\], please enable trt dynamic_shape/,
+    severity: 'error',
+    cause: 'A TensorRT part of the Paddle model has inputs of dynamic shape, and no ranges are given for them.',
+    advice:
+      'Let Paddle collect them: config.collect_shape_range_info(FILE) in one run, then config.enable_tuned_tensorrt_dynamic_shape(FILE); or give them with SetTRTDynamicShapeInfo, also for the tensors between the parts, which the log names. A larger min_subgraph_size leaves small parts out.',
+    source: 'Paddle op_converter.h and engine.h; PaddlePaddle/PaddleOCR#3010, #3201, #3730',
+  },
+  {
     id: 'profile-missing',
     code: 'profile-missing',
     pattern: /no optimization profile has been defined|dynamic input is missing dimensions in profile (?<profile>\d+)/,
@@ -140,7 +151,28 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause:
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
     advice: INSIDE,
+    after: ['library-mismatch'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
+  },
+  {
+    id: 'paddle-runtime-shape',
+    code: 'runtime-shape',
+    pattern:
+      /TRT runtime input shape of (?<input>\S+) is invalid[^\n]*?runtime input ?shape = (?<have>\[[\d, -]*\]), min input shape = (?<min>\[[\d, -]*\]), max input shape = (?<max>\[[\d, -]*\])/,
+    severity: 'error',
+    cause: 'Input {input} was given the shape {have}; the engine was built for {min} to {max}.',
+    advice:
+      'Widen the ranges of that input (SetTRTDynamicShapeInfo, or collect them again with the shapes that occur), or batch and resize the data so that it fits; delete the engines that were saved (_opt_cache).',
+    source: 'Paddle tensorrt_engine_op.h; PaddlePaddle/PaddleOCR#3010',
+  },
+  {
+    id: 'input-rank',
+    code: 'runtime-shape',
+    pattern: /condition: engineDims\.nbDims == dims\.nbDims/,
+    cause: 'The program sets a shape for an input that has another number of dimensions in the engine.',
+    advice:
+      'Print the shape that is set and that of the engine (`engine.get_tensor_shape(name)`): the batch is a dimension of its own, and inputs are counted in the order of the engine. Set shapes by name, for inputs only.',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3725',
   },
   {
     id: 'triton-shape',

@@ -164,6 +164,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'model-unreadable',
       'engine-invalid',
       'engine-other-version',
+      'runtime-shape',
     ],
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
@@ -192,6 +193,33 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     after: ['library-mismatch', 'library-missing', 'out-of-memory', 'runtime-failed'],
     sure: 'possible',
     source: 'glibc malloc; NVIDIA-AI-IOT/CUDA-PointPillars#81',
+  },
+  {
+    id: 'llm-gemm',
+    code: 'no-implementation',
+    pattern: /Can't free tmp workspace for GEMM tactics profiling|No valid (?:\w+ )*GEMM tactic/,
+    severity: 'error',
+    once: true,
+    cause: 'TensorRT-LLM has no kernel that runs the quantized matrix products of this model on this GPU.',
+    advice:
+      'Use a quantization that this GPU has (its support matrix: FP8 and W4A8 need Ada or Hopper, INT4 AWQ and GPTQ Ampere or later), with the types and group size that it lists, and see that GPU memory is free while the engine is built. With fewer GPUs in tp_size the matrices get sizes that more kernels take. Otherwise use a later TensorRT-LLM.',
+    after: ['out-of-memory', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#1416, #1739, #1792, #1841, #1850',
+  },
+  {
+    id: 'llm-gemm-untimed',
+    code: 'no-implementation',
+    pattern: /Have not found any valid GEMM config for shape/,
+    severity: 'warning',
+    once: true,
+    cause:
+      'TensorRT-LLM could not time kernels for some matrix products on this GPU; it uses a default, or fails when it runs.',
+    advice:
+      'If the engine runs, nothing has to be done. Otherwise the GPU has no kernels for this quantization (its support matrix), or its memory was full while the engine was built.',
+    after: ['no-implementation', 'out-of-memory'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT-LLM#353, #3274',
   },
   {
     id: 'engine-is-null',
@@ -655,8 +683,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'api-argument',
     code: 'internal',
-    pattern:
-      /API Usage Error \(Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
+    pattern: /Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
     named: (m) => ({
       values: {
         call: m.groups!['call'] ?? 'a function of TensorRT',
@@ -688,6 +715,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
 
 /** What a condition of an API check means, in words. */
 function argument(claim: string): string {
+  if (/bindingIsInput|isInput/.test(claim)) return 'it is for inputs, and this is an output';
   if (/\bcount\b|\bvalues\b|[wW]eights/.test(claim)) return 'its weights are missing or of a wrong number';
   if (/nbDims|[dD]imensions|\bdims\b|volume/.test(claim)) return 'a tensor has a rank or size that does not fit';
   if (/nullptr|nullPtr|!= ?0$/.test(claim)) return 'a pointer is null';

@@ -56,13 +56,23 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1929',
   },
   {
+    id: 'implicit-batch-engine',
+    code: 'runtime-failed',
+    pattern: /condition: !mEngine\.hasImplicitBatchDimension\(\)/,
+    cause: 'The engine was built with an implicit batch, and the program runs it as one with explicit batch.',
+    advice:
+      'Call execute or enqueue with the batch size (Python: execute_async(batch_size, bindings, …)) for this engine, or build it with explicit batch: from ONNX, or with createNetworkV2 and EXPLICIT_BATCH. TensorRT 10 has no implicit batch.',
+    source: 'wang-xinyu/tensorrtx#185',
+  },
+  {
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
+    after: ['library-mismatch'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
   },
   {

@@ -97,14 +97,18 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions/,
-    named: (_, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions)/.exec(text)?.[1],
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+    named: (m, text) => ({
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions|volume mismatch)/.exec(
+        text,
+      )?.[1],
+      values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
     }),
     cause:
-      'This node cannot reshape its input[[, {from},]][[ into {to}]]: the number of its elements is no multiple of the sizes that are given, so nothing fits the -1.',
+      'This node cannot reshape its input[[, {from},]][[ into {to}]]: the number of its elements does not fit the sizes that are given.',
     advice: SHAPES_ADVICE,
-    source: 'TensorRT graphShapeAnalyzer.cpp; lix19937/tensorrt-insight#23, NVIDIA-AI-IOT/torch2trt#406',
+    source:
+      'TensorRT graphShapeAnalyzer.cpp; lix19937/tensorrt-insight#23, NVIDIA-AI-IOT/torch2trt#406, ultralytics/ultralytics#1136',
   },
   {
     id: 'reshape-failed',

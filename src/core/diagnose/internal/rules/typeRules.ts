@@ -142,7 +142,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     code: 'type-mismatch',
     pattern:
       /[:(] ?could not find any supported formats consistent with input\/output data types|deduceTensorFormat\b[^\n]*(?:format not recognized|failed)/,
-    named: (m, text) => ({ layer: layerBefore(text, m[0]) }),
+    named: (m, text) => ({ layer: m[0].startsWith(':') ? layerBefore(text, m[0]) : undefined }),
     cause: 'The plugin of this node supports none of the types and formats that its inputs and outputs have.',
     advice: {
       'tensorrt-llm':
