@@ -242,6 +242,28 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'comfyanonymous/ComfyUI_TensorRT#53, phineas-pta/comfy-trt-test#9, Comfy-Org/ComfyUI#7919',
   },
   {
+    id: 'python-dll',
+    code: 'library-missing',
+    pattern:
+      /ImportError: DLL load failed(?: while importing (?<module>\w+))?(?:: The specified (?<kind>module|procedure) could not be found)?/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { module, kind } = {} }) => ({
+      values: {
+        module: module ?? 'of a package',
+        why:
+          kind === 'procedure'
+            ? 'a library (DLL) that it needs is of another version'
+            : 'a library (DLL) that it needs is not found, or is of another version',
+      },
+    }),
+    cause: 'The compiled part {module} cannot be loaded by Python: {why}.',
+    advice:
+      'Use one set: the TensorRT package, its libraries (nvinfer*.dll), CUDA and cuDNN of the versions in its support matrix, with their folders first on PATH and older copies removed (also from the CUDA folder); restart the terminal. Python 3.8 and later do not look for libraries on PATH for modules of their own: `os.add_dll_directory(FOLDER)` before the import helps.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1620, #3367; NVIDIA/Stable-Diffusion-WebUI-TensorRT#346',
+  },
+  {
     id: 'python-binding-missing',
     code: 'library-missing',
     pattern: /No module named '?tensorrt\w*\.tensorrt\b/,

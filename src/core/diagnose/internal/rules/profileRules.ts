@@ -184,6 +184,29 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'Triton Inference Server infer_request.cc',
   },
   {
+    id: 'triton-max-batch',
+    code: 'profile-inconsistent',
+    pattern:
+      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d+)[^\n]*?(?:model maximum is|engine only supports max-batch) (?<want>\d+)/,
+    severity: 'error',
+    cause:
+      'config.pbtxt allows batches of {have}, and the engine takes at most {want}: its batch is fixed, or it has none.',
+    advice:
+      'Set max_batch_size to what the engine takes (0 where it has no batch dimension, with the whole shape in dims), or export the model with a dynamic first dimension and build the plan with --minShapes, --optShapes and --maxShapes for it.',
+    source: 'Triton TensorRT backend; triton-inference-server/server#1105, #1157, #1309',
+  },
+  {
+    id: 'triton-tensor-format',
+    code: 'profile-inconsistent',
+    pattern: /unexpected vectorized dim is -1 for non-linear tensor '(?<input>[^']+)'/,
+    severity: 'error',
+    cause:
+      'Tensor {input} of the engine has a memory format that Triton does not take: only linear and vectorized ones.',
+    advice:
+      'Build the plan without --inputIOFormats and --outputIOFormats (or with chw), and transpose the data or put a Transpose into the model.',
+    source: 'Triton TensorRT backend; triton-inference-server/server#6777',
+  },
+  {
     id: 'triton-output-shape',
     code: 'runtime-shape',
     pattern:

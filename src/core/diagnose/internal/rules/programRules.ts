@@ -573,6 +573,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'pybind11; NVIDIA/TensorRT#2727',
   },
   {
+    id: 'deepstream-build',
+    code: 'failed',
+    pattern: /Failed to get cuda engine from custom library API|build engine file failed|build backend context failed/,
+    severity: 'error',
+    once: true,
+    cause: 'The engine could not be built by nvinfer; what failed is in the lines before.',
+    advice:
+      'Look at the first line with ERROR and those of TensorRT ([TRT]) before it. If there are none: the files of the model (onnx-file, or cfg and weights) and of the calibration (int8-calib-file; DeepStream-Yolo needs OPENCV=1 and INT8_CALIB_IMG_PATH to write one) must exist, and the custom library must be compiled for this DeepStream. Run with GST_DEBUG=3 for more.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#252, #453',
+  },
+  {
     id: 'deepstream-library',
     code: 'library-missing',
     pattern: /dlsym failed to get func (?<name>\w+)|NVDSINFER_CUSTOM_LIB_FAILED/,
@@ -612,7 +625,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'provider-failed',
     code: 'failed',
     pattern:
-      /TensorRT EP (?:failed to create|could not build|could not deserialize) engine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
+      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
     cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
     advice:
       'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',

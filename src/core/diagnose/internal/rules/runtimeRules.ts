@@ -116,14 +116,15 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'kernel-not-run',
     code: 'runtime-failed',
-    pattern: /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+/,
+    pattern:
+      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
     severity: 'error',
     cause:
       'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
     advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
     after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
     sure: 'possible',
-    source: 'NVIDIA/TensorRT#301, #4362, #4518; microsoft/onnxruntime#24001',
+    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001',
   },
   {
     id: 'no-current-context',
@@ -149,12 +150,14 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, why4, number, file, number2, number3 } = {} }) => {
-      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? why3?.trim() ?? ''];
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { why, why2, why3, why4, why5, number, file, number2, number3, number4 } = {} }) => {
+      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? number4 ?? why3?.trim() ?? ''];
       const said = number
         ? `error ${number} at ${file}`
-        : (why ?? why2 ?? why3 ?? why4 ?? (number3 && `error ${number3}`))?.trim().replace(/[.:]$/, '');
+        : (why ?? why2 ?? why3 ?? why4 ?? why5 ?? (number4 && `error ${number4}`) ?? (number3 && `error ${number3}`))
+            ?.trim()
+            .replace(/[.:]$/, '');
       return { values: { why: means === undefined ? said : `${means} (${said})` } };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',
