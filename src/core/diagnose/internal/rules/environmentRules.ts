@@ -230,7 +230,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
     severity: 'error',
     named: ({ groups: { call, name, module } = {} }) => ({
       values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
@@ -250,14 +250,14 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     once: true,
     named: ({ groups: { module, kind } = {} }) => ({
       values: {
-        module: module ?? 'of a package',
+        module: module ?? 'a package',
         why:
           kind === 'procedure'
             ? 'a library (DLL) that it needs is of another version'
             : 'a library (DLL) that it needs is not found, or is of another version',
       },
     }),
-    cause: 'The compiled part {module} cannot be loaded by Python: {why}.',
+    cause: 'The compiled part of {module} cannot be loaded by Python: {why}.',
     advice:
       'Use one set: the TensorRT package, its libraries (nvinfer*.dll), CUDA and cuDNN of the versions in its support matrix, with their folders first on PATH and older copies removed (also from the CUDA folder); restart the terminal. Python 3.8 and later do not look for libraries on PATH for modules of their own: `os.add_dll_directory(FOLDER)` before the import helps.',
     sure: 'likely',

@@ -254,7 +254,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     id: 'shape-tensor-rank',
     code: 'unsupported-form',
     pattern:
-      /(?<kind>I\w+Layer) (?:applied to shape tensor must have 0 or 1|cannot be used to compute a shape tensor|cannot produce a shape tensor)/,
+      /\bI\w+Layer (?:applied to shape tensor must have 0 or 1|cannot be used to compute a shape tensor|cannot produce a shape tensor)/,
     named: (_, text) => ({
       layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+): I\w+Layer (?:applied|cannot)/.exec(text)?.[1],
     }),

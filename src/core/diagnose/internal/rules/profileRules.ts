@@ -289,7 +289,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'volume-exceeds',
     code: 'profile-inconsistent',
-    pattern: /(?:(?<layer>[^\s:(]+): )?tensor volume exceeds \(?2\^31\)? ?-1|volume exceeds 2\^31-1/,
+    pattern: /(?:(?<![^\s:(])(?<layer>[^\s:(]+): )?tensor volume exceeds \(?2\^31\)? ?-1|volume exceeds 2\^31-1/,
     named: (m, text) => {
       const layer = m.groups!['layer'] ?? /([^\s:(]+): tensor volume exceeds/.exec(text)?.[1];
       return { layer, values: { layer, which: /k(MIN|OPT|MAX) values for profile/.exec(text)?.[1] } };

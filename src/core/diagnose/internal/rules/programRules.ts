@@ -286,7 +286,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'jetson-network',
     code: 'failed',
-    pattern: /\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
+    pattern: /\b\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
     cause: 'The program of jetson-inference could not load the network: the cause is in the lines with [TRT] before.',
     advice:
       'Look at the first of them that says "failed" or "error". If there is none: download the models again (tools/download-models.sh), delete the .engine files next to them, and build jetson-inference again after an update of JetPack.',
