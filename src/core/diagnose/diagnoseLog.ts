@@ -125,7 +125,7 @@ class Judge {
 
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
-    const finding = this.#rulesFor(event, this.#context);
+    const finding = this.#rulesFor(event, { ...this.#context, op: parsedOp(event.text) });
     return finding && this.#judged(finding, event);
   }
 

@@ -2,7 +2,8 @@
 import { addTo } from '../base/addTo.ts';
 import { modelOfCommand } from '../build/trtexecFlags.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
-import { goneNames, trtexecFlags } from './internal/goneNames.ts';
+import { type Gone, goneTables, renamed } from './goneName.ts';
+import { trtexecFlags } from './internal/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
 import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
 import { pythonTypes, type TensorrtImports, tensorrtImports } from './internal/pythonTypes.ts';
@@ -52,21 +53,6 @@ export function languageOf(path: string): SourceLanguage | null {
   return null;
 }
 
-interface Gone {
-  since: string;
-  advice: string;
-}
-
-const tableOf = (language: 'python' | 'cpp'): ReadonlyMap<string, Gone> =>
-  new Map(
-    goneNames.flatMap(({ since, advice, ...names }) =>
-      (names[language] ?? '')
-        .split(' ')
-        .filter(Boolean)
-        .map((name) => [name, { since, advice }] as const),
-    ),
-  );
-
 /** Members by their name alone, for objects of unknown type: only long names that no other library is likely to have. */
 function distinctive(table: ReadonlyMap<string, Gone>, words: (member: string) => number): ReadonlyMap<string, string> {
   const owners = new Map<string, string[]>();
@@ -77,28 +63,9 @@ function distinctive(table: ReadonlyMap<string, Gone>, words: (member: string) =
   return new Map([...owners].map(([member, [first]]) => [member, first!]));
 }
 
-const python = tableOf('python');
-const cpp = tableOf('cpp');
+const { python, cpp } = goneTables;
 const distinctPython = distinctive(python, (member) => member.split('_').length);
 const distinctCpp = distinctive(cpp, (member) => member.split(/(?=[A-Z])/).length);
-
-/** Names of Python that another one replaces, with the same meaning. */
-const renamed: Readonly<Record<string, string>> = {
-  'ICudaEngine.num_bindings': 'num_io_tensors',
-  'ICudaEngine.get_binding_name': 'get_tensor_name',
-  'INetworkDefinition.add_convolution': 'add_convolution_nd',
-  'INetworkDefinition.add_deconvolution': 'add_deconvolution_nd',
-  'INetworkDefinition.add_pooling': 'add_pooling_nd',
-  'INetworkDefinition.add_padding': 'add_padding_nd',
-  'IPluginRegistry.plugin_creator_list': 'all_creators',
-  'IBuilderConfig.min_timing_iterations': 'avg_timing_iterations',
-  'ProfilingVerbosity.DEFAULT': 'LAYER_NAMES_ONLY',
-  'ProfilingVerbosity.VERBOSE': 'DETAILED',
-  'EngineCapability.DEFAULT': 'STANDARD',
-  'EngineCapability.SAFE_GPU': 'SAFETY',
-  'EngineCapability.SAFE_DLA': 'DLA_STANDALONE',
-  'BuilderFlag.WEIGHTLESS': 'STRIP_PLAN',
-};
 
 /**
  * What a text uses that a version of TensorRT does not have, in the order of the text. Comments do not count, nor do

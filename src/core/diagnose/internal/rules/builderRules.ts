@@ -165,7 +165,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The build ran out of memory.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -210,6 +210,30 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'runtime-failed',
     ],
     source: 'captures; ComfyUI-Upscaler-Tensorrt#36',
+  },
+  {
+    id: 'no-formats',
+    code: 'no-implementation',
+    pattern:
+      /candidateRequirements\.empty\(\) failed(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+    cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
+    advice:
+      'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1315, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
+  },
+  {
+    id: 'myelin-unknown',
+    code: 'no-implementation',
+    pattern: /Myelin \(Myelin error from unknown graph\)|Myelin Error in \w+: \d+ \(/,
+    severity: 'error',
+    cause:
+      "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",
+    advice:
+      'Free GPU memory or lower the largest shapes of the profile (batch, height, width, tokens). If that changes nothing, use a later TensorRT, or split the model at that part; loops (LSTM, GRU) can be unrolled when exporting.',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1466; NVIDIA/Stable-Diffusion-WebUI-TensorRT#305',
   },
   {
     id: 'no-kernel-for-capability',

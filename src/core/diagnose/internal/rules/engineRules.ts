@@ -73,6 +73,16 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
   },
   {
+    id: 'engine-empty',
+    code: 'engine-invalid',
+    pattern: /Cannot deserialize with an empty memory buffer/,
+    cause:
+      'The engine file is empty, or the program could not read it: a build that failed left it, or the path is wrong.',
+    advice:
+      'Check the path and the size of the file. If it has 0 bytes, delete it and build again: the first error of that build is the cause.',
+    source: 'NVIDIA/TensorRT#302, RichardoMrMu/yolov5-deepsort-tensorrt#5',
+  },
+  {
     id: 'engine-file-rebuilt',
     code: 'engine-invalid',
     pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,
@@ -153,14 +163,15 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     code: 'engine-invalid',
     pattern:
       /magicTag|[Nn]ot a valid plan stream|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
-    cause: 'The file is not a TensorRT engine, or it is damaged.',
+    cause:
+      'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
     advice: {
       ultralytics:
         'Ultralytics writes its own header before the engine: skip it (4 bytes of length, then JSON) to load the engine elsewhere.',
       other:
-        'Build the engine again. A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
+        'Build the engine again with the TensorRT that loads it (trtexec and the Python package may differ in version). A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
     },
-    source: 'captures of TensorRT 8.6 and 10.6',
+    source: 'captures of TensorRT 8.6 and 10.6; triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',
   },
   {
     id: 'engine-not-deserialized',

@@ -6,6 +6,15 @@ const SAME_SET =
 const CONTAINER =
   'Start the container with `--gpus all` (NVIDIA Container Toolkit), and check `nvidia-smi` inside it; on a plain machine install or update the driver.';
 
+/** Why Windows does not load a library. */
+const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
+  126: 'a library that it needs is not found',
+  127: 'a library that it needs is of another version',
+  193: 'it is for another processor, or damaged',
+  1114: 'it failed when it started, most often for want of a driver or of another version of CUDA',
+  1920: 'the program may not read it',
+};
+
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
@@ -73,6 +82,28 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'Myelin; NVIDIA/TensorRT#3236, #1292; open-mmlab/mmdeploy#266',
   },
   {
+    id: 'tensorflow-tensorrt-differs',
+    code: 'library-mismatch',
+    pattern: /TensorRT mismatch\. Compiled against version (?<want>[\d.]+), but loaded (?<have>[\d.]*\d)/,
+    severity: 'warning',
+    cause: 'TensorFlow was compiled against TensorRT {want}, and {have} is loaded here.',
+    advice:
+      'Install the TensorRT that this TensorFlow was compiled with, or a TensorFlow for the one that is here; on a Jetson both from one JetPack.',
+    source: 'TensorFlow trt_convert.py; jkjung-avt/hand-detection-tutorial#31',
+  },
+  {
+    id: 'tensorflow-without-tensorrt',
+    code: 'library-missing',
+    pattern: /TF-TRT Warning: (?:Could not find TensorRT|Cannot dlopen some TensorRT libraries)/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'TensorFlow does not find the libraries of TensorRT, which only TF-TRT needs.',
+    advice:
+      'Without TF-TRT nothing has to be done. Otherwise install the TensorRT version that this TensorFlow was compiled with, and put its libraries on LD_LIBRARY_PATH; other major versions are not found.',
+    source: 'TensorFlow tf2tensorrt/utils/py_utils.cc; NVIDIA/TensorRT#2933',
+  },
+  {
     id: 'cublas-heuristics',
     code: 'library-mismatch',
     pattern: /No results returned from cublas heuristic search|cublasLtMatmulAlgoGetHeuristic/,
@@ -117,7 +148,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to determine GPU memory usage|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -155,7 +186,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|CUDA error 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
     advice:
@@ -174,6 +205,17 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA, NVRTC and ptxas',
   },
   {
+    id: 'gpu-memory-unknown',
+    code: 'library-missing',
+    pattern: /Unable to determine GPU memory usage/,
+    once: true,
+    cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
+    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
+    after: ['library-missing', 'gpu-unsupported', 'library-mismatch'],
+    sure: 'likely',
+    source: 'captures of TensorRT 8.6 and 10.6; dusty-nv/jetson-inference#1515',
+  },
+  {
     id: 'object-not-created',
     code: 'library-missing',
     pattern: /what\(\):\s+Failed to create object/,
@@ -185,6 +227,91 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT samples, common.h',
   },
   {
+    id: 'python-versions-differ',
+    code: 'library-mismatch',
+    pattern:
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+    severity: 'error',
+    named: ({ groups: { call, name, module } = {} }) => ({
+      values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
+    }),
+    cause: 'Two Python packages or extensions here are of different versions: {what} than the caller expects.',
+    advice:
+      'Update both, the extension (node, plugin, script) and the program that it extends, or install the version of the package that its requirements name. TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'comfyanonymous/ComfyUI_TensorRT#53, phineas-pta/comfy-trt-test#9, Comfy-Org/ComfyUI#7919',
+  },
+  {
+    id: 'python-dll',
+    code: 'library-missing',
+    pattern:
+      /ImportError: DLL load failed(?: while importing (?<module>\w+))?(?:: The specified (?<kind>module|procedure) could not be found)?/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { module, kind } = {} }) => ({
+      values: {
+        module: module ?? 'a package',
+        why:
+          kind === 'procedure'
+            ? 'a library (DLL) that it needs is of another version'
+            : 'a library (DLL) that it needs is not found, or is of another version',
+      },
+    }),
+    cause: 'The compiled part of {module} cannot be loaded by Python: {why}.',
+    advice:
+      'Use one set: the TensorRT package, its libraries (nvinfer*.dll), CUDA and cuDNN of the versions in its support matrix, with their folders first on PATH and older copies removed (also from the CUDA folder); restart the terminal. Python 3.8 and later do not look for libraries on PATH for modules of their own: `os.add_dll_directory(FOLDER)` before the import helps.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1620, #3367; NVIDIA/Stable-Diffusion-WebUI-TensorRT#346',
+  },
+  {
+    id: 'python-binding-missing',
+    code: 'library-missing',
+    pattern: /No module named '?tensorrt\w*\.tensorrt\b/,
+    cause: 'The Python package of TensorRT is here, but not its compiled part for this version of Python.',
+    advice:
+      'Install the wheel for this Python (cp38 is for 3.8) and this processor. On a Jetson that is the one of JetPack, for the Python of the system only (python3-libnvinfer; a virtual environment needs --system-site-packages).',
+    source: 'NVIDIA/TensorRT#2288',
+  },
+  {
+    id: 'python-package-incomplete',
+    code: 'library-missing',
+    pattern:
+      /module 'tensorrt\w*' has no attribute '(?<name>__version__|Logger|ILogger|Builder|Runtime|OnnxParser|init_libnvinfer_plugins|nptype|volume|float32)'/,
+    cause:
+      'What Python imports as tensorrt is not the whole package: {name} is in every version since 5. Something else has that name, or the installation is broken.',
+    advice:
+      'Print `tensorrt.__file__`: a file or folder of your own named tensorrt hides the package (rename it); None means an empty folder. Otherwise remove all tensorrt packages of pip and install one version again; on a Jetson use the one of JetPack.',
+    sure: 'likely',
+    source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
+  },
+  {
+    id: 'pip-cannot-install',
+    code: 'library-missing',
+    pattern:
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed building wheel for tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+    cause: 'TensorRT cannot be installed by pip here.',
+    advice:
+      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
+    source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
+  },
+  {
+    id: 'link-failed',
+    code: 'library-missing',
+    pattern:
+      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found|undefined reference to [`'](?<lib3>cudnn|cublas|createInfer|nvinfer1::)/,
+    once: true,
+    named: (m) => ({
+      values: {
+        library:
+          m.groups!['lib'] ?? m.groups!['lib2'] ?? m.groups!['lib3']?.replace(/^(?:createInfer|nvinfer1::)/, 'nvinfer'),
+      },
+    }),
+    cause: 'The linker does not find the library {library}; the program is not built.',
+    advice:
+      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
+    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
+  },
+  {
     id: 'python-package-missing',
     code: 'library-missing',
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
@@ -193,6 +320,56 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.',
     source: 'captures; yuvraj108c/ComfyUI-Dwpose-Tensorrt#6',
+  },
+  {
+    id: 'deepstream-library-missing',
+    code: 'library-missing',
+    pattern: /Could not open lib: (?<file>[^,\s]+)/,
+    severity: 'error',
+    cause: 'The custom library {file} of nvinfer cannot be loaded.',
+    advice:
+      'Build it for this DeepStream and CUDA (for DeepStream-Yolo: `CUDA_VER=… make -C nvdsinfer_custom_impl_Yolo`), and name it in custom-lib-path; a relative path starts at the folder of the configuration file.',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#523',
+  },
+  {
+    id: 'provider-dll',
+    code: 'library-missing',
+    pattern: /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"/,
+    once: true,
+    named: (m) => ({
+      values: {
+        file: m.groups!['path']!.replace(/^.*[\\/]/, ''),
+        why: WINDOWS_ERRORS[m.groups!['number']!] ?? `Windows says error ${m.groups!['number']}`,
+      },
+    }),
+    cause: '{file} of ONNX Runtime cannot be loaded: {why}.',
+    advice:
+      'Install the CUDA and cuDNN that this release of ONNX Runtime was built with (its table of execution providers lists them), for the TensorRT provider also that TensorRT, and put their folders (bin, for TensorRT the one with nvinfer*.dll) on PATH; restart the terminal. Without TensorRT, leave its provider out of the list.',
+    source:
+      'ONNX Runtime provider_bridge_ort.cc; microsoft/onnxruntime#8325, #11826, #20049, #21501, sdbds/TRELLIS-for-windows#34',
+  },
+  {
+    id: 'torch-version',
+    code: 'library-mismatch',
+    pattern:
+      /undefined symbol: (?<symbol>\w*(?:3c10|N2at|K2at|5torch)\w*)|(?<file>libtorch\w*\.so[.\d]*): cannot open shared object file/,
+    named: ({ groups: { symbol, file } = {} }) => ({ values: { what: symbol ?? file } }),
+    cause:
+      'A package was compiled against another version of PyTorch than the one that is installed: {what} is missing.',
+    advice:
+      'Install the pair that belongs together: each release of Torch-TensorRT is for one version of PyTorch (its release notes name it, with CUDA and TensorRT); torch2trt and other extensions have to be compiled again after each change of PyTorch. Remove older copies (pip and conda) first.',
+    source: 'pytorch/TensorRT#708, #794, #825, #1002, #1026, #3031; NVIDIA-AI-IOT/torch2trt#174',
+  },
+  {
+    id: 'paddle-without-tensorrt',
+    code: 'library-missing',
+    pattern: /Paddle compiled with TensorRT, but TensorRT dynamic library is not found/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'Paddle does not find the libraries of TensorRT.',
+    advice:
+      'Without use_tensorrt nothing has to be done. Otherwise install the TensorRT that this Paddle was compiled with, and put its lib folder on LD_LIBRARY_PATH (PATH on Windows).',
+    source: 'PaddlePaddle/Paddle2ONNX#411',
   },
   {
     id: 'library-of-provider',
@@ -208,13 +385,24 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<!\S)(?<file2>\S+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
-    named: (m) => ({
-      values: { file: Object.values(m.groups!).find((one) => one !== undefined) },
-    }),
-    cause: '{file} cannot be loaded.',
-    advice: "Install it, or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
-    source: 'captures of TensorRT 10.6',
+      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'\"])(?<file2>[^\s'\"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+    named: (m) => {
+      const file = Object.values(m.groups!).find((one) => one !== undefined);
+      return { values: { file, product: productOf(file) } };
+    },
+    cause: '{file} cannot be loaded[[; it belongs to {product}]].',
+    advice:
+      "Install it[[ ({product}: another major version does not do, the program was compiled for this one)]], or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
+    source: 'captures of TensorRT 10.6; dusty-nv/jetson-inference#1371, Azure-Samples/onnxruntime-iot-edge#17',
+  },
+  {
+    id: 'symbol-of-tensorrt',
+    code: 'library-mismatch',
+    pattern: /undefined symbol: (?<symbol>getPluginRegistry|getLogger|createInfer\w+|initLibNvInferPlugins)\b/,
+    cause: 'A library uses {symbol} of TensorRT and was not linked with it.',
+    advice:
+      'Link it with nvinfer (and nvinfer_plugin for plugins): in CMake `target_link_libraries(… nvinfer nvinfer_plugin)`. Until then `import tensorrt`, or ctypes.CDLL of libnvinfer with RTLD_GLOBAL, before it is loaded helps.',
+    source: 'dynamic loader; wang-xinyu/tensorrtx#731',
   },
   {
     id: 'symbol-missing',
@@ -235,6 +423,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#198',
   },
 ];
+
+/** `libnvinfer.so.8` is of TensorRT 8. */
+function productOf(file: string | undefined): string | undefined {
+  const [, name = '', version] =
+    /lib(nvinfer|nvonnxparser|nvparsers|cudnn|cudart|cublas)\w*\.so\.(\d+)/.exec(file ?? '') ?? [];
+  // TensorRT-RTX has its libraries under the same names, with its own versions.
+  if (version === undefined || (name.startsWith('nv') && Number(version) < 5)) return undefined;
+  return `${name.startsWith('nv') ? 'TensorRT' : name === 'cudnn' ? 'cuDNN' : 'CUDA'} ${version}`;
+}
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
   const groups = match.groups ?? {};

@@ -240,6 +240,43 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'input-not-constant',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: \(?inputs(?:\.at\(|\[)(?<index>\d+)[)\]]\.is_weights\(\)/,
+    cause:
+      'Input {index} (counted from 0) of this node[[ ({op})]] is computed; the parser of this TensorRT needs a constant.',
+    advice:
+      'Fold constants first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes if it depends on them, or use a later TensorRT: version 8 takes computed inputs of many more operators.',
+    repair: 'fold-constants',
+    source: 'NVIDIA/TensorRT#670',
+  },
+  {
+    id: 'shape-tensor-rank',
+    code: 'unsupported-form',
+    pattern:
+      /\bI\w+Layer (?:applied to shape tensor must have 0 or 1|cannot be used to compute a shape tensor|cannot produce a shape tensor)/,
+    named: (_, text) => ({
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+): I\w+Layer (?:applied|cannot)/.exec(text)?.[1],
+    }),
+    cause:
+      'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
+    advice:
+      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
+    repair: 'fold-constants',
+    source: 'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098',
+  },
+  {
+    id: 'axis-beyond-rank',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: axis >= 0 && axis < nbDims/,
+    cause:
+      'The axis of this node[[ ({op})]] does not exist in its input as this parser counts dimensions: it lost the rank of the input, or takes the first dimension for an implicit batch.',
+    advice:
+      'Use TensorRT 7 or later with explicit batch (trtexec of version 7: --explicitBatch), infer shapes and fold constants first, and give fixed input shapes; a later parser keeps more ranks. Detection models: leave what comes after the last convolutions (NonMaxSuppression) outside.',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#690, onnxsim/onnxsim#112',
+  },
+  {
     id: 'shuffle-inferred',
     code: 'unsupported-form',
     pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,

@@ -1,10 +1,15 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { layerBefore } from '../namedLayer.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export so that it is an initializer.';
+const NO_WEIGHTS =
+  'In an ONNX model the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded; fold constants and keep weights as initializers. In a program that reads a .wts file, it has no weights of that name: it was written from another version or variant of the model than the program builds.';
+const OTHER_WEIGHTS =
+  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version. An ONNX model has to be exported again.';
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
@@ -45,12 +50,12 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
         layer: m.groups!['layer'],
         have: m.groups!['have'] ?? m.groups!['have2'],
         want: m.groups!['want'] ?? m.groups!['want2'],
+        what: (m.groups!['have'] ?? m.groups!['have2']) === '0' ? NO_WEIGHTS : OTHER_WEIGHTS,
       },
     }),
     cause: 'The weights of {layer} have {have} numbers, and its shape needs {want}.',
-    advice:
-      'With 0 numbers the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded. Fold constants and keep weights as initializers; otherwise export again.',
-    source: 'TensorRT network checks; NVIDIA/TensorRT#805',
+    advice: '{what}',
+    source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
     id: 'initializer-type',
@@ -73,13 +78,35 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'export-on-two-devices',
+    code: 'model-invalid',
+    pattern: /Expected all tensors to be on the same device, but found at least two devices/,
+    severity: 'error',
+    cause:
+      'The export to ONNX failed, so there is no model to build: some weights are on the CPU and others on the GPU.',
+    advice:
+      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) for the export, or export on one device.',
+    sure: 'likely',
+    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, lllyasviel/stable-diffusion-webui-forge#879',
+  },
+  {
     id: 'model-missing',
     code: 'model-missing',
     pattern:
       /(?:Could not open file |[Nn]o such file: |Could not find (?:file|path): |FileNotFoundError: .{0,300}'(?=[^'\n]+\.onnx)|Failed to open (?:the )?(?:onnx |ONNX )?(?:model )?file:? ?)(?<file>.+?\.onnx)\b/,
     cause: 'The model {file} does not exist or cannot be read.',
     advice: 'Check the path; it is relative to the working directory of the build.',
+    after: ['model-invalid'],
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+  {
+    id: 'uff-plugin',
+    code: 'plugin-missing',
+    pattern: /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w+)/,
+    cause: 'The UFF model needs the plugin {plugin}, which this TensorRT does not have.',
+    advice:
+      'Build the plugin library of the TensorRT repository (its release branch of this version) and replace libnvinfer_plugin with it, as the models of TAO and TLT require; or export the model to ONNX.',
+    source: 'NVIDIA-AI-IOT/deepstream_tao_apps#24',
   },
   {
     id: 'uff-or-caffe',
@@ -112,10 +139,20 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'protobuf; NVIDIA/TensorRT issues on large models',
   },
   {
+    id: 'polygraphy-parse',
+    code: 'model-unreadable',
+    pattern: /Failed to parse ONNX model\. Does the model file exist/,
+    cause: "TensorRT's parser did not accept the model that Polygraphy gave it.",
+    advice:
+      'The reason is in the errors of the parser above this line. If there are none, look whether the file exists and is complete.',
+    after: EVERY_CAUSE,
+    source: 'Polygraphy, backend/trt/loader.py; lllyasviel/stable-diffusion-webui-forge#879',
+  },
+  {
     id: 'model-damaged',
     code: 'model-unreadable',
     pattern:
-      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
+      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file|\. Does the model file exist)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
     advice:
       'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',
@@ -137,6 +174,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'The model uses opset {opset}, which this ONNX Runtime does not know.',
     advice: 'Export with a lower opset, or update ONNX Runtime.',
     source: 'ONNX Runtime model.cc',
+  },
+  {
+    id: 'loop-api',
+    code: 'control-flow',
+    pattern: /Loop API is not supported on this configuration/,
+    cause:
+      'The model has a loop (Loop, Scan, LSTM, GRU or RNN), and this TensorRT runs none here: it is linked statically, does not find the compiler libraries that it needs for them, or the network has an implicit batch.',
+    advice:
+      'Use the shared libraries of TensorRT, and check with ldd that libmyelin (up to version 8) and libnvrtc of the right CUDA are found. Create the network with explicit batch. Otherwise use a later TensorRT.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1060, #1737',
   },
   {
     id: 'loop-condition',
@@ -182,6 +230,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp; onnx/onnx-tensorrt#425',
   },
   {
+    id: 'resize-without-roi',
+    code: 'unsupported-form',
+    pattern: /tensors(?:\(\))?\.count\(input_?[nN]ame\)/,
+    at: /^(?:Resize|Upsample)$/,
+    cause: 'This node ({op}) leaves out an input (roi), which the parser of TensorRT 7.0 does not allow.',
+    advice:
+      'Use TensorRT 7.1 or later and export with opset 11 or later, or fold constants (onnxsim), so that it has sizes or scales only.',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#414',
+  },
+  {
     id: 'input-not-registered',
     code: 'model-unreadable',
     pattern: /Node input was not registered|tensors(?:\(\))?\.count\(input_?[nN]ame\)|toposort/,
@@ -207,7 +266,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     pattern: /Network must have at least one output/,
     cause: 'The network has no output: the file is empty or no ONNX model, or its parser failed before.',
     advice:
-      'Look at the first error of the parser. If there is none, check the file: empty files and text parse as a network without layers.',
+      'Look at the first error of the parser; a script has to print them itself (`parser.get_error(i)`), and the result of parse(). Up to TensorRT 9 the network of an ONNX model needs the flag EXPLICIT_BATCH (`builder.create_network(1)`). If there is no error, check the file: empty files and text parse as a network without layers.',
     after: [
       'unsupported-op',
       'unsupported-form',
@@ -223,7 +282,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'quantization',
       'internal',
     ],
-    source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731',
+    source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
   },
   {
     id: 'name-too-long',
@@ -379,6 +438,18 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'The model has an opset older than {opset}, which TensorRT does not promise to read correctly.',
     advice: 'Convert it: `onnx.version_converter.convert_version(model, 13)`.',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'symbolic-shape-infer',
+    code: 'model-invalid',
+    pattern: /File "[^"\n]*symbolic_shape_infer\.py", line|Stopping at incomplete shape inference at/,
+    severity: 'error',
+    once: true,
+    cause: 'The script that infers shapes (symbolic_shape_infer.py) does not manage this model.',
+    advice:
+      'Fix the input shapes and fold constants first (`python -m onnxruntime.tools.make_dynamic_shape_fixed`, onnxsim, `polygraphy surgeon sanitize --fold-constants`), then run the script of the ONNX Runtime that is installed with --auto_merge --guess_output_rank. Newer releases of the TensorRT provider do not need it where all shapes are known.',
+    sure: 'likely',
+    source: 'microsoft/onnxruntime#3293, #12127, #18183, #21120, #22662',
   },
   {
     id: 'shape-inference-missing',

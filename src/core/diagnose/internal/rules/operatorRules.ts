@@ -26,24 +26,36 @@ const LOAD_PLUGINS: Advice = {
     "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators.",
 };
 
+const ENGINE_PLUGIN: Advice = {
+  deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+  triton: 'Preload the plugin library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
+  trtexec: 'Load its library: --staticPlugins=LIB or --dynamicPlugins=LIB.',
+  other:
+    "Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others. A plugin that the program builds itself must register its creator (REGISTER_TENSORRT_PLUGIN) in what loads the engine, too.",
+};
+
 const RETRAIN =
   "Quantize with Q/DQ nodes and zero points of 0 (TensorRT Model Optimizer, or ONNX Runtime's `quantize_static` with QDQ format, `ActivationSymmetric` and `WeightSymmetric`), or export the float model.";
 
 /** Operators, and forms of operators, that a version does not have. */
 export const OPERATOR_RULES: readonly DiagnosisRule[] = [
   {
+    // Versions up to 8 print the name on a line of its own, as they do for a node of a model.
+    id: 'engine-plugin-named',
+    code: 'plugin-missing',
+    pattern: /getPluginCreator could not find plugin:? (?<plugin>\w+)/,
+    when: ({ phase }) => phase === 'loading the engine',
+    cause: 'The engine contains the plugin {plugin}, which is not registered where it is loaded.',
+    advice: ENGINE_PLUGIN,
+    source: 'NVIDIA/TensorRT#263, #955, enazoe/yolo-tensorrt#157, wang-xinyu/tensorrtx#731',
+  },
+  {
     id: 'engine-plugin',
     code: 'plugin-missing',
     pattern:
       /Cannot deserialize plugin since corresponding IPluginCreator not found|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
     cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
-    advice: {
-      deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
-      triton: 'Preload the plugin library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
-      trtexec: 'Load its library: --staticPlugins=LIB or --dynamicPlugins=LIB.',
-      other:
-        "Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others.",
-    },
+    advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
     source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp, enazoe/yolo-tensorrt#168',
   },

@@ -37,6 +37,17 @@ const INSIDE = {
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'llm-length',
+    code: 'runtime-shape',
+    pattern:
+      /(?:Prompt|Input) length \((?<have>\d+)\)(?: \+ max new tokens \((?<more>\d+)\))?[^\n]{0,120}?(?:exceeds|must be less than) (?:the )?max(?:imum)? (?:input|sequence|seq\w*)(?:\/\w+)? (?:length|len) \((?<max>\d+)\)/,
+    cause: 'A request is too long: {have} tokens[[ and up to {more} new ones]], and the engine takes {max}.',
+    advice:
+      'Shorten the prompt or ask for fewer new tokens, or build with larger --max_input_len, --max_seq_len and --max_num_tokens (trtllm-build). If the engine was built with more, the server has loaded another one or limits it in config.pbtxt.',
+    source:
+      'triton-inference-server/tensorrtllm_backend#141, #565; NVIDIA/TensorRT-LLM#2494, llmRequest.h and gptDecoderBatched.cpp',
+  },
+  {
     id: 'llm-context-length',
     code: 'runtime-shape',
     pattern: /Assertion failed: max_context_len(?:gth)? <= mMaxContextLength/,
@@ -85,6 +96,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'paddle-dynamic-shape',
+    code: 'profile-missing',
+    pattern:
+      /some trt inputs dynamic shape info not set|shape of trt subgraph is \[[^\]]*\], please enable trt dynamic_shape/,
+    severity: 'error',
+    cause: 'A TensorRT part of the Paddle model has inputs of dynamic shape, and no ranges are given for them.',
+    advice:
+      'Let Paddle collect them: config.collect_shape_range_info(FILE) in one run, then config.enable_tuned_tensorrt_dynamic_shape(FILE); or give them with SetTRTDynamicShapeInfo, also for the tensors between the parts, which the log names. A larger min_subgraph_size leaves small parts out.',
+    source: 'Paddle op_converter.h and engine.h; PaddlePaddle/PaddleOCR#3010, #3201, #3730',
+  },
+  {
     id: 'profile-missing',
     code: 'profile-missing',
     pattern: /no optimization profile has been defined|dynamic input is missing dimensions in profile (?<profile>\d+)/,
@@ -129,7 +151,28 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause:
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
     advice: INSIDE,
+    after: ['library-mismatch'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
+  },
+  {
+    id: 'paddle-runtime-shape',
+    code: 'runtime-shape',
+    pattern:
+      /TRT runtime input shape of (?<input>\S+) is invalid[^\n]*?runtime input ?shape = (?<have>\[[\d, -]*\]), min input shape = (?<min>\[[\d, -]*\]), max input shape = (?<max>\[[\d, -]*\])/,
+    severity: 'error',
+    cause: 'Input {input} was given the shape {have}; the engine was built for {min} to {max}.',
+    advice:
+      'Widen the ranges of that input (SetTRTDynamicShapeInfo, or collect them again with the shapes that occur), or batch and resize the data so that it fits; delete the engines that were saved (_opt_cache).',
+    source: 'Paddle tensorrt_engine_op.h; PaddlePaddle/PaddleOCR#3010',
+  },
+  {
+    id: 'input-rank',
+    code: 'runtime-shape',
+    pattern: /condition: engineDims\.nbDims == dims\.nbDims/,
+    cause: 'The program sets a shape for an input that has another number of dimensions in the engine.',
+    advice:
+      'Print the shape that is set and that of the engine (`engine.get_tensor_shape(name)`): the batch is a dimension of its own, and inputs are counted in the order of the engine. Set shapes by name, for inputs only.',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3725',
   },
   {
     id: 'triton-shape',
@@ -139,6 +182,39 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}.',
     advice: INSIDE,
     source: 'Triton Inference Server infer_request.cc',
+  },
+  {
+    id: 'triton-max-batch',
+    code: 'profile-inconsistent',
+    pattern:
+      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d+)[^\n]*?(?:model maximum is|engine only supports max-batch) (?<want>\d+)/,
+    severity: 'error',
+    cause:
+      'config.pbtxt allows batches of {have}, and the engine takes at most {want}: its batch is fixed, or it has none.',
+    advice:
+      'Set max_batch_size to what the engine takes (0 where it has no batch dimension, with the whole shape in dims), or export the model with a dynamic first dimension and build the plan with --minShapes, --optShapes and --maxShapes for it.',
+    source: 'Triton TensorRT backend; triton-inference-server/server#1105, #1157, #1309',
+  },
+  {
+    id: 'triton-tensor-format',
+    code: 'profile-inconsistent',
+    pattern: /unexpected vectorized dim is -1 for non-linear tensor '(?<input>[^']+)'/,
+    severity: 'error',
+    cause:
+      'Tensor {input} of the engine has a memory format that Triton does not take: only linear and vectorized ones.',
+    advice:
+      'Build the plan without --inputIOFormats and --outputIOFormats (or with chw), and transpose the data or put a Transpose into the model.',
+    source: 'Triton TensorRT backend; triton-inference-server/server#6777',
+  },
+  {
+    id: 'triton-output-shape',
+    code: 'runtime-shape',
+    pattern:
+      /unexpected shape for output '(?<input>[^']+)'[^\n]*?model configuration shape is (?<want>\[[\d,-]*\]), inference shape is (?<have>\[[\d,-]*\])/,
+    cause: 'Output {input} of the model came out with shape {have}; config.pbtxt gives it {want}.',
+    advice:
+      'Correct dims of that output in config.pbtxt: with max_batch_size > 0 the batch is not part of dims (both shapes may be printed with and without it), and use -1 where a size varies.',
+    source: 'Triton Inference Server infer_response.cc; triton-inference-server/server#1545',
   },
   {
     id: 'triton-dims',
@@ -169,6 +245,8 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice: {
       trtexec: 'Give the fixed sizes of the model in --shapes, or export it with dynamic axes.',
       ultralytics: 'Predict with the imgsz and batch of the export, or export with dynamic=True.',
+      'torch-tensorrt':
+        'Call the module with the shapes that it was compiled for, or compile it with torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…).',
       triton: 'Correct dims in config.pbtxt and what the client sends, or build the plan with dynamic axes.',
       other: 'Give the fixed sizes of the model, or export it with dynamic axes and build with a profile.',
     },
@@ -207,6 +285,20 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'Input {input} has {have} dimensions, and its profile gives {want}.',
     advice: 'Give as many sizes as the input has dimensions.',
     source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
+  },
+  {
+    id: 'volume-exceeds',
+    code: 'profile-inconsistent',
+    pattern: /(?:(?<![^\s:(])(?<layer>[^\s:(]+): )?tensor volume exceeds \(?2\^31\)? ?-1|volume exceeds 2\^31-1/,
+    named: (m, text) => {
+      const layer = m.groups!['layer'] ?? /([^\s:(]+): tensor volume exceeds/.exec(text)?.[1];
+      return { layer, values: { layer, which: /k(MIN|OPT|MAX) values for profile/.exec(text)?.[1] } };
+    },
+    cause:
+      'With the[[ {which}]] shapes of the profile a tensor[[ ({layer})]] would have more than 2³¹-1 elements, the most that this TensorRT allows.',
+    advice:
+      'Give smaller shapes (batch, height, width) in the profile: attention over all pixels grows with the square of their number. Otherwise compute in tiles, or split that part of the model.',
+    source: 'TensorRT shapeCompiler.cpp; open-mmlab/mmdeploy#1426',
   },
   {
     id: 'profile-values',

@@ -1,3 +1,4 @@
+import { goneName } from '../../../lint/goneName.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
@@ -73,16 +74,40 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     pattern:
       /AttributeError: '?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
-    named: (m) => ({
+    named: (m) => {
+      const { class: type, name = m.groups!['name2'] ?? '' } = m.groups!;
+      return {
+        values: {
+          name,
+          where: type ?? 'the module tensorrt',
+          other: isNew(name) ? 'a later' : 'another',
+          instead: replacement('python', name, type),
+        },
+      };
+    },
+    cause: '{name} of {where} does not exist in this version of TensorRT: the script is for {other} one.',
+    advice: '{instead}',
+    source:
+      'Python bindings of TensorRT 8.6 to 11; Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
+  },
+  {
+    id: 'api-removed-cpp',
+    code: 'unknown-flag',
+    once: true,
+    pattern:
+      /error: [‘'`"]?class nvinfer1::(?:\w+::)*(?<class>I\w+)[’'`"]? has no member named [‘'`"](?<name>\w+)|error C2039: '(?<name2>\w+)': is not a member of 'nvinfer1::(?:\w+::)*(?<class2>I\w+)'/,
+    severity: 'error',
+    named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
       values: {
-        name: m.groups!['name'] ?? m.groups!['name2'],
-        where: m.groups!['class'] ?? 'the module tensorrt',
-        instead: replacement(m.groups!['name'] ?? m.groups!['name2'] ?? ''),
+        name: name ?? name2,
+        where: type ?? class2,
+        instead: replacement('cpp', name ?? name2 ?? '', type ?? class2),
       },
     }),
-    cause: '{name} of {where} does not exist in this version of TensorRT: the script is for another one.',
+    cause: '{where} has no {name} in this version of TensorRT: the program is for another one.',
     advice: '{instead}',
-    source: 'Python bindings of TensorRT 8.6 to 11',
+    source:
+      'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265',
   },
   {
     id: 'flag-value',
@@ -129,9 +154,72 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     cause: 'The program crashed (access violation) while {phase}.',
     advice:
       '{usual} Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
-    after: ['library-mismatch', 'library-missing', 'gpu-unsupported', 'out-of-memory', 'runtime-failed'],
+    after: [
+      'library-mismatch',
+      'library-missing',
+      'gpu-unsupported',
+      'out-of-memory',
+      'runtime-failed',
+      'plugin-missing',
+      'model-unreadable',
+      'engine-invalid',
+      'engine-other-version',
+      'runtime-shape',
+    ],
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
+  },
+  {
+    id: 'bindings-count',
+    code: 'engine-invalid',
+    pattern: /Assertion [`'](?:\w+(?:->|\.))?(?:getNbBindings|getNbIOTensors)\(\) == (?<want>\w+)' failed/,
+    severity: 'error',
+    cause:
+      'The engine has another number of inputs and outputs than the {want} that the program expects: the model was exported for another program.',
+    advice:
+      'Export the model as the documentation of this program says (often with its own version of export.py, with or without NMS), and build the engine again; an inspection of the engine lists its inputs and outputs.',
+    sure: 'likely',
+    source: 'linghu8812/tensorrt_inference#3, xuarehere/yolov7_deepsort_tensorrt#3',
+  },
+  {
+    id: 'heap-damaged',
+    code: 'crashed',
+    pattern:
+      /old_top == initial_top|malloc\(\): (?:invalid|corrupted|unaligned|memory corruption)|free\(\): invalid|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)|munmap_chunk\(\): invalid/,
+    severity: 'error',
+    cause: 'The program damaged its own memory while {phase}.',
+    advice:
+      'Most often a part was compiled against another version of TensorRT, CUDA or its plugin library than the one that it loads: compile everything again here (make clean) and export the model again. Otherwise a plugin writes beyond its buffers: run it under `valgrind` or with AddressSanitizer.',
+    after: ['library-mismatch', 'library-missing', 'out-of-memory', 'runtime-failed'],
+    sure: 'possible',
+    source: 'glibc malloc; NVIDIA-AI-IOT/CUDA-PointPillars#81',
+  },
+  {
+    id: 'llm-gemm',
+    code: 'no-implementation',
+    pattern: /Can't free tmp workspace for GEMM tactics profiling|No valid (?:\w+ )*GEMM tactic/,
+    severity: 'error',
+    once: true,
+    cause: 'TensorRT-LLM has no kernel that runs the quantized matrix products of this model on this GPU.',
+    advice:
+      'Use a quantization that this GPU has (its support matrix: FP8 and W4A8 need Ada or Hopper, INT4 AWQ and GPTQ Ampere or later), with the types and group size that it lists, and see that GPU memory is free while the engine is built. With fewer GPUs in tp_size the matrices get sizes that more kernels take. Otherwise use a later TensorRT-LLM.',
+    after: ['out-of-memory', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#1416, #1739, #1792, #1841, #1850',
+  },
+  {
+    id: 'llm-gemm-untimed',
+    code: 'no-implementation',
+    pattern: /Have not found any valid GEMM config for shape/,
+    severity: 'warning',
+    once: true,
+    cause:
+      'TensorRT-LLM could not time kernels for some matrix products on this GPU; it uses a default, or fails when it runs.',
+    advice:
+      'If the engine runs, nothing has to be done. Otherwise the GPU has no kernels for this quantization (its support matrix), or its memory was full while the engine was built.',
+    after: ['no-implementation', 'out-of-memory'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT-LLM#353, #3274',
   },
   {
     id: 'engine-is-null',
@@ -196,6 +284,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'dusty-nv/jetson-inference#1548',
   },
   {
+    id: 'jetson-network',
+    code: 'failed',
+    pattern: /\b\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
+    cause: 'The program of jetson-inference could not load the network: the cause is in the lines with [TRT] before.',
+    advice:
+      'Look at the first of them that says "failed" or "error". If there is none: download the models again (tools/download-models.sh), delete the .engine files next to them, and build jetson-inference again after an update of JetPack.',
+    after: EVERY_CAUSE,
+    source:
+      'jetson-inference; dusty-nv/jetson-inference#1686, winter2897/Real-time-Auto-License-Plate-Recognition-with-Jetson-Nano#3',
+  },
+  {
     id: 'aborted',
     code: 'crashed',
     pattern:
@@ -234,10 +333,183 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
+    id: 'triton-no-gpu',
+    code: 'library-missing',
+    pattern:
+      /TensorRT backend supports only GPU device|GPU instances not supported|GPU Execution Accelerator can only be set on non-CPU/,
+    once: true,
+    cause: 'Triton sees no GPU that it can use, or the configuration places the model on the CPU.',
+    advice:
+      'Check `nvidia-smi` in the container (docker run --gpus all) and that the driver fits the release of the container; Triton prints the GPUs it found when it starts. In config.pbtxt use instance_group with KIND_GPU, or none. The build for JetPack has no GPU instances for its Python backend.',
+    sure: 'likely',
+    source: 'triton-inference-server/server#2488, #4696, #5863, #6588',
+  },
+  {
+    id: 'triton-stub',
+    code: 'failed',
+    pattern: /Stub process '(?<name>[^']+)' is not healthy/,
+    severity: 'error',
+    once: true,
+    cause: 'The Python model {name} of Triton ended while it was starting.',
+    advice:
+      'Its own error is further above in the log (a missing package, a wrong path in config.pbtxt, too little GPU memory). If there is none: start the container with more shared memory (--shm-size=2g) and more memory.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'Triton python_backend; triton-inference-server/tensorrtllm_backend#712',
+  },
+  {
+    id: 'triton-repository',
+    code: 'file-missing',
+    pattern: /(?:err_msg:|Internal(?: -|:) )failed to stat file (?<file>\S+)/,
+    cause: 'The model repository of Triton, {file}, does not exist.',
+    advice:
+      'Give the folder that holds one folder for each model (model/config.pbtxt, model/1/model.plan), as it is named inside the container.',
+    source: 'Triton filesystem; NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#35',
+  },
+  {
+    id: 'llm-engine-configuration',
+    code: 'engine-other-version',
+    pattern:
+      /(?:loading failed with error: |creating modelInstanceState: )(?:key '(?<key>\w+)' not found|\[json\.exception\.(?<kind>\w+)[^\n]*)/,
+    named: (m) => ({
+      values: {
+        what:
+          m.groups!['kind'] === 'parse_error'
+            ? 'is missing or empty: the path of the engine is most often wrong'
+            : 'has other keys than this version of the server reads: the engine and the server are of different versions',
+      },
+    }),
+    cause: 'The configuration of the engine (config.json) {what}.',
+    advice:
+      'Check gpt_model_path (engine_dir) in config.pbtxt: the folder with config.json and the .engine files, as it is named inside the container. Use one version of TensorRT-LLM for trtllm-build, the backend of Triton and its files config.pbtxt, and build the engine again.',
+    sure: 'likely',
+    source: 'triton-inference-server/tensorrtllm_backend#207, #500; NVIDIA/TensorRT-LLM#1803',
+  },
+  {
+    id: 'llm-value-missing',
+    code: 'flag-conflict',
+    pattern: /creating modelInstanceState: bad optional access/,
+    severity: 'error',
+    cause: 'TensorRT-LLM needs a value for this kind of engine that its configuration does not give.',
+    advice:
+      'Fill in all parameters of config.pbtxt (fill_template.py) that this kind of decoding needs (decoding_mode, lookahead or Medusa values, max_beam_width), with the templates of the same version, or build the engine without that feature.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#2020',
+  },
+  {
+    id: 'llm-world-size',
+    code: 'flag-conflict',
+    pattern:
+      /Engine world size \((?<engine>[\d* ]+)\) != Runtime world size \((?<have>\d+)\)|MPI size (?<have2>\d+) != TP size (?<engine2>\d+ \* PP size \d+)|mpiSize == tp \* pp|MPI worldSize is expected to be equal to tp\*pp/,
+    once: true,
+    named: ({ groups: { engine, engine2, have, have2 } = {} }) => ({
+      values: { engine: engine ?? engine2?.replace(' PP size', ''), have: have ?? have2 },
+    }),
+    cause:
+      'The engine is for another number of processes (tensor parallel times pipeline parallel[[, {engine}]]) than were started[[ ({have})]].',
+    advice:
+      'Start as many: `mpirun -n N python run.py …`, or --world_size N of launch_triton_server.py. If mpirun starts N and each sees 1, mpi4py was built for another MPI than the mpirun that runs.',
+    source: 'NVIDIA/TensorRT-LLM#108, #440, #753, #1796, #1992, #2021',
+  },
+  {
+    id: 'llm-checkpoint',
+    code: 'model-invalid',
+    pattern: /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)))'/,
+    named: (m) => ({
+      values: {
+        what: m.groups!['key']
+          ? 'The folder given to trtllm-build is no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
+          : `This version of TensorRT-LLM does not know the architecture ${m.groups!['model']}`,
+      },
+    }),
+    cause: '{what}.',
+    advice:
+      'Write the checkpoint with convert_checkpoint.py (or quantize.py) of the same version for this model, and give its output folder to trtllm-build. For a newer architecture use a later TensorRT-LLM.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#2141, #6360',
+  },
+  {
+    id: 'llm-cross-cache',
+    code: 'flag-conflict',
+    pattern: /Do not set crossKvCacheFraction for decoder-only model/,
+    cause: 'The configuration gives a part of the cache to cross-attention, which a decoder-only model does not have.',
+    advice: 'Remove cross_kv_cache_fraction from config.pbtxt of the model tensorrt_llm.',
+    source: 'NVIDIA/TensorRT-LLM#2814',
+  },
+  {
+    id: 'tf-trt-native-segment',
+    code: 'no-implementation',
+    pattern:
+      /Engine creation for (?<layer>\S+) failed\. The native segment will be used instead\.?(?: Reason: (?<why>[^\n]+))?/,
+    severity: 'warning',
+    once: true,
+    named: (m) => ({ layer: m.groups!['layer'], values: { why: m.groups!['why']?.replace(/\.$/, '') } }),
+    cause: 'TF-TRT got no engine for {layer}, and TensorFlow runs these operators itself[[ ({why})]].',
+    advice:
+      'The results are right, but not faster. What TensorRT says about it comes before (lines with "DefaultLogger"); too little memory next to TensorFlow (limit it with per_process_gpu_memory_fraction or set_memory_growth), and shapes that differ from those of build(), are the usual causes.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
+  },
+  {
+    id: 'isaac-tensor-stream',
+    code: 'runtime-failed',
+    pattern: /tensor stream creation failed/,
+    severity: 'error',
+    cause: 'Isaac ROS could not create its stream for images on the GPU (VPI); the engine is not what fails.',
+    advice:
+      'Do not forward X11 (log in without ssh -X, or unset DISPLAY); run it at a display of the machine or headless, in the container of this Isaac ROS release on the JetPack that it names.',
+    sure: 'possible',
+    source: 'NVIDIA-ISAAC-ROS/isaac_ros_image_pipeline#38, #44, isaac_ros_apriltag#45',
+  },
+  {
+    id: 'deepstream-labels',
+    code: 'file-missing',
+    pattern: /Could not open labels file: ?(?<file>\S+)/,
+    severity: 'error',
+    cause: 'The file of labels {file} cannot be opened by nvinfer; the engine is not what fails.',
+    advice:
+      'Correct labelfile-path in the configuration of nvinfer; a relative path starts at the folder of that file.',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; zzz3bbb3/YOLOX-deepstream#9',
+  },
+  {
+    id: 'deepstream-configuration',
+    code: 'file-missing',
+    pattern: /Configuration file parsing failed|<gst_nvinfer_parse_config_file:\d+>: failed|\bparse_config_file failed/,
+    severity: 'error',
+    named: (_, text) => ({ values: { file: /Config file path: (\S+)/.exec(text)?.[1] } }),
+    cause: 'DeepStream cannot read a configuration file[[, {file}]]: it does not exist, or a line of it is wrong.',
+    advice:
+      'Check the path given with -c and those in config-file: relative ones start at the folder of the file that names them. In the file itself each key needs its group ([property]) and one value.',
+    source: 'NVIDIA-AI-IOT/Deepstream-Dewarper-App#13, marcoslucianops/DeepStream-Yolo#107',
+  },
+  {
+    id: 'deepstream-element',
+    code: 'library-missing',
+    pattern: /no such element factory "(?<name>nv\w+)"/,
+    severity: 'error',
+    cause: 'GStreamer does not have the element {name} of DeepStream: its plugin was not found or could not be loaded.',
+    advice:
+      'Install DeepStream for this release; nvinferserver needs Triton (the container deepstream:…-triton), otherwise use nvinfer (plugin-type=0). Then remove ~/.cache/gstreamer-1.0 and look what `gst-inspect-1.0 ELEMENT` says.',
+    source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#4, NVIDIA-AI-IOT/deepstream_parallel_inference_app#3',
+  },
+  {
+    id: 'triton-input-dims',
+    code: 'profile-inconsistent',
+    pattern:
+      /failed to create \w+ backend on model:(?<model>\S+) because tensor:(?<input>\S+) input-dims is not correct/,
+    severity: 'error',
+    cause: 'The dimensions of input {input} in the configuration of model {model} do not suit nvinferserver.',
+    advice:
+      'Give dims in config.pbtxt as fixed sizes without the batch (three: channels, height, width) and set max_batch_size; export the model with fixed height and width.',
+    sure: 'likely',
+    source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#17',
+  },
+  {
     id: 'triton-backend',
     code: 'library-missing',
     pattern:
-      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so' for model '(?<model2>[^']+)'|unexpected platform type +for (?<model>\S+)/,
+      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so'(?: or '[^']+')? for model '(?<model2>[^']+)'|unexpected platform type +for (?<model>\S+)/,
     named: ({ groups: { name, name2, name3, name4, model, model2 } = {} }) => ({
       values: { name: name ?? name2 ?? name3 ?? name4, model: model ?? model2 },
     }),
@@ -301,10 +573,24 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'pybind11; NVIDIA/TensorRT#2727',
   },
   {
+    id: 'deepstream-build',
+    code: 'failed',
+    pattern: /Failed to get cuda engine from custom library API|build engine file failed|build backend context failed/,
+    severity: 'error',
+    once: true,
+    cause: 'The engine could not be built by nvinfer; what failed is in the lines before.',
+    advice:
+      'Look at the first line with ERROR and those of TensorRT ([TRT]) before it. If there are none: the files of the model (onnx-file, or cfg and weights) and of the calibration (int8-calib-file; DeepStream-Yolo needs OPENCV=1 and INT8_CALIB_IMG_PATH to write one) must exist, and the custom library must be compiled for this DeepStream. Run with GST_DEBUG=3 for more.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#252, #453',
+  },
+  {
     id: 'deepstream-library',
     code: 'library-missing',
     pattern: /dlsym failed to get func (?<name>\w+)|NVDSINFER_CUSTOM_LIB_FAILED/,
     once: true,
+    after: ['library-missing'],
     cause:
       'The custom library of nvinfer lacks the function[[ {name}]] that its configuration names; the engine is not what fails.',
     advice:
@@ -339,7 +625,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'provider-failed',
     code: 'failed',
     pattern:
-      /TensorRT EP (?:failed to create|could not build|could not deserialize) engine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
+      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
     cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
     advice:
       'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
@@ -369,10 +655,97 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     sure: 'likely',
     source: 'onnx-tensorrt: the texts of its assertions',
   },
+  {
+    id: 'parser-condition',
+    code: 'unsupported-form',
+    pattern:
+      /(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: /m,
+    cause:
+      "TensorRT's parser does not take this node[[ ({op})]] in this form: its inputs or attributes are other than it expects.",
+    advice:
+      'Fold constants and infer shapes first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes where that is possible; then export with another opset or use a later TensorRT, whose parser takes more forms.',
+    sure: 'possible',
+    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
+  },
+  {
+    id: 'myelin-cuda',
+    code: 'runtime-failed',
+    pattern: /MyelinCheckException[^\n]*CUDA_SUCCESS/,
+    severity: 'error',
+    cause: 'A call of CUDA failed while TensorRT compiled a part of the network ({phase}).',
+    advice: {
+      rtx: 'Check that `nvidia-smi` works here and shows free memory. Without a GPU TensorRT-RTX builds engines, but none to be refitted and none without weights: leave out --refit and --stripWeights.',
+      other:
+        'Check that `nvidia-smi` works here and shows free memory, that the driver is new enough for the CUDA of this TensorRT, and that one set of CUDA libraries is loaded.',
+    },
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'captures of TensorRT-RTX 1.7.1 on a machine without a GPU',
+  },
+  {
+    id: 'bool-copy',
+    code: 'unsupported-type',
+    pattern: /\[(?<layer>[^\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
+    cause:
+      'A boolean tensor would have to be copied between the computation of shapes and the GPU ({layer}), which this TensorRT cannot do.',
+    advice:
+      'Do not make boolean tensors outputs of the network (marking all outputs does that); cast them to INT32 before, or use TensorRT 10.',
+    sure: 'likely',
+    source: 'captures of TensorRT 8.6 with all tensors marked as outputs',
+  },
+  {
+    id: 'api-argument',
+    code: 'internal',
+    pattern: /Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
+    named: (m) => ({
+      values: {
+        call: m.groups!['call'] ?? 'a function of TensorRT',
+        what: argument(m.groups!['claim']!),
+      },
+    }),
+    cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
+    advice:
+      'If an error of TensorRT came before, that one is the cause: a layer that was not added gives no tensor for the next. Otherwise correct the call: TensorRT checks `{claim}`. A program that was right with another version may need another interface (migration guide of NVIDIA).',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT network.cpp, engine.cpp, executionContext.cpp (API checks); wang-xinyu/tensorrtx#1078, #1139',
+  },
+  {
+    // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
+    id: 'optimizer-check',
+    code: 'internal',
+    pattern:
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[(?:checkSanity|graphShapeAnalyzer|graphOptimizer|optimizer|graph|regionFormat|symbolicGraph|shapeGraph|foreignNode|myelin\w*)\.(?:cpp|h)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\(Assertion )|^(?:Error\[2\]: )?(?:Error Code 2: )?Internal Error \(Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed/m,
+    cause:
+      'TensorRT stopped at a check of its own while {phase}: most often a defect of this version that the network runs into.',
+    advice:
+      'Try the next version of TensorRT first: that has solved most of these. If it cannot be changed, fold constants and fix the input shapes, build with another builder optimization level or without INT8, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11); ultralytics/ultralytics#23841',
+  },
 ];
 
-/** What to call instead of names of the Python API that are gone. */
-function replacement(name: string): string {
+/** What a condition of an API check means, in words. */
+function argument(claim: string): string {
+  if (/bindingIsInput|isInput/.test(claim)) return 'it is for inputs, and this is an output';
+  if (/\bcount\b|\bvalues\b|[wW]eights/.test(claim)) return 'its weights are missing or of a wrong number';
+  if (/nbDims|[dD]imensions|\bdims\b|volume/.test(claim)) return 'a tensor has a rank or size that does not fit';
+  if (/nullptr|nullPtr|!= ?0$/.test(claim)) return 'a pointer is null';
+  if (/[iI]ndex|[iI]dx|< ?\w*(?:[nN]b|getNb)\w*/.test(claim)) return 'an index is out of range';
+  if (/[nN]ame/.test(claim)) return 'a name is wrong or used twice';
+  if (/[tT]ype|DataType|isValid/.test(claim)) return 'a type or value is not one that it knows';
+  return 'a condition on it does not hold';
+}
+
+/** Names of the Python API that came after TensorRT 8.0; a script that uses them needs a later version. */
+const isNew = (name: string): boolean =>
+  /^(?:num_io_tensors|\w*_?tensor_(?:name|mode|shape|dtype|address|location|format)\w*|execute_async_v3|set_input_shape|set_memory_pool_limit|build_serialized_network|MemoryPoolType|TensorIOMode|IProgressMonitor|IOutputAllocator|HardwareCompatibilityLevel|IPluginV3\w*|BF16|FP8|INT4|STRONGLY_TYPED|\w+_v2)$/.test(
+    name,
+  ) && !/^execute_(?:async_)?v2$/.test(name);
+
+/** What to call instead of names of the API that are gone, or are not there yet. */
+function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
   const known: Record<string, string> = {
     build_engine: 'Use `builder.build_serialized_network(network, config)`.',
     build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
@@ -384,6 +757,7 @@ function replacement(name: string): string {
     get_binding_name: 'Use `engine.get_tensor_name(index)`.',
     get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
     binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
+    set_shape: 'Use `context.set_input_shape(name, shape)`.',
     set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
     execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
     execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
@@ -392,9 +766,14 @@ function replacement(name: string): string {
     int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
     platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
   };
-  return (
-    known[name] ?? "Use the version that the script was written for, or its newer interface (NVIDIA's migration guide)."
-  );
+  if (language === 'python' && Object.hasOwn(known, name)) return known[name]!;
+  if (language === 'python' && isNew(name))
+    return 'Install the TensorRT that the script was written for (its requirements name it), or use the older interface.';
+  const gone = goneName(language, type === undefined ? name : `${type}.${name}`);
+  const instead = gone === undefined || gone.advice === '' || gone.advice.includes('trtlens') ? '' : ` ${gone.advice}`;
+  return gone === undefined
+    ? "Use the version that it was written for, or its newer interface (NVIDIA's migration guide)."
+    : `TensorRT ${gone.since} removed it.${instead} Otherwise use the version before that, or a newer release of the program.`;
 }
 
 function windowsCause(code: string): string {

@@ -1,5 +1,26 @@
 import type { DiagnosisRule } from '../rule.ts';
 
+const ONE_CONTEXT =
+  'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own beside that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
+
+/** Errors of CUDA's runtime and driver that are printed as numbers. */
+const CUDA_ERRORS: Readonly<Record<string, string>> = {
+  1: 'an argument is invalid',
+  2: 'the GPU is out of memory',
+  3: 'CUDA is not initialized',
+  4: 'CUDA was shut down before',
+  201: 'no CUDA context is current',
+  400: 'a handle (stream, event, context) is invalid',
+  701: 'a kernel needs more registers or threads than the GPU has',
+  702: 'a kernel ran too long',
+  715: 'a kernel has an instruction that the GPU does not know',
+  717: 'a kernel used an address of the wrong kind',
+  718: 'the program counter of a kernel is invalid',
+  719: 'a kernel failed',
+  802: 'the GPU system is not ready (fabric manager)',
+  999: 'the driver does not know why',
+};
+
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
@@ -17,12 +38,13 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|bindings\[\w+\] \|\| nullBindingOK|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
     cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
     advice:
       'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
-    source: 'TensorRT executionContext.cpp',
+    after: ['calibration-failed'],
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224',
   },
   {
     id: 'implicit-batch-call',
@@ -34,20 +56,30 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1929',
   },
   {
+    id: 'implicit-batch-engine',
+    code: 'runtime-failed',
+    pattern: /condition: !mEngine\.hasImplicitBatchDimension\(\)/,
+    cause: 'The engine was built with an implicit batch, and the program runs it as one with explicit batch.',
+    advice:
+      'Call execute or enqueue with the batch size (Python: execute_async(batch_size, bindings, …)) for this engine, or build it with explicit batch: from ONNX, or with createNetworkV2 and EXPLICIT_BATCH. TensorRT 10 has no implicit batch.',
+    source: 'wang-xinyu/tensorrtx#185',
+  },
+  {
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
+    after: ['library-mismatch'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
   },
   {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
@@ -55,6 +87,44 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
+  },
+  {
+    id: 'context-destroyed',
+    code: 'runtime-failed',
+    pattern:
+      /context is destroyed|CUDA_ERROR_CONTEXT_IS_DESTROYED|Error 709 destroying|context stack was not empty upon module cleanup|(?:[dD]efaultAllocator\S*::(?:deallocate|free)|terminateCommonContext)\S*\] Error Code 1: Cuda \w+ \((?:invalid argument|invalid device context|driver shutting down)/,
+    once: true,
+    cause:
+      'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
+    advice:
+      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. If the results are complete and only the end fails, they are right.',
+    sure: 'likely',
+    source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
+  },
+  {
+    id: 'invalid-resource-handle',
+    code: 'runtime-failed',
+    pattern: /invalid resource handle|Cuda Error in \S+: (?:33|400)\b/,
+    cause:
+      'A stream, buffer or execution context is used in another CUDA context, thread or GPU than the one that it was made in.',
+    advice: ONE_CONTEXT,
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source:
+      'CUDA error 400 (33 before CUDA 10.1); NVIDIA/TensorRT#720, #925, #1115, #3028, #4191, #4518; jkjung-avt/tensorrt_demos#520',
+  },
+  {
+    id: 'kernel-not-run',
+    code: 'runtime-failed',
+    pattern:
+      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
+    severity: 'error',
+    cause:
+      'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
+    advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
+    after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001',
   },
   {
     id: 'no-current-context',
@@ -80,10 +150,16 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA error(?: \d+)?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, number, file } = {} }) => ({
-      values: { why: number ? `error ${number} at ${file}` : (why ?? why2 ?? why3)?.trim().replace(/\.$/, '') },
-    }),
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { why, why2, why3, why4, why5, number, file, number2, number3, number4 } = {} }) => {
+      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? number4 ?? why3?.trim() ?? ''];
+      const said = number
+        ? `error ${number} at ${file}`
+        : (why ?? why2 ?? why3 ?? why4 ?? why5 ?? (number4 && `error ${number4}`) ?? (number3 && `error ${number3}`))
+            ?.trim()
+            .replace(/[.:]$/, '');
+      return { values: { why: means === undefined ? said : `${means} (${said})` } };
+    },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:
       'The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
@@ -100,6 +176,15 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT error code 1',
   },
   {
+    id: 'torch-tensorrt-input',
+    code: 'runtime-failed',
+    pattern: /Expected input tensors to have (?<what>device|type) (?<want>\w+), found (?:device|type) (?<have>\w+)/,
+    cause: 'An engine of the compiled module got an input whose {what} is {have}; it needs {want}.',
+    advice:
+      'Move or cast the inputs before the call (`x.cuda()`, `x.half()`). If the inputs are right, the module makes a tensor itself between two engines: give it `device=x.device` and the type there, or compile with ir="dynamo".',
+    source: 'Torch-TensorRT execute_engine.cpp; pytorch/TensorRT#2744, #2367',
+  },
+  {
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
@@ -114,12 +199,13 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'logger-gone',
     code: 'runtime-failed',
-    pattern: /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|mObjectCounter\.use_count\(\) == 1/,
+    pattern:
+      /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|m(?:Object|Engine)Counter\.use_count\(\) == 1|Destroying a runtime before destroying/,
     cause:
       'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
     advice:
       'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
     after: ['runtime-failed', 'calibration-failed', 'out-of-memory', 'crashed'],
-    source: 'NVIDIA/TensorRT#2172, #4092',
+    source: 'NVIDIA/TensorRT#2172, #4092; OuyangJunyuan/pointcloud-3d-detector-tensorrt#7',
   },
 ];

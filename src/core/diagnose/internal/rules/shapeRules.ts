@@ -94,6 +94,32 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'reshape-inferred',
+    code: 'shape-mismatch',
+    pattern:
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+    named: (m, text) => ({
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions|volume mismatch)/.exec(
+        text,
+      )?.[1],
+      values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
+    }),
+    cause:
+      'This node cannot reshape its input[[, {from},]][[ into {to}]]: the number of its elements does not fit the sizes that are given.',
+    advice: SHAPES_ADVICE,
+    source:
+      'TensorRT graphShapeAnalyzer.cpp; lix19937/tensorrt-insight#23, NVIDIA-AI-IOT/torch2trt#406, ultralytics/ultralytics#1136',
+  },
+  {
+    id: 'reshape-failed',
+    code: 'shape-mismatch',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+)/,
+    cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
+    advice: SHAPES_ADVICE,
+    source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
+  },
+  {
     id: 'broadcast',
     code: 'shape-mismatch',
     pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,

@@ -140,8 +140,9 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'plugin-types',
     code: 'type-mismatch',
-    pattern: /: could not find any supported formats consistent with input\/output data types/,
-    named: (m, text) => ({ layer: layerBefore(text, m[0]) }),
+    pattern:
+      /[:(] ?could not find any supported formats consistent with input\/output data types|deduceTensorFormat\b[^\n]*(?:format not recognized|failed)/,
+    named: (m, text) => ({ layer: m[0].startsWith(':') ? layerBefore(text, m[0]) : undefined }),
     cause: 'The plugin of this node supports none of the types and formats that its inputs and outputs have.',
     advice: {
       'tensorrt-llm':
@@ -149,7 +150,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
       other:
         'Cast the inputs to types that the plugin supports, or let its supportsFormatCombination() accept these types.',
     },
-    source: 'NVIDIA/TensorRT#3024, #4217; NVIDIA/TensorRT-LLM#1077',
+    source: 'NVIDIA/TensorRT#1641, #3024, #3482, #4217; NVIDIA/TensorRT-LLM#1077',
   },
   {
     id: 'elementwise-types',
