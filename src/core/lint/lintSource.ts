@@ -2,7 +2,7 @@
 import { addTo } from '../base/addTo.ts';
 import { modelOfCommand } from '../build/trtexecFlags.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
-import { type Gone, goneTables, renamed } from './goneName.ts';
+import { type Gone, goneTables, renamed } from './internal/goneName.ts';
 import { trtexecFlags } from './internal/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
 import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
@@ -17,6 +17,7 @@ import {
 } from './internal/toolFlags.ts';
 import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
 
+export { goneName } from './internal/goneName.ts';
 export type { TypedStep };
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';

@@ -1,4 +1,4 @@
-import { goneName } from '../../../lint/goneName.ts';
+import { goneName } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';

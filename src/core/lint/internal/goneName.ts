@@ -1,5 +1,5 @@
 // Names of TensorRT's API that are gone.
-import { goneNames } from './internal/goneNames.ts';
+import { goneNames } from './goneNames.ts';
 
 export interface Gone {
   since: string;
