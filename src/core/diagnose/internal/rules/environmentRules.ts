@@ -11,7 +11,7 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
   126: 'a library that it needs is not found',
   127: 'a library that it needs is of another version',
   193: 'it is for another processor, or damaged',
-  1114: 'it failed when it started, most often for want of a driver or of another version of CUDA',
+  1114: 'it failed when it started, most often because a driver is missing or CUDA has another version',
   1920: 'the program may not read it',
 };
 

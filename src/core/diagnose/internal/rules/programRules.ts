@@ -717,7 +717,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[(?:checkSanity|graphShapeAnalyzer|graphOptimizer|optimizer|graph|regionFormat|symbolicGraph|shapeGraph|foreignNode|myelin\w*)\.(?:cpp|h)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\(Assertion )|^(?:Error\[2\]: )?(?:Error Code 2: )?Internal Error \(Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed/m,
     cause:
-      'TensorRT stopped at a check of its own while {phase}: most often a defect of this version that the network runs into.',
+      'TensorRT stopped at a check of its own while {phase}: most often an error in this version that the network runs into.',
     advice:
       'Try the next version of TensorRT first: that has solved most of these. If it cannot be changed, fold constants and fix the input shapes, build with another builder optimization level or without INT8, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     after: EVERY_CAUSE,

@@ -1,7 +1,7 @@
 import type { DiagnosisRule } from '../rule.ts';
 
 const ONE_CONTEXT =
-  'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own beside that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
+  'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own next to that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
 
 /** Errors of CUDA's runtime and driver that are printed as numbers. */
 const CUDA_ERRORS: Readonly<Record<string, string>> = {
