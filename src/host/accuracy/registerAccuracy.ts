@@ -19,9 +19,9 @@ import type { Sessions } from '../workspace/sessions.ts';
 import type { AccuracySubject, FoundAccuracy } from './findSensitiveNodes.ts';
 import { AccuracyPages } from './internal/accuracyPages.ts';
 import { changesSince, hashOf } from './internal/circumstances.ts';
-import { keepAccuracy, keptAccuracy } from './internal/keptAccuracy.ts';
 import type { SearchSettings } from './internal/searchSettings.ts';
-import { fileUri } from '../platform/fileUri.ts';
+import { fileUri, isFileUri } from '../platform/fileUri.ts';
+import { keepResult, keptResult } from '../../builder/store/modelResults.ts';
 
 /** At the end of each rule of an override file that a search has found: the error with it and without it. */
 export class RuleErrorHints implements vscode.InlayHintsProvider {
@@ -265,4 +265,17 @@ class RepairActions implements vscode.CodeActionProvider {
       },
     );
   }
+}
+
+type KeptAccuracy = Omit<FoundAccuracy, 'model'>;
+
+/** Keeps what was found with the model, so that it comes back in the next window. */
+const keepAccuracy = ({ model, ...result }: FoundAccuracy): Promise<void> =>
+  keepResult(model.fsPath, 'accuracy', result satisfies KeptAccuracy);
+
+/** What was found last about a model; undefined: nothing. Never rejects. */
+async function keptAccuracy(model: vscode.Uri): Promise<FoundAccuracy | undefined> {
+  if (!isFileUri(model)) return undefined;
+  const kept = await keptResult<KeptAccuracy>(model.fsPath, 'accuracy');
+  return kept && { ...kept, model };
 }
