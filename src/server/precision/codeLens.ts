@@ -7,6 +7,12 @@ import { counted } from '../../core/base/text.ts';
 /** Nodes that one lens takes along; the graph cannot show more at once in a way that says something. */
 const mostNodes = 20_000;
 
+/**
+ * So few nodes are in a lens from the start. One that is still to be filled in keeps the command of before on the screen
+ * for a while, which the editor may have forgotten already: a click on it does nothing.
+ */
+const fewNodes = 100;
+
 /** Above the file: build, apply, verify. Above each rule: its nodes in the graph. */
 export function overrideLenses(analysis: OverrideAnalysis): CodeLens[] {
   const { check, document, facts, file } = analysis;
@@ -27,12 +33,13 @@ export function overrideLenses(analysis: OverrideAnalysis): CodeLens[] {
   for (const [position, { rule }] of check.rules.entries()) {
     const nodes = check.resolution?.matches[position]?.nodes;
     if (!rule.usable || !nodes || nodes.length === 0) continue;
-    lenses.push({ range: toRange(rule.range), data: { uri, rule: position } });
+    const lens = { range: toRange(rule.range), data: { uri, rule: position } };
+    lenses.push(nodes.length <= fewNodes ? resolveOverrideLens(analysis, lens) : lens);
   }
   return lenses;
 }
 
-/** Fills in a rule's lens when it comes into view: lists of nodes are long, and most lenses are never seen. */
+/** Fills in a rule's lens, a large one when it comes into view: lists of nodes are long, and most lenses are never seen. */
 export function resolveOverrideLens(analysis: OverrideAnalysis, lens: CodeLens): CodeLens {
   const position = ruleOf(lens.data);
   const nodes = analysis.check.resolution?.matches[position]?.nodes ?? new Int32Array(0);

@@ -353,19 +353,21 @@ describe('hints, lenses, symbols', () => {
     ).toHaveLength(1);
   });
 
-  test('code lenses: the file, then each rule, filled in when seen', async () => {
+  test('code lenses: the file, then each rule, one with many nodes filled in when seen', async () => {
     const { index, build } = await captured('tensorrt-10.6.0/vit_tiny.fp16');
-    const { analysis } = overrides('op:Softmax fp32\nop:Nothing fp32', index.facts, build);
+    const { analysis } = overrides('op:Softmax fp32\nop:Nothing fp32\n/blocks/** fp32', index.facts, build);
     const lenses = overrideLenses(analysis);
     expect(lenses.map(({ command }) => command?.command)).toEqual([
       languageCommands.buildWithOverrides,
       languageCommands.applyOverrides,
       languageCommands.verifyOverrides,
+      languageCommands.showNodes,
       undefined,
     ]);
-    const { command } = resolveOverrideLens(analysis, lenses[3]!);
-    expect(command?.title).toBe('Show 12 nodes in the graph');
-    expect(command?.arguments).toMatchObject([{ uri, nodes: { length: 12 } }]);
+    expect(lenses[3]!.command?.title).toBe('Show 12 nodes in the graph');
+    expect(lenses[3]!.command?.arguments).toMatchObject([{ uri, nodes: { length: 12 } }]);
+    const { command } = resolveOverrideLens(analysis, lenses[4]!);
+    expect(command?.title).toMatch(/^Show [1-9]\d\d nodes in the graph$/);
     expect(overrideLenses(overrides('# nothing').analysis)).toEqual([]);
   });
 
