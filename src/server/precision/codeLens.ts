@@ -8,10 +8,10 @@ import { counted } from '../../core/base/text.ts';
 const mostNodes = 20_000;
 
 /**
- * So few nodes are in a lens from the start. One that is still to be filled in keeps the command of before on the screen
- * for a while, which the editor may have forgotten already: a click on it does nothing.
+ * So many nodes of a file are in its lenses from the start. A lens that is still to be filled in keeps the command of
+ * before on the screen for a while, which the editor may have forgotten already: a click on it does nothing.
  */
-const fewNodes = 100;
+const filledAtOnce = 200;
 
 /** Above the file: build, apply, verify. Above each rule: its nodes in the graph. */
 export function overrideLenses(analysis: OverrideAnalysis): CodeLens[] {
@@ -30,16 +30,19 @@ export function overrideLenses(analysis: OverrideAnalysis): CodeLens[] {
   }
   const { index } = facts;
   if (!index) return lenses;
+  let left = filledAtOnce;
   for (const [position, { rule }] of check.rules.entries()) {
     const nodes = check.resolution?.matches[position]?.nodes;
     if (!rule.usable || !nodes || nodes.length === 0) continue;
     const lens = { range: toRange(rule.range), data: { uri, rule: position } };
-    lenses.push(nodes.length <= fewNodes ? resolveOverrideLens(analysis, lens) : lens);
+    const isFew = nodes.length <= left;
+    lenses.push(isFew ? resolveOverrideLens(analysis, lens) : lens);
+    if (isFew) left -= nodes.length;
   }
   return lenses;
 }
 
-/** Fills in a rule's lens, a large one when it comes into view: lists of nodes are long, and most lenses are never seen. */
+/** Fills in a rule's lens, most of them when they come into view: lists of nodes are long, and most are never seen. */
 export function resolveOverrideLens(analysis: OverrideAnalysis, lens: CodeLens): CodeLens {
   const position = ruleOf(lens.data);
   const nodes = analysis.check.resolution?.matches[position]?.nodes ?? new Int32Array(0);
