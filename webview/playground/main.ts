@@ -1,5 +1,3 @@
-import '../shared/base.css';
-import './playground.css';
 import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
@@ -7,10 +5,12 @@ import { mountGraph } from '../graph/view/mountGraph.ts';
 import { mountComparison } from '../compare/mountComparison.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
+import '../shared/base.css';
 import { droppedFiles } from './droppedFiles.ts';
 import { dropTarget } from './dropTarget.ts';
 import { groupTree } from './groupTree.ts';
 import { pageHeader, type Tab, type ThemeChoice } from './pageHeader.ts';
+import './playground.css';
 import { splitter } from './splitter.ts';
 import { errorText } from '../../src/core/base/problem.ts';
 
