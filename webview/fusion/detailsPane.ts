@@ -1,12 +1,13 @@
 import { select, type Selection as D3Selection } from 'd3-selection';
 import type { EngineTensor } from '../../src/core/formats/tensorrt/buildOutput.ts';
-import type {
-  Fate,
-  FusionReport,
-  ReportForeignNode,
-  ReportLayer,
-  ReportNode,
-  TimeFinding,
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
 } from '../../src/core/fusion/fusionReport.ts';
 import { counted, shapeText, timeText } from '../../src/core/base/text.ts';
 import { layerTitle } from '../../src/core/picture/page/layerRows.ts';
@@ -15,7 +16,6 @@ import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
 import { addTo } from '../../src/core/base/addTo.ts';
 import {
-  foreignNumber,
   foreignTitle,
   fateTooltip,
   fateWordsOf,

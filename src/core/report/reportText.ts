@@ -13,14 +13,15 @@ import {
   timeText,
 } from '../base/text.ts';
 import type { MemoryOperations } from '../formats/tensorrt/buildOutput.ts';
-import type {
-  Fate,
-  FusionReport,
-  LayerKind,
-  ReportForeignNode,
-  ReportLayer,
-  ReportNode,
-  ReportTensor,
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type LayerKind,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type ReportTensor,
 } from '../fusion/fusionReport.ts';
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
@@ -34,7 +35,6 @@ import {
   fateSentence,
   fateWords,
   findingHead,
-  foreignNumber,
   numberOf,
   regionNoun,
   isStep,

@@ -125,8 +125,6 @@ export const isStep = ({ foreignNode, kind }: ReportLayer): boolean =>
 export const runningLayers = ({ layers }: Pick<FusionReport, 'layers'>): ReportLayer[] =>
   layers.filter((layer) => !isStep(layer));
 
-export { foreignNumber };
-
 /** What a group is: Myelin's ForeignNode, or a loadable of the DLA. */
 export const regionNoun = (report: Pick<FusionReport, 'foreignNodes'>, id: number): string =>
   foreignNoun(report.foreignNodes.find((foreign) => foreign.id === id)?.device);

@@ -1,4 +1,5 @@
-import { foreignNumber, foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
+import { foreignNumber } from '../../../src/core/fusion/fusionReport.ts';
+import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
 import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
 import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
 import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';

@@ -101,7 +101,7 @@ function isTogether(from: Resolution, node: number, other: number): boolean {
 const describe = (report: FusionReport, home: Home): string => {
   const index = Number(home.slice(1));
   if (home.startsWith('L')) return `layer ${index} (${quote(report.layers[index]!.name)})`;
-  return foreignNumber({ ...report.foreignNodes[index], id: index });
+  return foreignNumber(report.foreignNodes[index]!);
 };
 
 /** A message begins with a capital letter, `layer 3 ("conv")` included. */

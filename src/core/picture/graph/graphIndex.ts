@@ -1,7 +1,7 @@
 // Look-ups and the search.
 import { addTo } from '../../base/addTo.ts';
 import { type EngineTensor, tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
-import type { FusionReport, ReportTensor } from '../../fusion/fusionReport.ts';
+import { foreignNumber, type FusionReport, type ReportTensor } from '../../fusion/fusionReport.ts';
 import type {
   FloatIsland,
   Misplaced,
@@ -9,7 +9,7 @@ import type {
   QuantizedPair,
   TensorScale,
 } from '../../quantization/quantization.ts';
-import { foreignNumber, layerOf } from '../../report/words.ts';
+import { layerOf } from '../../report/words.ts';
 import { type CompressedRows, rowsBy, SmallestFirst } from '../layout/layoutTypes.ts';
 import type { GraphData, GraphNode, GraphTensor } from './viewData.ts';
 

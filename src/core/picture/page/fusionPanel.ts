@@ -1,8 +1,14 @@
 // The tree in the side bar.
 import { firstOf, thousands, timeText } from '../../base/text.ts';
-import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import {
   foreignNumber,
+  type Fate,
+  type FusionReport,
+  type LayerKind,
+  type ReportLayer,
+  type ReportNode,
+} from '../../fusion/fusionReport.ts';
+import {
   foreignTitle,
   aboutTime,
   derivedText,

@@ -2,12 +2,18 @@
 import { addTo } from '../../base/addTo.ts';
 import { counted, exactRelease, shapeText, thousands, timeText } from '../../base/text.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
-import { type FusionReport, nodeTimes, type ReportLayer, type ReportNode } from '../../fusion/fusionReport.ts';
+import {
+  foreignNumber,
+  type FusionReport,
+  nodeTimes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../fusion/fusionReport.ts';
 import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../precision/overrideFile.ts';
 import { readSource } from '../../network/sourceLines.ts';
-import { fateSentence, fateWords, foreignName, foreignNumber, foreignTitle, layerOf } from '../../report/words.ts';
+import { fateSentence, fateWords, foreignName, foreignTitle, layerOf } from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';
 
 /** What a menu or a command is about. */

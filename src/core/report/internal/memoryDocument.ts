@@ -1,9 +1,8 @@
 import { counted, oneLine, percentText, shapeRange, shapeText, shorten, sizeText, typeName } from '../../base/text.ts';
 import { type Block, type Document, facts, list, note, section, table } from '../../document/document.ts';
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
-import type { FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
+import { foreignNumber, type FusionReport, type ReportLayer } from '../../fusion/fusionReport.ts';
 import { withoutProfile } from '../../network/layerName.ts';
-import { foreignNumber } from '../words.ts';
 
 /** What runs as one and has scratch memory of its own: a native layer, or a ForeignNode. */
 interface Step {
