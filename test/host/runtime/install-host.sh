@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the real VS Code that the tests run in: code-server (VS Code for the browser), the Node 24 that it needs, and
-# Chromium without windows to show it. Run it again at any time: it does only what is missing. Debian and Ubuntu; elsewhere, put the
-# programs that it asks for in place yourself and set CHROMIUM to the browser.
+# Chromium without windows to show it. Run it again at any time: it does only what is missing. Debian and Ubuntu;
+# elsewhere, put the programs that it asks for in place yourself and set CHROMIUM to the browser.
 # VS Code goes to a cache outside the checkout, keyed by the lock file, so fresh clones share one install.
 set -euo pipefail
 cd "$(dirname "$0")"
