@@ -211,7 +211,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      'Allow another precision for it (FP16 beside INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      'Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'out-of-memory',
       'workspace-too-small',
