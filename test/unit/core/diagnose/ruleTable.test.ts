@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
@@ -239,6 +239,42 @@ describe('the cause first', () => {
     ],
   ])('says what CUDA means by %s', (line, means) => {
     expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
+  });
+
+  it.each([
+    ['splits.is_weights()', 'an input is computed'],
+    ['dims.nbDims == 3', 'an input has a rank, shape or axis'],
+    ['x->getType() == DataType::kFLOAT', 'an input has a type'],
+    ['inputs.size() == 2', 'another number of inputs'],
+    ['mode == "cubic"', 'an attribute has a value'],
+    ['ok', 'its inputs or attributes are other than it expects'],
+  ])('says what the assertion %s of the parser means', (condition, means) => {
+    const [first] = diagnose(
+      `ERROR: builtin_op_importers.cpp:9 In function importFoo:\n[8] Assertion failed: ${condition}\n`,
+    );
+    expect(first!.message).toContain(means);
+  });
+
+  it.each([
+    'Error[1]: [runner.cpp::execute::718] Error Code 1: Myelin (Final synchronize failed (700))',
+    'myelin/myelinUtils.cpp (132) - Myelin Error in gateMyelinGraphStartOnStream: 700 ()',
+    'Error[1]: [runner.cpp::execute::416] Error Code 1: Myelin (CUDA error 700)',
+  ])('finds an illegal access in %s, while the engine runs', (line) => {
+    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'illegal-memory-access' });
+    expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
+  });
+
+  it('gives the size of an allocation that failed', () => {
+    const text =
+      '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)\n[W] [TRT] Requested amount of GPU memory (17920000000 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n';
+    expect(diagnose(text)).toHaveLength(1);
+    expect(diagnose(text)[0]!.message).toContain('16.7 GiB');
+  });
+
+  it('says of a log that ends where kernels are timed that it does', () => {
+    const text =
+      '[04/10/2024-02:13:02] [I] [TRT] Local timing cache in use. Profiling results in this builder pass will not be stored.\n';
+    expect(diagnose(text)[0]).toMatchObject({ severity: 'warning', code: 'cut-off' });
   });
 
   it('ends a reason of the DLA before what was done', () => {

@@ -160,8 +160,52 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
+/** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
+const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /is_weights\(\)|[iI]nitializer|[cC]onstant|build-?time/,
+    'an input is computed, where it needs a constant',
+    `${FOLD} A later TensorRT takes computed values in more places.`,
+  ],
+  [
+    /[tT]ypes?\b|DataType|isBool|isInt|isFp|\bFLOAT\b|\bINT\d+\b|\bBOOL\b/,
+    'an input has a type that it does not take',
+    'Cast the input before the node to FP32 (INT32 for indices and shapes), and back after it; a later TensorRT takes more types.',
+  ],
+  [
+    /(?:inputs|outputs)(?:\(\))?\.size|nbInputs|(?:in|out)puts? (?:is|are)\b|[nN]umber of (?:in|out)puts|requires \d/,
+    'it has another number of inputs or outputs than the parser takes',
+    'Export with another opset (one that this TensorRT lists), so that the node has the form that its parser knows, or use a later TensorRT.',
+  ],
+  [
+    /[oO]pset|training|[pP]lugin/,
+    'the form of the operator is of another opset or version than the parser takes',
+    'Export for inference (`model.eval()`) with an opset that this TensorRT lists, or use a later TensorRT.',
+  ],
+  [
+    /nbDims|[rR]ank|[dD]im(?:s|ension)|[sS]hape|\bax[ei]s\b|\.d\[|nchan|noutput|channel|[sS]ize|[vV]olume|[bB]roadcast|[sS]calar|spatial/,
+    'an input has a rank, shape or axis that it does not take',
+    `Infer shapes before (\`polygraphy surgeon sanitize --fold-constants\`, onnxsim) with fixed input sizes, and compare what the node gets with its weights and attributes. Parsers of TensorRT 5 and 6 count without the batch and take fewer ranks: use a later one.`,
+  ],
+  [
+    /[mM]ode|[aA]ttr|[tT]ransform|nearest|cubic|linear|align|[pP]ad|[rR]educ|polic|[sS]tride|[dD]ilat|[gG]roup|activation/,
+    'an attribute has a value that it does not take',
+    'Export the node with another value of it (another mode of interpolation, padding or reduction), or write it with other operators; a later TensorRT takes more.',
+  ],
+];
+
 const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
   table.find(([words]) => words.test(text));
+
+/** What an assertion of the parser means; the parser alone is not enough where nothing in it is known. */
+function parserSays(claim: string): { values: Record<string, string> } {
+  const [, topic, step] = entryFor(PARSER_TOPICS, claim) ?? [
+    ,
+    'its inputs or attributes are other than it expects',
+    `${FOLD}`,
+  ];
+  return { values: { topic: topic!, step: step! } };
+}
 
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
 export const CHECK_RULES: readonly DiagnosisRule[] = [
@@ -220,6 +264,30 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
   {
+    id: 'parser-assertion',
+    code: 'unsupported-form',
+    pattern:
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+    named: (m) => parserSays(m[0]),
+    cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
+    advice:
+      '[[{step} ]]Otherwise export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value.',
+    sure: 'likely',
+    source: 'onnx-tensorrt: the texts of its assertions',
+  },
+  {
+    id: 'parser-condition',
+    code: 'unsupported-form',
+    pattern:
+      /(?:(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: )(?<claim>[^\n]*)/m,
+    named: (m) => parserSays(m.groups!['claim']!),
+    cause: "TensorRT's parser does not take this node[[ ({op})]] in this form: {topic}.",
+    advice:
+      '{step} If that changes nothing, fold constants with fixed input shapes, export with another opset, or use a later TensorRT, whose parser takes more forms.',
+    sure: 'possible',
+    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
+  },
+  {
     id: 'flags-together',
     code: 'flag-conflict',
     pattern:
@@ -250,6 +318,41 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
+  },
+  {
+    id: 'python-arguments',
+    code: 'unknown-flag',
+    pattern: /TypeError: (?<call>\w+)\(\): incompatible (?:function|constructor) arguments/,
+    severity: 'error',
+    cause:
+      "The script calls {call}() with arguments that this version of TensorRT's Python package does not take, or with None from a call that failed before.",
+    advice:
+      'Compare the lines "argument types are supported" and "Invoked with". If one is None, look for the error of the call that made it (a parser or builder that failed). Otherwise the script is for another version: install that one, or change the call (flags of networks came with TensorRT 6, names of tensors in place of numbers with 8.5).',
+    sure: 'likely',
+    source: 'jkjung-avt/tensorrt_demos#47; pybind11',
+  },
+  {
+    id: 'python-driver-error',
+    code: 'library-mismatch',
+    pattern: /RuntimeError: Driver error:/,
+    severity: 'error',
+    cause: 'CUDA failed inside TensorRT, most often as CUDA, cuDNN and TensorRT here do not belong together.',
+    advice:
+      'Install the versions of CUDA and cuDNN that the release notes of this TensorRT name, with a driver that is new enough, and one set of them only. On a Jetson use those of its JetPack.',
+    sure: 'likely',
+    source: 'jkjung-avt/tensorrt_demos#342; NVIDIA/TensorRT#875',
+  },
+  {
+    id: 'outputs-differ',
+    code: 'failed',
+    pattern: /FAILED \| Mismatched outputs: (?<names>\[[^\]\n]*\])/,
+    severity: 'error',
+    once: true,
+    cause: 'The build passed; outputs of the two runners differ by more than the tolerance: {names}.',
+    advice:
+      'The default tolerance (1e-5) is that of FP32: give --atol and --rtol that suit the precision (about 1e-2 for FP16), leave TF32 out (--no-tf32 or without --tf32), and look at the median of the error first. If it is large, mark all outputs in both runners (--trt-outputs mark all --onnx-outputs mark all) and keep the first node that differs in FP32.',
+    after: EVERY_CAUSE,
+    source: 'Polygraphy comparator; NVIDIA/TensorRT#3855',
   },
   {
     // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.

@@ -9,7 +9,7 @@ const FOLD =
 const NO_WEIGHTS =
   'In an ONNX model the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded; fold constants and keep weights as initializers. In a program that reads a .wts file, it has no weights of that name: it was written from another version or variant of the model than the program builds.';
 const OTHER_WEIGHTS =
-  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version. An ONNX model has to be exported again.';
+  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version. In an ONNX model the input of that node has another number of channels than its weights: a Reshape or Concat before it does not fit the shapes that are given, or was exported for others; give real input shapes and export it again.';
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
@@ -63,7 +63,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
     named: (m) => ({ values: { type: onnxType(Number(m.groups!['type'])) } }),
     cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
-    advice: 'Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
+    advice:
+      'Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
     repair: 'widen-inputs',
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -185,6 +186,27 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'Use the shared libraries of TensorRT, and check with ldd that libmyelin (up to version 8) and libnvrtc of the right CUDA are found. Create the network with explicit batch. Otherwise use a later TensorRT.',
     sure: 'possible',
     source: 'NVIDIA/TensorRT#1060, #1737',
+  },
+  {
+    id: 'loop-operation',
+    code: 'control-flow',
+    pattern: /(?<what>[^\s(]+)? ?operation not supported within a loop body/,
+    cause:
+      'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
+    advice:
+      'Use a later TensorRT, whose loops take more. Otherwise move what does not change out of the loop, fold constants, or export it unrolled with a fixed length.',
+    source: 'NVIDIA/TensorRT#1081',
+  },
+  {
+    id: 'weights-unused',
+    code: 'unsupported-form',
+    pattern: /The given weights is not used in the network/,
+    cause:
+      'The parser gives a name to weights of this node[[ ({op})]] that the network does not keep: they are computed or changed while it is imported.',
+    advice:
+      'Use TensorRT 8.2 or later, which accepts that. Otherwise fold constants, so that the weights are initializers, and avoid the attribute that changes them (output_padding of ConvTranspose).',
+    sure: 'likely',
+    source: 'TensorRT 8.0 network.cpp (setWeightsName); NVIDIA/TensorRT#1654',
   },
   {
     id: 'loop-condition',

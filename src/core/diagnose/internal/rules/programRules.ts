@@ -645,29 +645,6 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'AmusementClub/vs-mlrt#89, #167',
   },
   {
-    id: 'parser-assertion',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
-    cause: "TensorRT's parser refuses this node[[ ({op})]]: {why}.",
-    advice:
-      'Export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value (fold constants first: `polygraphy surgeon sanitize --fold-constants`). A newer TensorRT may accept it.',
-    sure: 'likely',
-    source: 'onnx-tensorrt: the texts of its assertions',
-  },
-  {
-    id: 'parser-condition',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: /m,
-    cause:
-      "TensorRT's parser does not take this node[[ ({op})]] in this form: its inputs or attributes are other than it expects.",
-    advice:
-      'Fold constants and infer shapes first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes where that is possible; then export with another opset or use a later TensorRT, whose parser takes more forms.',
-    sure: 'possible',
-    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
-  },
-  {
     id: 'myelin-cuda',
     code: 'runtime-failed',
     pattern: /MyelinCheckException[^\n]*CUDA_SUCCESS/,
