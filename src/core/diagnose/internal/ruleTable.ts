@@ -32,6 +32,6 @@ export const RULES: readonly DiagnosisRule[] = [
   ...PROFILE_RULES,
   ...ENGINE_RULES,
   ...RUNTIME_RULES,
-  ...PROGRAM_RULES,
   ...CHECK_RULES,
+  ...PROGRAM_RULES,
 ];

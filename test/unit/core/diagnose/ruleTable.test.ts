@@ -188,6 +188,26 @@ describe('the cause first', () => {
       'profile-negative',
     ],
     [
+      'shapes that were left out, then inputs that cannot be joined',
+      '[W] Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x4x1x1\n[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::1872] Error Code 4: Miscellaneous (IConcatenationLayer cat: cat: axis 2 dimensions must be equal for concatenation on axis 1. Dimensions are 2 and 1.)\n',
+      'shapes-defaulted',
+    ],
+    [
+      'the text of an exception of TensorRT, after the program aborts for it',
+      "terminate called after throwing an instance of 'nvinfer1::InternalError'\n  what():  Assertion mUsedAllocators.find(alloc) != mUsedAllocators.end() failed.\n",
+      'internal-check',
+    ],
+    [
+      'an assertion inside of TensorRT, for which the program aborts',
+      'run: ../builder/tacticOptimizer.cpp:2204: void nvinfer1::builder::f(): Assertion `!n->candidateRequirements.empty() && "no supported formats"\' failed.\nAborted (core dumped)\n',
+      'no-formats',
+    ],
+    [
+      'a pointer to an engine that is null',
+      "yolo.cpp:522: void Yolo::createYOLOEngine(nvinfer1::DataType): Assertion `m_Engine != nullptr' failed.\nAborted (core dumped)\n",
+      'engine-is-null',
+    ],
+    [
       'a bound of a shape, which is no scale of a calibration',
       '[E] 2: [shapeContext.cpp::checkVolume::2923] Error Code 2: Internal Error (Assertion bound >= 0 failed. )\n',
       'internal-check',

@@ -227,7 +227,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-formats',
     code: 'no-implementation',
     pattern:
-      /candidateRequirements\.empty\(\) failed(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+      /candidateRequirements\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
       'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',

@@ -35,6 +35,11 @@ function layerIn(_: unknown, text: string): { layer: string | undefined; values:
 /** What a condition of an API call means and what to do, by what it compares. */
 const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
+    /addInput .*[dD]ims/,
+    'the input has dimensions that it cannot have',
+    'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
     /bindingIsInput|kINPUT|isInput/,
     'the tensor is an output of the engine, and the call is for inputs',
     'Set shapes and values of inputs only: those of the outputs follow. Ask the engine which is which (get_tensor_mode), and do not count on the order of its tensors.',
@@ -72,7 +77,7 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
     /[wW]eights|\.count\b|\.values\b/,
     'its weights are missing, or of another number or type than it needs',
-    'Check that the weights were loaded (the file, and the names that the program looks up in it), that they stay in memory until the build ends, and that their number is the product of the dimensions.',
+    'Check that the weights were loaded (the file, and the names that the program looks up in it), that they stay in memory until the build ends, and that their number is the product of the dimensions. In an ONNX model they are computed in place of initializers: fold constants, or use a TensorRT that takes such weights (8.6 and later for convolutions).',
   ],
   [
     /\bmemory\b|kUSER_MANAGED/,
@@ -199,12 +204,10 @@ const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: s
 
 /** What an assertion of the parser means; the parser alone is not enough where nothing in it is known. */
 function parserSays(claim: string): { values: Record<string, string> } {
-  const [, topic, step] = entryFor(PARSER_TOPICS, claim) ?? [
-    ,
-    'its inputs or attributes are other than it expects',
-    `${FOLD}`,
-  ];
-  return { values: { topic: topic!, step: step! } };
+  const found = entryFor(PARSER_TOPICS, claim);
+  return {
+    values: { topic: found?.[1] ?? 'its inputs or attributes are other than it expects', step: found?.[2] ?? FOLD },
+  };
 }
 
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
@@ -309,7 +312,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       /(?:(?<on>I\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
     named: (m) => {
       const { on, call, claim } = m.groups!;
-      const [, what = 'a condition on it does not hold', step] = entryFor(CLAIMS, claim!) ?? [];
+      const [, what = 'a condition on it does not hold', step] =
+        entryFor(CLAIMS, `${on ?? call ?? ''} ${claim!}`) ?? [];
       return { values: { call: on ?? call ?? 'a function of TensorRT', what, step } };
     },
     cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
@@ -330,6 +334,32 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       'Compare the lines "argument types are supported" and "Invoked with". If one is None, look for the error of the call that made it (a parser or builder that failed). Otherwise the script is for another version: install that one, or change the call (flags of networks came with TensorRT 6, names of tensors in place of numbers with 8.5).',
     sure: 'likely',
     source: 'jkjung-avt/tensorrt_demos#47; pybind11',
+  },
+  {
+    id: 'python-callback',
+    code: 'calibration-failed',
+    pattern:
+      /Tried to call pure virtual function "(?<what>\w+?)(?:_pyimpl)?::(?<method>\w+)"|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
+    severity: 'error',
+    cause:
+      'A Python object that TensorRT calls[[ ({what})]] lacks a method[[ ({method})]] or returns something that it does not take; while building for INT8 that is the calibrator.',
+    advice:
+      'Write all methods of the calibrator with the names of the API: get_batch_size() returns an int, get_batch(names) a list of device pointers as int (`[int(buffer)]`) or None at the end, read_calibration_cache() bytes or None. Give it to the configuration that builds (config.int8_calibrator with build_engine(network, config)), not to the builder.',
+    sure: 'likely',
+    source: 'rmccorm4/tensorrt-utils#17; NVIDIA/TensorRT#389, #688; pybind11',
+  },
+  {
+    id: 'crash-arithmetic',
+    code: 'crashed',
+    pattern: /SIGFPE|Floating point exception|signal 8, Arithmetic/,
+    severity: 'error',
+    cause:
+      'The program divided by zero while {phase}: most often two threads use one execution context, or a context runs without the shapes of its inputs.',
+    advice:
+      'Give each thread an execution context, a stream and buffers of its own (or a lock), set all input shapes before each run, and check that no size is 0.',
+    after: ['library-mismatch', 'runtime-failed', 'runtime-shape'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1400, wang-xinyu/tensorrtx#918',
   },
   {
     id: 'python-driver-error',
@@ -359,7 +389,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'internal-check',
     code: 'internal',
     pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
     named: (m, text) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
       return { values: { topic, step } };
@@ -368,7 +398,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       'TensorRT stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
       'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
-    after: EVERY_CAUSE,
+    // A program that aborts does so for such a check.
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source:
       'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034; ultralytics/ultralytics#23841',

@@ -224,7 +224,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'engine-is-null',
     code: 'failed',
-    pattern: /Assertion [`'](?<what>engine|network|serialized\w*|plan)(?: != ?(?:nullptr|NULL|0))?' failed/,
+    pattern:
+      /Assertion (?:[`']|failed: )(?:this->)?(?<what>\w*[eE]ngine\w*|network|serialized\w*|plan|m?_?context)(?: != ?(?:nullptr|NULL|0))?(?:' failed|, file)/,
     cause:
       'TensorRT gave the program a null pointer ({what}), which it does not expect: the cause is an error that TensorRT printed before.',
     advice:

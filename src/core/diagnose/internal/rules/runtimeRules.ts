@@ -9,6 +9,9 @@ const NEW_DRIVER =
 const KERNEL =
   'A kernel of TensorRT, a plugin or the program failed before this line: run once under `compute-sanitizer`, and check the sizes of buffers and that no other thread uses the context.';
 
+const PLUGIN =
+  'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
+
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
@@ -90,7 +93,7 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [
     /BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED/,
     'the library does not take what it was asked for',
-    'Use the version of cuDNN and cuBLAS that this TensorRT was built with.',
+    'Where the engine runs in several threads, give each an execution context of its own. Otherwise use the version of cuDNN and cuBLAS that this TensorRT was built with, and shapes inside the profile.',
   ],
 ];
 
@@ -141,7 +144,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
@@ -231,7 +234,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
       const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
       const [, means, step] = CUDA_ERRORS.find(([words]) => words.test(said ?? '') || words.test(why ?? '')) ?? [];
-      return { values: { why: means === undefined ? said : `${means} (${said})`, step } };
+      return {
+        values: {
+          why: means === undefined ? said : `${means} (${said})`,
+          step: /\.cu:\d+$/.test(file ?? '') ? PLUGIN : step,
+        },
+      };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:

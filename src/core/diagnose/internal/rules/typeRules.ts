@@ -38,7 +38,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'type-not-converted',
     code: 'unsupported-op',
-    pattern: /Failed to convert ONNX dat[ea] type/,
+    pattern: /Failed to convert ONNX dat[ea] type|Assertion failed: convert_?(?:[oO]nnx_?)?[dD]type\(/,
     cause: 'The model has an input or output of a type that TensorRT does not have.',
     advice:
       'Use INT32, INT64, FP16 or FP32 and cast outside the engine. Keep strings out: cut the model after the nodes that read them.',
