@@ -1,7 +1,21 @@
 import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 /** TensorRT-LLM: checkpoints, engines, its runtime and server. */
 export const LLM_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'llm-cache-size',
+    code: 'out-of-memory',
+    pattern:
+      /maxTokensInPagedKvCache \(?\d*\)? ?must be large enough|(?:[Nn]ot enough|[Nn]o free|Can't allocate|[Ii]nsufficient)[^\n]{0,40}\b(?:KV[- ]?cache )?blocks?\b|free GPU memory[^\n]{0,60}(?:not enough|insufficient)[^\n]{0,60}KV|Impossible to fit in any sequence in kvCache|[Mm]ax(?:imum)? (?:KV cache|attention window)[^\n]{0,80}(?:exceeds|too small|not enough)/,
+    once: true,
+    severity: 'error',
+    cause: 'The memory for the KV cache is too small for one sequence of the longest length that the engine allows.',
+    advice:
+      'Give the cache more: raise kv_cache_free_gpu_mem_fraction (0.9) or max_tokens_in_paged_kv_cache to at least the maximum sequence length times the beam width, and free memory of the GPU. Otherwise build with a smaller --max_seq_len, --max_batch_size or --max_beam_width, with a quantized cache, or over more GPUs.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#494, #542, triton-inference-server/tensorrtllm_backend#59, #168; janhq/cortex.cpp#981',
+  },
   {
     id: 'llm-gemm',
     code: 'no-implementation',
@@ -99,4 +113,77 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     advice: 'Remove cross_kv_cache_fraction from config.pbtxt of the model tensorrt_llm.',
     source: 'NVIDIA/TensorRT-LLM#2814',
   },
+  {
+    id: 'llm-cross-cache-missing',
+    code: 'flag-conflict',
+    pattern: /Must set crossKvCacheFraction for encoder-decoder model/,
+    cause: 'The model is an encoder-decoder one, and the configuration gives no part of the cache to cross-attention.',
+    advice:
+      'Set cross_kv_cache_fraction (0.5, for example) in config.pbtxt of the model tensorrt_llm, or KvCacheConfig(cross_kv_cache_fraction=0.5).',
+    source: 'NVIDIA/TensorRT-LLM#2419',
+  },
+  {
+    id: 'llm-mpi',
+    code: 'failed',
+    pattern:
+      /ORTE (?:was|has|does)|OPAL ERROR|MPI_ABORT was invoked|mpirun (?:noticed|detected|has exited)|There are not enough slots available|MPI_Init(?:_thread)?[^\n]{0,40}(?:fail|error|abort)|UCX {2}ERROR/,
+    once: true,
+    severity: 'error',
+    cause: 'MPI ended the processes of TensorRT-LLM, or could not start them.',
+    advice:
+      'The first error of a rank above is the cause. If there is none: start as many processes as GPUs (mpirun -n N --allow-run-as-root, --oversubscribe), give the container --ipc=host --ulimit memlock=-1, and install mpi4py for the MPI that runs.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'Open MPI; NVIDIA/TensorRT-LLM docs',
+  },
+  {
+    id: 'llm-worker',
+    code: 'failed',
+    pattern:
+      /Executor worker returned error|Executor worker died during initialization|Encountered an error in forward\w* function: (?<why>[^\n]+)|Failed to build engine for rank (?<rank>\d+)/,
+    once: true,
+    severity: 'error',
+    cause: 'A worker of TensorRT-LLM failed[[: {why}]][[ (rank {rank})]].',
+    advice:
+      'Its own error is further above. If there is none: set TLLM_LOG_LEVEL=DEBUG, run with one GPU, see that GPU memory is free (free_gpu_memory_fraction), and that this version of TensorRT-LLM supports the model and the GPU (its support matrix).',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'TensorRT-LLM executor; NVIDIA/TensorRT-LLM#978, #2723, #7706',
+  },
+  {
+    id: 'llm-check',
+    code: 'internal',
+    pattern:
+      /(?:Assertion failed: |^)(?<claim>[^\n]{1,300}?) \((?:\/[\w.+-]+)*\/(?<part>batch_manager|kernels|plugins|runtime|executor|layers|common|thop)\/(?:[\w.+-]+\/)*(?<file>[\w.]+\.(?:cpp|h|cu|cuh)):\d+\)|Error occurred when running GEMM/m,
+    severity: 'error',
+    named: ({ groups: { part, file } = {} }) => ({ values: { file, ...llmCheck(part) } }),
+    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]]: {what}.',
+    advice: '{use}.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT-LLM, TLLM_CHECK by folder; NVIDIA/TensorRT-LLM#699, #5389, #2069',
+  },
 ];
+
+/** What a check of TensorRT-LLM most often means, by the folder of its source. */
+function llmCheck(part: string | undefined): { what: string; use: string } {
+  if (part === 'batch_manager' || part === 'executor')
+    return {
+      what: 'the scheduler or the KV cache came into a state that it does not expect, by an error of this version or by options that do not fit each other',
+      use: 'Update TensorRT-LLM first. Otherwise switch off one after the other what the engine or the server uses besides: reuse of cache blocks (enable_kv_cache_reuse), chunked context, overlap, speculative decoding, beams; and let the engine, the backend and config.pbtxt be of one version',
+    };
+  if (part === 'runtime' || part === 'layers')
+    return {
+      what: 'a request or a tensor does not fit the engine, or the engine and the runtime are of different versions',
+      use: 'Keep batch, beam width and lengths within those of the build (config.json of the engine), and build the engine again with the TensorRT-LLM that runs it',
+    };
+  if (part === 'common')
+    return {
+      what: 'CUDA, NCCL or a library could not do what it asked for',
+      use: 'See that `nvidia-smi` works in the container and shows free memory, that the driver is new enough for its CUDA, and start it with --gpus all --ipc=host; with several GPUs set NCCL_DEBUG=INFO',
+    };
+  return {
+    what: 'this GPU, data type, quantization or size has no kernel in this version',
+    use: 'Compare the GPU, the quantization and the data type with the support matrix of this version of TensorRT-LLM; build without the plugin or quantization concerned, or use a later version',
+  };
+}

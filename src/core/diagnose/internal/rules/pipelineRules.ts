@@ -22,6 +22,40 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     source: 'dusty-nv/jetson-inference#1548',
   },
   {
+    id: 'jetson-engine-empty',
+    code: 'engine-invalid',
+    pattern: /invalid engine cache file size \((?<size>\d+) bytes\) +(?<file>\S+)/,
+    severity: 'error',
+    cause:
+      'The engine that jetson-inference kept from an earlier run, {file}, has {size} bytes: that build was broken off, or the disk was full.',
+    advice: 'Delete that file and start again: the engine is built anew. Check the free space with `df -h`.',
+    source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#946',
+  },
+  {
+    id: 'jetson-arguments',
+    code: 'bad-flag-value',
+    pattern: /Net\.__init\(?\)?__\(?\)? failed to parse arg/,
+    severity: 'error',
+    cause: 'The Python call that loads the network has arguments that this jetson-inference does not take.',
+    advice:
+      'For a model of your own give the options as a list: `detectNet(argv=["--model=model.onnx", "--labels=labels.txt", "--input-blob=input_0", "--output-cvg=scores", "--output-bbox=boxes"], threshold=0.5)`; newer versions also take model=, labels=, input_blob=, … as named arguments.',
+    source: 'dusty-nv/jetson-inference#551 and its Python bindings',
+  },
+  {
+    id: 'protobuf-check',
+    code: 'model-unreadable',
+    pattern: /protobuf[^\n]*CHECK failed|CHECK failed: \(index\) ?(?:<|>=) ?\(|google\w*::protobuf::FatalException/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The model file does not have the structure that the parser reads (a field is missing in it): it is of another framework or variant, or damaged.',
+    advice:
+      'For Caffe give the deploy.prototxt that belongs to the .caffemodel, of the BVLC or NVIDIA variant with the layers that TensorRT knows; for others export the model to ONNX and load that.',
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source: 'protobuf; dusty-nv/jetson-inference#436',
+  },
+  {
     id: 'jetson-network',
     code: 'failed',
     pattern: /\b\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
@@ -98,5 +132,70 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Set custom-lib-path to the library that has it, and parse-bbox-func-name (or engine-create-func-name) to its exact name; `nm -D LIB | grep NvDsInfer` lists the names. Build the library against this DeepStream.',
     source: 'DeepStream nvdsinfer_context_impl.cpp; grimoire/mmdetection-to-tensorrt#119',
+  },
+  {
+    id: 'deepstream-outputs',
+    code: 'engine-invalid',
+    pattern:
+      /Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]*Assertion [`'][^\n]*failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, name2 } = {} }) => ({ values: { name: name ?? name2 } }),
+    cause:
+      'The outputs of the engine are not those that the parser of nvinfer reads[[ ({name})]][[: {want} classes, {have} configured]]; the engine itself is not what fails.',
+    advice:
+      'Set parse-bbox-func-name and custom-lib-path to the parser that was written for this model (the default one is for DetectNet_v2 only), output-blob-names to its real outputs, and num-detected-classes to its classes. Export the model with the script that belongs to that parser (DeepStream-Yolo: utils/export_yolo….py), and delete the old .engine. A classifier or segmentation model needs another network-type.',
+    source:
+      'DeepStream nvdsinfer_context_impl_output_parsing.cpp; jkjung-avt/tensorrt_demos#155, marcoslucianops/DeepStream-Yolo#227, #640, NVIDIA-AI-IOT/yolo_deepstream#25, NVIDIA/retinanet-examples#86',
+  },
+  {
+    id: 'deepstream-batch',
+    code: 'runtime-shape',
+    pattern: /Backend has maxBatchSize (?<have>\d+) whereas (?<want>\d+) has been requested/,
+    severity: 'error',
+    cause: 'The engine takes batches of {have}, and nvinfer is to run it with {want} (the number of streams).',
+    advice:
+      'Export the model with a dynamic batch (or that batch), set batch-size in the configuration of nvinfer and of streammux to the number of streams, delete the .engine file, and let nvinfer build it again.',
+    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#509',
+  },
+  {
+    id: 'deepstream-mux',
+    code: 'file-missing',
+    pattern: /(?:Output width|Output height|[Bb]atch[ -]size) not set/,
+    severity: 'error',
+    cause: 'The element nvstreammux was started without its width, height or batch-size.',
+    advice:
+      'Set width, height and batch-size in the group [streammux] of the file given with -c. If they are there, the file was not read as meant: deepstream-app reads .txt and .yml, and a group must be spelled right.',
+    sure: 'likely',
+    source: 'DeepStream gstnvstreammux; levipereira/deepstream-yolo-e2e#6',
+  },
+  {
+    id: 'deepstream-failed',
+    code: 'failed',
+    pattern:
+      /Failed to set pipeline to PAUSED|App run failed|Failed to create NvDsInferContext instance|NvDsInfer Error: ?NVDSINFER\w+|Internal data stream error|streaming stopped, reason (?<why>[\w-]+)/,
+    severity: 'error',
+    once: true,
+    cause: 'The pipeline of DeepStream failed while {phase}; what failed is in the lines before.',
+    advice:
+      'Look at the first line with ERROR, and those of TensorRT ([TRT]). If there is none, run with GST_DEBUG=3 and check what a pipeline needs: files named in the configurations (model, labels, custom library; relative to the file that names them), a sink that this machine has (type=1 fakesink without a display), a readable source, and an engine built on this machine.',
+    // An engine of another GPU of the same kind most often runs.
+    after: [...EVERY_CAUSE.filter((code) => code !== 'engine-other-device'), 'failed', 'file-missing'],
+    sure: 'possible',
+    source: 'DeepStream deepstream_app_main.c; marcoslucianops/DeepStream-Yolo#340, #504, #558',
+  },
+  {
+    id: 'isaac-graph',
+    code: 'failed',
+    pattern:
+      /Entity with \d+ not found|\bGXF_(?!SUCCESS)[A-Z_]+\b|(?:loadExtensions|loadApplication|GxfGraph\w+|loadGraph\w*) Error|Failed to (?:load|activate) (?:extension|entity|graph)/,
+    severity: 'error',
+    once: true,
+    cause: 'The graph of Isaac ROS (GXF) could not be loaded or started; what failed is in the lines before.',
+    advice:
+      'Look at the first ERROR above (a library that is not found, a model repository or engine that cannot be read, a wrong parameter). If there is none: use the container of this Isaac ROS release on the JetPack or driver that it names, build all its packages in it again, and give absolute paths inside the container for model_file_path, engine_file_path and model_repository_paths.',
+    after: [...EVERY_CAUSE, 'failed', 'file-missing'],
+    sure: 'possible',
+    source: 'NVIDIA-ISAAC-ROS/isaac_ros_image_segmentation#10, #19, #31, isaac_ros_dnn_inference#1',
   },
 ];

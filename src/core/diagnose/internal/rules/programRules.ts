@@ -44,6 +44,29 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'Python',
   },
   {
+    id: 'disk-full',
+    code: 'failed',
+    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\]/,
+    once: true,
+    severity: 'error',
+    cause: 'The disk is full.',
+    advice:
+      'Free space where the program writes (engine, timing cache, temporary files; `df -h`), or set TMPDIR to another disk. Docker: `docker system prune`.',
+    source: 'operating systems',
+  },
+  {
+    id: 'permission',
+    code: 'file-missing',
+    pattern:
+      /(?:PermissionError: \[\w+ \d+\] |[Pp]ermission denied: ?|Access is denied: ?)[^\n']{0,60}(?:'(?<file>[^'\n]+)')?/,
+    severity: 'error',
+    cause: 'The program may not read or write a file[[, {file}]].',
+    advice:
+      'Give the user of the program the right to (`chmod`, `chown`; the user inside a container differs), or another folder for what it writes. On Windows close programs that hold the file.',
+    after: ['out-of-memory', 'killed'],
+    source: 'operating systems',
+  },
+  {
     id: 'disable-mha',
     code: 'unknown-flag',
     pattern: /Unknown option: (?<flag>--disableMHA\S*)/,
@@ -64,7 +87,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'builder-flag-removed',
     code: 'unknown-flag',
-    pattern: /BuilderFlag' has no attribute '(?<flag>\w+)'/,
+    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
     cause: 'This TensorRT has no builder flag {flag}.',
     advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
     source: 'TensorRT 11, TensorRT-RTX',
@@ -73,7 +96,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /AttributeError: '?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
       const { class: type, name = m.groups!['name2'] ?? '' } = m.groups!;
       return {
@@ -153,7 +176,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)/i,
     cause: 'The program crashed (access violation) while {phase}.',
     advice:
-      '{usual} Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: [
       'library-mismatch',
       'library-missing',
@@ -219,7 +242,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|[\w:]*build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
     advice:
@@ -229,13 +252,34 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'wang-xinyu/tensorrtx#887, #905',
   },
   {
+    id: 'program-assertion',
+    code: 'engine-invalid',
+    pattern:
+      /Assertion [`'](?!blob)(?<claim>[^'\n]*(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
+    severity: 'error',
+    cause:
+      'The program was written for other sizes than those of the engine or the weights that it got: it checks `{claim}`.',
+    advice:
+      'Let the model, its engine or weights, and the numbers in the program agree (classes, input size, batch, names of inputs and outputs, with or without NMS): correct them in its configuration or header, compile it again, delete the old .engine, and build it again from this model.',
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    sure: 'likely',
+    source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
+  },
+  {
     id: 'aborted',
     code: 'crashed',
     pattern:
       /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
-      values: { why: /what\(\): +([^\n]+)/.exec(text)?.[1] ?? m.groups!['what'] ?? m.groups!['assertion'] },
+      values: {
+        why:
+          /what\(\): +([^\n]+)/.exec(text)?.[1] ??
+          /&& "(.+?)(?:\\n)?"/.exec(m.groups!['assertion'] ?? '')?.[1] ??
+          m.groups!['what'] ??
+          m.groups!['assertion'],
+      },
     }),
+    harmless: true,
     cause: 'The program aborted while {phase}[[: {why}]].',
     advice:
       'The first error before this line is the cause; a program that prints none hides the messages of TensorRT. {usual}',
@@ -259,11 +303,11 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'library-object-is-none',
     code: 'failed',
     pattern:
-      /pybind11::init\(\): factory function returned nullptr|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
+      /pybind11::init\(\): factory function returned nullptr|(?:[Cc]annot|[Ff]ailed to|[Cc]ould not) create (?:an? |the )?(?:infer(?:ence)?(?: |_)?)?(?:builder|runtime|IBuilder|IRuntime)\b|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
     cause:
       'TensorRT could not start (it gave no builder or runtime): most often it finds no GPU, or a driver that is too old.',
     advice:
-      'Look at the first message above. Check that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
+      'Look at the first message above. Check that this TensorRT supports the GPU, that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'pybind11; NVIDIA/TensorRT#2727',
@@ -347,6 +391,21 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11); ultralytics/ultralytics#23841',
+  },
+  {
+    id: 'ultralytics-failed',
+    code: 'failed',
+    pattern:
+      /(?<kind>ONNX|TensorRT|PyTorch|TorchScript):? export failure[^\n]*?\d s?: *(?<why>[^\n]+)|(?<kind2>ONNX|TensorRT|PyTorch|TorchScript):? export failure[^\n]*?s: (?<why2>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { kind, kind2, why, why2 } = {} }) => ({ values: { kind: kind ?? kind2, why: why ?? why2 } }),
+    cause: 'The export to {kind} by Ultralytics failed: {why}',
+    advice:
+      'An error above this line says more. Otherwise use the latest ultralytics, the versions of onnx, onnxslim and tensorrt that it asks for, and build the exported .onnx with trtexec --verbose to see what TensorRT says.',
+    after: [...EVERY_CAUSE, 'failed', 'unknown-flag', 'file-missing'],
+    sure: 'possible',
+    source: 'ultralytics engine/exporter.py',
   },
 ];
 
