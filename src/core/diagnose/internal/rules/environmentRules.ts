@@ -232,7 +232,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'nccl',
     code: 'runtime-failed',
     pattern:
-      /NCCL (?:error|failure|WARN (?!NCCL version))|nccl(?:Unhandled|System|Internal|Remote)\w*Error|Failed, NCCL/,
+      /NCCL (?:error|failure|WARN (?:Cuda failure|Call to|Error|[^\n]{0,40}[Ff]ailed))|nccl(?:Unhandled|System|Internal|Remote)\w*Error|Failed, NCCL/,
     severity: 'error',
     once: true,
     cause: 'The GPUs, or the processes that use them, cannot exchange data by NCCL.',
@@ -345,6 +345,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     cause: 'CMake or the build does not find {name}; the program is not built.',
     advice:
       'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it, -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
+    sure: 'likely',
     source: 'CMake',
   },
   {

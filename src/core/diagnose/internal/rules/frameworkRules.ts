@@ -20,7 +20,11 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
     once: true,
-    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({ values: { name: name ?? name2 ?? name3 ?? name4 } }),
+    // In Python only a warning: the session takes the other providers.
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+      ...(name !== undefined && { severity: 'warning' }),
+      values: { name: name ?? name2 ?? name3 ?? name4 },
+    }),
     cause:
       'The ONNX Runtime that is loaded was built without {name}; the model runs on another provider or not at all.',
     advice:
@@ -92,7 +96,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     named: (m) => ({ layer: m.groups!['layer'], values: { why: m.groups!['why']?.replace(/\.$/, '') } }),
     cause: 'TF-TRT got no engine for {layer}, and TensorFlow runs these operators itself[[ ({why})]].',
     advice:
-      'The results are right, but not faster. What TensorRT says about it comes before (lines with "DefaultLogger"); too little memory next to TensorFlow (limit it with per_process_gpu_memory_fraction or set_memory_growth), and shapes that differ from those of build(), are the usual causes.',
+      'Nothing failed: the results are right, but not faster. What TensorRT says about it comes before (lines with "DefaultLogger"); too little memory next to TensorFlow (limit it with per_process_gpu_memory_fraction or set_memory_growth), and shapes that differ from those of build(), are the usual causes.',
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
@@ -144,6 +148,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     code: 'library-missing',
     pattern:
       /(?:Linked|Loaded) TensorRT version:? \(?0[,.] ?0[,.] ?0\)?|Tensorflow has not been built with TensorRT support|TensorRT (?:is not|was not|support is not) (?:enabled|available|built|found)|has not been (?:built|compiled) with TensorRT/i,
+    severity: 'warning',
     once: true,
     cause:
       'This TensorFlow has no TensorRT (its version reads 0.0.0): TF-TRT converts nothing, and the saved model runs without it.',

@@ -28,7 +28,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     cause:
       'The engine that jetson-inference kept from an earlier run, {file}, has {size} bytes: that build was broken off, or the disk was full.',
-    advice: 'Delete that file and start again: the engine is built anew. Check the free space with `df -h`.',
+    advice: 'Delete that file and start again: the engine is built again. Check the free space with `df -h`.',
     source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#946',
   },
   {
@@ -140,7 +140,10 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
       /Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]*Assertion [`'][^\n]*failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
     severity: 'error',
     once: true,
-    named: ({ groups: { name, name2 } = {} }) => ({ values: { name: name ?? name2 } }),
+    named: ({ groups: { name, name2, want } = {} }) => ({
+      ...(want !== undefined && { severity: 'warning' }),
+      values: { name: name ?? name2 },
+    }),
     cause:
       'The outputs of the engine are not those that the parser of nvinfer reads[[ ({name})]][[: {want} classes, {have} configured]]; the engine itself is not what fails.',
     advice:
@@ -152,8 +155,9 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'deepstream-batch',
     code: 'runtime-shape',
     pattern: /Backend has maxBatchSize (?<have>\d+) whereas (?<want>\d+) has been requested/,
-    severity: 'error',
-    cause: 'The engine takes batches of {have}, and nvinfer is to run it with {want} (the number of streams).',
+    severity: 'warning',
+    cause:
+      'The engine takes batches of {have}, and nvinfer is to run it with {want} (the number of streams), so it builds another.',
     advice:
       'Export the model with a dynamic batch (or that batch), set batch-size in the configuration of nvinfer and of streammux to the number of streams, delete the .engine file, and let nvinfer build it again.',
     source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#509',
@@ -173,7 +177,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'deepstream-failed',
     code: 'failed',
     pattern:
-      /Failed to set pipeline to PAUSED|App run failed|Failed to create NvDsInferContext instance|NvDsInfer Error: ?NVDSINFER\w+|Internal data stream error|streaming stopped, reason (?<why>[\w-]+)/,
+      /Failed to set pipeline to PAUSED|App run failed|Failed to create NvDsInferContext instance|NvDsInfer Error: ?NVDSINFER\w+|Internal data stream error|streaming stopped, reason (?:error|not-\w+)/,
     severity: 'error',
     once: true,
     cause: 'The pipeline of DeepStream failed while {phase}; what failed is in the lines before.',
@@ -188,7 +192,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'isaac-graph',
     code: 'failed',
     pattern:
-      /Entity with \d+ not found|\bGXF_(?!SUCCESS)[A-Z_]+\b|(?:loadExtensions|loadApplication|GxfGraph\w+|loadGraph\w*) Error|Failed to (?:load|activate) (?:extension|entity|graph)/,
+      /Entity with \d+ not found|\bGXF_(?:FAILURE|\w*(?:NOT_FOUND|FAILED|INVALID|ERROR|OUT_OF_MEMORY|UNINITIALIZED|MISMATCH|INCOMPATIBLE))|(?:loadExtensions|loadApplication|GxfGraph\w+|loadGraph\w*) Error|Failed to (?:load|activate) (?:extension|entity|graph)/,
     severity: 'error',
     once: true,
     cause: 'The graph of Isaac ROS (GXF) could not be loaded or started; what failed is in the lines before.',

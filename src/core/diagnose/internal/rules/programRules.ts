@@ -57,8 +57,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'permission',
     code: 'file-missing',
-    pattern:
-      /(?:PermissionError: \[\w+ \d+\] |[Pp]ermission denied: ?|Access is denied: ?)[^\n']{0,60}(?:'(?<file>[^'\n]+)')?/,
+    pattern: /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied/,
     severity: 'error',
     cause: 'The program may not read or write a file[[, {file}]].',
     advice:
