@@ -5,7 +5,7 @@ import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
 import { begunPhase, phaseReached } from './internal/describePhase.ts';
-import { causeText } from './internal/causeText.ts';
+import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { foldConsequences } from './internal/foldConsequences.ts';
@@ -100,7 +100,7 @@ class Judge {
     const context = { ...this.#context, op: parsedOp(message.text) };
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
-    if (message.severity === 'warning') return undefined;
+    if (message.severity === 'warning' || isFrame(message.text)) return undefined;
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);

@@ -51,8 +51,22 @@ export function howItEnds(log: BuildLog): string {
   return `The log ends at line ${line}, while ${phase}.${words} If the build failed, the lines after that say why: copy them, too. ${usual}`;
 }
 
-/** The last phase that the log shows. */
+/** The last phase that the log shows; what usually ends a program there. */
 export function phaseReached(log: BuildLog): PhaseReached {
+  const reached = phaseOf(log);
+  const other = log.messages.find(({ text }) => OTHER_LIBRARY.test(text));
+  if (other === undefined) return reached;
+  const [, built, loaded] = OTHER_LIBRARY.exec(other.text)!;
+  return {
+    ...reached,
+    usual: `This program loads ${loaded} where TensorRT was built with ${built}: install that one first. ${reached.usual}`,
+  };
+}
+
+/** `TensorRT was linked against cuDNN 8.4.1 but loaded cuDNN 8.3.1` */
+const OTHER_LIBRARY = /TensorRT was linked against (\D{3,30}[\d.]*\d) but loaded (\D{3,30}[\d.]*\d)/;
+
+function phaseOf(log: BuildLog): PhaseReached {
   const last = log.phases.at(-1);
   const layer = last?.tactics.findLast(({ reformat }) => reformat !== true);
   if (log.seconds.build !== null || log.engineLayers.length > 0 || log.bindings.length > 0)

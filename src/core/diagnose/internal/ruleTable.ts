@@ -1,5 +1,6 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
+import { CHECK_RULES } from './rules/checkRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -42,4 +43,5 @@ export const RULES: readonly DiagnosisRule[] = [
   ...FRAMEWORK_RULES,
   ...PIPELINE_RULES,
   ...PROGRAM_RULES,
+  ...CHECK_RULES,
 ];

@@ -267,11 +267,13 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     ]);
   });
 
-  it('a text that no rule knows: its reason, without source positions, and its node', () => {
+  it('a text of a layer that only a general rule knows: its reason, without source positions, and its node', () => {
     expect(one('nms')).toEqual({
-      code: 'internal',
+      code: 'shape-mismatch',
       layer: 'nms_1',
-      message: expect.stringMatching(/^INMSLayer nms_1: Tensor y has axis 0 [^/]*non-negative length\.$/) as string,
+      message: expect.stringMatching(
+        /^Node "nms_1" \(nms layer\) [^/]*: Tensor y has axis 0 [^/]*non-negative length\.$/,
+      ) as string,
     });
   });
   it('never tells of the CUDA driver that the machine lacks', () => {

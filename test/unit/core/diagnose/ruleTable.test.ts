@@ -167,9 +167,78 @@ describe('the cause first', () => {
       'Jan 12 10:12:44 box kernel: Out of memory: Killed process 4412 (serve) total-vm:48811232kB\nJan 12 10:12:45 box systemd[1]: serve.service: Main process exited, code=killed, status=9/KILL\n',
       'killed',
     ],
+    [
+      'a warning that CUDA cannot start, then a builder that is not made',
+      '[W] [TRT] CUDA initialization failure with error: 222. Please check your CUDA installation.\n[E] Builder creation failed\n[E] Engine set up failed\n',
+      'driver-missing',
+    ],
+    [
+      'a check that fails, then a builder that is destroyed too early',
+      '[E] Error[2]: [shuffleBuilder.cpp::writeGlob::154] Error Code 2: Internal Error (Assertion outputScalesLen >= quantizations.outputs[0].scale.count() failed. )\n[E] Error[3]: [builder.cpp::~Builder::299] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/builder.cpp::~Builder::299, condition: mObjectCounter.use_count() == 1. Destroying a builder object before destroying objects it created leads to undefined behavior.\n',
+      'internal-check',
+    ],
+    [
+      'an excerpt that begins inside the frame of the parser',
+      '[E] [TRT] ModelImporter.cpp:774: --- End node ---\n[E] [TRT] ModelImporter.cpp:777: ERROR: ModelImporter.cpp:195 In function parseGraph:\n[6] Invalid Node - /Where\n[graphShapeAnalyzer.cpp::checkCalculationStatusSanity::1503] Error Code 2: Internal Error (Assertion !isPartialWork(p.second.outputExtents) failed. )\n',
+      'internal-check',
+    ],
+    [
+      'an attribute that a plugin does without, then sizes that a profile cannot have',
+      'WARNING: [TRT]: builtin_op_importers.cpp:5221: Attribute scoreBits not found in plugin node! Ensure that the plugin creator has a default value defined or the engine may fail to build.\nERROR: [TRT]: 3: [optimizationProfile.cpp::setDimensions::119] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/optimizationProfile.cpp::setDimensions::119, condition: std::all_of(dims.d, dims.d + dims.nbDims, [](int32_t x) noexcept { return x >= 0; })\n',
+      'profile-negative',
+    ],
+    [
+      'a bound of a shape, which is no scale of a calibration',
+      '[E] 2: [shapeContext.cpp::checkVolume::2923] Error Code 2: Internal Error (Assertion bound >= 0 failed. )\n',
+      'internal-check',
+    ],
   ])('is found in %s', (_, text, rule) => {
     expect(diagnose(text)[0]!.rule).toBe(rule);
     expect(diagnose(text).filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  });
+
+  it('names libraries of other versions where a program only crashes', () => {
+    const text =
+      '[TensorRT] WARNING: TensorRT was linked against cuDNN 8.2.1 but loaded cuDNN 8.1.1\nSegmentation fault (core dumped)\n';
+    expect(diagnose(text)[0]!.advice).toMatch(
+      /^This program loads cuDNN 8\.1\.1 where TensorRT was built with cuDNN 8\.2\.1/,
+    );
+  });
+
+  it.each([
+    ['(layer) != nullptr. )', 'a layer, tensor or name is null'],
+    ['mEngine.bindingIsInput(bindingIndex)', 'an output of the engine'],
+    [
+      'profileIndex >= 0 && profileIndex < mEngine.getNbOptimizationProfiles()',
+      'no optimization profile of that index',
+    ],
+    ['int(type) >= 0 && int(type) < EnumMax<DataType>()', 'not one that this version of TensorRT knows'],
+    ['kernelWeights.count > 0', 'its weights are missing'],
+    ['index >= 0 && index < getNbInputs()', 'no input, output or layer of that index'],
+  ])('says what the condition %s means', (condition, means) => {
+    const [first] = diagnose(
+      `[E] [TRT] INetwork::f: Error Code 3: API Usage Error (Parameter check failed, condition: ${condition}\n`,
+    );
+    expect(first).toMatchObject({ rule: 'api-argument' });
+    expect(first!.message).toContain(means);
+  });
+
+  it.each([
+    [
+      '[TensorRT] ERROR: ../rtSafe/cuda/runner.cpp (303) - Cudnn Error in execute: 7 (CUDNN_STATUS_MAPPING_ERROR)',
+      'cannot access memory',
+    ],
+    [
+      '[E] [TRT] 1: [runner.cpp::execute::1] Error Code 1: Cuda Runtime (unspecified launch failure)',
+      'a kernel failed',
+    ],
+    ['Cuda failure: 999', 'the driver does not know why'],
+    [
+      '[E] [TRT] IExecutionContext::enqueueV3: Error Code 1: Cuda Runtime (operation not permitted when stream is capturing)',
+      'while a CUDA graph is captured',
+    ],
+  ])('says what CUDA means by %s', (line, means) => {
+    expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
   });
 
   it('ends a reason of the DLA before what was done', () => {

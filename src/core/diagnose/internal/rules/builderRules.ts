@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const FOREIGN =
-  'Increase the workspace, mark no outputs inside it, remove precision constraints from its nodes, or split the model there. A newer TensorRT often has the missing implementation.';
+  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes. A newer TensorRT and driver often have the missing implementation; otherwise split the model there.';
 
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
@@ -182,6 +182,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp',
   },
   {
+    id: 'kernels-cannot-start',
+    code: 'library-mismatch',
+    pattern:
+      /due to exception (?:\[[^\]]*\] )?(?:initDeviceReservedSpace|Cask \w+ execution|[^\n]*(?:invalid device function|no kernel image|unsupported PTX))/,
+    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
+    cause: 'The kernels of this TensorRT cannot start on this GPU: it is built for another CUDA, driver or platform.',
+    advice:
+      'Use the TensorRT that fits the driver and the platform: on a Jetson the one of its JetPack (packages from elsewhere need a newer one), on a PC one whose CUDA is no newer than nvidia-smi shows and whose support matrix lists the GPU.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3806',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
@@ -199,7 +211,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      'Allow another precision for it, free memory on the GPU and increase the workspace, or replace the operator. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      'Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'out-of-memory',
       'workspace-too-small',

@@ -174,6 +174,16 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 and 10.6; triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',
   },
   {
+    id: 'engine-of-other-runtime',
+    code: 'engine-other-version',
+    pattern: /Unexpected call to stub (?<what>\w+) for (?<part>\w+)/,
+    cause:
+      'The runtime that is loaded lacks a part that the engine needs ({part}): the engine was built by another version, or this is the lean or dispatch runtime, which only runs version-compatible engines.',
+    advice: REBUILD,
+    sure: 'likely',
+    source: 'triple-mu/YOLOv8-TensorRT#308; TensorRT lean runtime',
+  },
+  {
     id: 'engine-not-deserialized',
     code: 'engine-invalid',
     pattern:

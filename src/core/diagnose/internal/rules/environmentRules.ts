@@ -1,5 +1,6 @@
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const SAME_SET =
   'Use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together (see the support matrix of this TensorRT): look for an older copy on LD_LIBRARY_PATH (PATH on Windows), in the conda environment, or in the wheels of PyTorch (import order decides which is loaded), and update it to the version that TensorRT was compiled against.';
@@ -302,7 +303,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT could not create its builder or runtime: CUDA cannot be initialized here, or the libraries do not fit.',
     advice: `Look at the first error above. ${CONTAINER} Compare the version of TensorRT that the program was compiled with and the one that is loaded.`,
-    after: ['library-missing', 'library-mismatch', 'gpu-unsupported', 'out-of-memory'],
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source: 'TensorRT samples, common.h',
   },

@@ -57,23 +57,6 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#7757',
   },
   {
-    id: 'provider-cuda-library',
-    code: 'runtime-failed',
-    pattern:
-      /(?:CUDNN|CUBLAS) failure \d+: (?<name>CU(?:DNN|BLAS)_STATUS_\w+)|CUDA failure (?<number>\d+): (?<why>[^;\n]+)/,
-    severity: 'error',
-    once: true,
-    named: ({ groups: { name, number, why } = {} }) => ({
-      values: { name: name ?? `${why?.trim()} (error ${number})`, ...libraryCause(name) },
-    }),
-    cause: 'The CUDA provider of ONNX Runtime failed in a library of CUDA: {name}. {what}.',
-    advice:
-      'Install the CUDA and cuDNN that this release of ONNX Runtime was built with (its table of execution providers), without other copies on the path, and free GPU memory. If one node only fails, set session options graph_optimization_level=ORT_ENABLE_BASIC or cudnn_conv_algo_search=HEURISTIC, or check its inputs on the CPU provider.',
-    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
-    sure: 'possible',
-    source: 'ONNX Runtime cuda_call.cc; microsoft/onnxruntime#11548, #23497',
-  },
-  {
     id: 'session-debug-mixed',
     code: 'library-mismatch',
     pattern:
@@ -272,18 +255,3 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ultralytics and yolov5, export',
   },
 ];
-
-/** What the status of cuDNN or cuBLAS most often means. */
-function libraryCause(status: string | undefined): { what: string } {
-  const known: Record<string, string> = {
-    EXECUTION_FAILED: 'It is most often a version that does not fit the GPU or ONNX Runtime, or too little GPU memory',
-    ALLOC_FAILED: 'GPU memory ran out',
-    NOT_INITIALIZED: 'The library does not load, is of another version, or GPU memory is full',
-    NOT_SUPPORTED: 'It has no algorithm for this form',
-    BAD_PARAM: 'The shape of an input is one that it does not take (an empty tensor, for example)',
-    INVALID_VALUE: 'The shape of an input is one that it does not take (an empty tensor, for example)',
-    ARCH_MISMATCH: 'The GPU is too old or too new for it',
-  };
-  const name = status?.replace(/^CU(?:DNN|BLAS)_STATUS_/, '') ?? '';
-  return { what: known[name] ?? 'Versions that do not fit and too little GPU memory are the usual causes' };
-}

@@ -107,6 +107,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern: /Attribute (?<field>\S+) not found in plugin node/,
     severity: 'warning',
+    harmless: true,
     cause: 'A plugin node lacks the attribute {field}; its default is used if the plugin has one.',
     advice: 'Add the attribute to the node if the build fails or results differ.',
     source: 'onnx-tensorrt onnxOpImporters.cpp',

@@ -361,37 +361,6 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 with all tensors marked as outputs',
   },
   {
-    id: 'api-argument',
-    code: 'internal',
-    pattern: /Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
-    named: (m) => ({
-      values: {
-        call: m.groups!['call'] ?? 'a function of TensorRT',
-        what: argument(m.groups!['claim']!),
-      },
-    }),
-    cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
-    advice:
-      'If an error of TensorRT came before, that one is the cause: a layer that was not added gives no tensor for the next. Otherwise correct the call: TensorRT checks `{claim}`. A program that was right with another version may need another interface (migration guide of NVIDIA).',
-    after: EVERY_CAUSE,
-    sure: 'possible',
-    source: 'TensorRT network.cpp, engine.cpp, executionContext.cpp (API checks); wang-xinyu/tensorrtx#1078, #1139',
-  },
-  {
-    // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
-    id: 'optimizer-check',
-    code: 'internal',
-    pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[(?:checkSanity|graphShapeAnalyzer|graphOptimizer|optimizer|graph|regionFormat|symbolicGraph|shapeGraph|foreignNode|myelin\w*)\.(?:cpp|h)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\(Assertion )|^(?:Error\[2\]: )?(?:Error Code 2: )?Internal Error \(Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed/m,
-    cause:
-      'TensorRT stopped at a check of its own while {phase}: most often an error in this version that the network runs into.',
-    advice:
-      'Try the next version of TensorRT first: that has solved most of these. If it cannot be changed, fold constants and fix the input shapes, build with another builder optimization level or without INT8, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11); ultralytics/ultralytics#23841',
-  },
-  {
     id: 'ultralytics-failed',
     code: 'failed',
     pattern:
@@ -407,18 +376,6 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'ultralytics engine/exporter.py',
   },
 ];
-
-/** What a condition of an API check means, in words. */
-function argument(claim: string): string {
-  if (/bindingIsInput|isInput/.test(claim)) return 'it is for inputs, and this is an output';
-  if (/\bcount\b|\bvalues\b|[wW]eights/.test(claim)) return 'its weights are missing or of a wrong number';
-  if (/nbDims|[dD]imensions|\bdims\b|volume/.test(claim)) return 'a tensor has a rank or size that does not fit';
-  if (/nullptr|nullPtr|!= ?0$/.test(claim)) return 'a pointer is null';
-  if (/[iI]ndex|[iI]dx|< ?\w*(?:[nN]b|getNb)\w*/.test(claim)) return 'an index is out of range';
-  if (/[nN]ame/.test(claim)) return 'a name is wrong or used twice';
-  if (/[tT]ype|DataType|isValid/.test(claim)) return 'a type or value is not one that it knows';
-  return 'a condition on it does not hold';
-}
 
 /** Names of the Python API that came after TensorRT 8.0; a script that uses them needs a later version. */
 const isNew = (name: string): boolean =>

@@ -1,25 +1,98 @@
 import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const ONE_CONTEXT =
   'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own next to that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
 
-/** Errors of CUDA's runtime and driver that are printed as numbers. */
-const CUDA_ERRORS: Readonly<Record<string, string>> = {
-  1: 'an argument is invalid',
-  2: 'the GPU is out of memory',
-  3: 'CUDA is not initialized',
-  4: 'CUDA was shut down before',
-  201: 'no CUDA context is current',
-  400: 'a handle (stream, event, context) is invalid',
-  701: 'a kernel needs more registers or threads than the GPU has',
-  702: 'a kernel ran too long',
-  715: 'a kernel has an instruction that the GPU does not know',
-  717: 'a kernel used an address of the wrong kind',
-  718: 'the program counter of a kernel is invalid',
-  719: 'a kernel failed',
-  802: 'the GPU system is not ready (fabric manager)',
-  999: 'the driver does not know why',
-};
+const NEW_DRIVER =
+  'Compare the CUDA version that nvidia-smi shows with that of this TensorRT (its package name, or the support matrix): the driver must be as new. On a Jetson use the TensorRT of its JetPack.';
+const KERNEL =
+  'A kernel of TensorRT, a plugin or the program failed before this line: run once under `compute-sanitizer`, and check the sizes of buffers and that no other thread uses the context.';
+
+/** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
+const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
+  [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
+  [/^error 2\b/, 'the GPU is out of memory'],
+  [
+    /^error 3\b|initialization error/,
+    'CUDA is not initialized',
+    'Make the CUDA context in the process that uses it: a forked process cannot use that of its parent (start it with spawn).',
+  ],
+  [
+    /^error 4\b|driver shutting down/,
+    'CUDA was shut down before',
+    'Destroy the objects of TensorRT before the program ends.',
+  ],
+  [
+    /^error (?:9|98)\b|invalid configuration argument/,
+    'a kernel was started with an invalid size',
+    'An empty tensor or too large a shape leads to that: check the shapes that are given, the batch above all.',
+  ],
+  [
+    /^error (?:35|222|803|804)\b|unsupported PTX|forward compatibility|driver version/i,
+    'the driver is older than the CUDA of this TensorRT',
+    NEW_DRIVER,
+  ],
+  [/^error 201\b|invalid device context/, 'no CUDA context is current', ONE_CONTEXT],
+  [
+    /^error 101\b|invalid device ordinal/,
+    'there is no GPU of that number',
+    'Check --device, CUDA_VISIBLE_DEVICES and the number in cudaSetDevice.',
+  ],
+  [
+    /^error 214\b|ECC/,
+    'the memory of the GPU has errors',
+    'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
+  ],
+  [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
+  [/^error 701\b|too many resources/, 'a kernel needs more registers or threads than the GPU has'],
+  [
+    /^error 702\b|timed out/,
+    'a kernel ran longer than the system allows',
+    'On Windows raise the limit (TdrDelay) or use a GPU without a display; elsewhere lower the batch or the shapes.',
+  ],
+  [
+    /^error 710\b|device-side assert/,
+    'a kernel checked a value and refused it',
+    'Most often an index is out of range (labels, tokens, Gather): run with CUDA_LAUNCH_BLOCKING=1.',
+  ],
+  [/^error 715\b|illegal instruction/, 'a kernel has an instruction that the GPU does not know', KERNEL],
+  [/^error 717\b/, 'a kernel used an address of the wrong kind', KERNEL],
+  [/^error 718\b/, 'the program counter of a kernel is invalid', KERNEL],
+  [/^error 719\b|launch failure|EXECUTION_FAILED|^error 4\b/i, 'a kernel failed', KERNEL],
+  [
+    /^error 802\b/,
+    'the GPU system is not ready',
+    'Start the fabric manager (nvidia-fabricmanager) of the version of the driver.',
+  ],
+  [
+    /^error 90\d\b|captur/i,
+    'a call is not allowed while a CUDA graph is captured',
+    'Run the engine once before the capture, and keep allocations, synchronizations and other streams out of it; loops and sizes that depend on data cannot be captured.',
+  ],
+  [
+    /^error (?:30|999)\b|unknown error/,
+    'the driver does not know why',
+    'Restart the program, then the machine: after a fault or a sleep the driver may stay in that state (dmesg shows an Xid).',
+  ],
+  [/MAPPING_ERROR/, 'the library cannot access memory of this GPU', ONE_CONTEXT],
+  [
+    /NOT_INITIALIZED/,
+    'the library cannot be initialized',
+    'Check its version, the path of the loader and the free GPU memory.',
+  ],
+  [/ARCH_MISMATCH/, 'the library does not support this GPU', 'Use versions of CUDA, cuDNN and TensorRT that do.'],
+  [
+    /VERSION_MISMATCH/,
+    'parts of the library are of different versions',
+    'Install one version of cuDNN and remove the others from the path of the loader.',
+  ],
+  [
+    /BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED/,
+    'the library does not take what it was asked for',
+    'Use the version of cuDNN and cuBLAS that this TensorRT was built with.',
+  ],
+];
 
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
@@ -150,19 +223,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, why4, why5, number, file, number2, number3, number4 } = {} }) => {
-      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? number4 ?? why3?.trim() ?? ''];
-      const said = number
-        ? `error ${number} at ${file}`
-        : (why ?? why2 ?? why3 ?? why4 ?? why5 ?? (number4 && `error ${number4}`) ?? (number3 && `error ${number3}`))
-            ?.trim()
-            .replace(/[.:]$/, '');
-      return { values: { why: means === undefined ? said : `${means} (${said})` } };
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { file, ...groups } = {} }) => {
+      const given = (name: string) =>
+        Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
+      const why = given('why')?.trim().replace(/[.:]$/, '');
+      const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
+      const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
+      const [, means, step] = CUDA_ERRORS.find(([words]) => words.test(said ?? '') || words.test(why ?? '')) ?? [];
+      return { values: { why: means === undefined ? said : `${means} (${said})`, step } };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:
-      'The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
+      '[[{step} ]]The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
     after: [
       'runtime-failed',
       'calibration-failed',
@@ -205,7 +278,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
     advice:
       'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
-    after: ['runtime-failed', 'calibration-failed', 'out-of-memory', 'crashed'],
+    after: EVERY_CAUSE,
     source: 'NVIDIA/TensorRT#2172, #4092; OuyangJunyuan/pointcloud-3d-detector-tensorrt#7',
   },
 ];

@@ -97,11 +97,12 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape (?:wildcard -1 has \w+ (?:integer|number of) solutions?|dimension with more than one -1 wildcard)(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions|volume mismatch)/.exec(
-        text,
-      )?.[1],
+      layer:
+        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
+          text,
+        )?.[1],
       values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
     }),
     cause:

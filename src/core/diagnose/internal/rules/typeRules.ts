@@ -259,12 +259,15 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'quantized-constant',
     code: 'quantization',
-    pattern: /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ/,
+    pattern:
+      /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ|(?<tensor2>[^\s(]+): Int8 constant is only allowed before DQ/,
+    named: (m) => ({ values: { tensor: m.groups!['tensor'] ?? m.groups!['tensor2'] } }),
     cause:
       'The constant {tensor} is INT8 and is read by other nodes than DequantizeLinear: TensorRT takes it for quantized.',
-    advice: 'Store tables and masks as INT32 or BOOL.',
+    advice:
+      'Store tables and masks as INT32 or BOOL. Where it is a quantized weight, fold constants, so that DequantizeLinear reads it directly.',
     repair: 'dequantize-constants',
-    source: 'TensorRT matchQuantizedConstant; built with TensorRT-RTX 1.7.1',
+    source: 'TensorRT matchQuantizedConstant; built with TensorRT-RTX 1.7.1; NVIDIA-AI-IOT/Lidar_AI_Solution#127',
   },
   {
     id: 'uint8-becomes-int8',
