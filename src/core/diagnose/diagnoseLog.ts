@@ -13,6 +13,7 @@ import { gatherEvents } from './internal/gatherEvents.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
+import { raisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
@@ -103,6 +104,7 @@ class Judge {
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);
+    const place = origin === 'python' ? raisedIn(this.#log, message.line) : undefined;
     return {
       rule: null,
       key: `internal\n${text}`,
@@ -111,8 +113,8 @@ class Judge {
         code: 'internal',
         rule: null,
         severity: 'error',
-        message: text,
-        advice: OWN_TEXT[origin](this.#context),
+        message: place === undefined ? text : `${place.what}: ${text}`,
+        advice: place?.advice ?? OWN_TEXT[origin](this.#context),
         sure: 'possible',
         line: message.line,
         evidence: evidenceOf(message.text),

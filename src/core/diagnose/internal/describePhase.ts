@@ -185,7 +185,8 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
     /ONNX: (?:starting export|slimming|simplifying)|\bexporting\b.{0,40}\bonnx\b/i,
     {
       phase: 'exporting the model to ONNX',
-      usual: 'What ends a program there is an operator that the exporter lacks, or the memory.',
+      usual:
+        'A program that ends there without a word most often has a broken package onnx or protobuf (install onnx again; on Windows the Visual C++ runtime, or onnx 1.16.1), or ran out of memory; otherwise the exporter lacks an operator.',
     },
   ],
   [

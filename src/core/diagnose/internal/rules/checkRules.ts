@@ -324,18 +324,6 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
-    id: 'python-arguments',
-    code: 'unknown-flag',
-    pattern: /TypeError: (?<call>\w+)\(\): incompatible (?:function|constructor) arguments/,
-    severity: 'error',
-    cause:
-      "The script calls {call}() with arguments that this version of TensorRT's Python package does not take, or with None from a call that failed before.",
-    advice:
-      'Compare the lines "argument types are supported" and "Invoked with". If one is None, look for the error of the call that made it (a parser or builder that failed). Otherwise the script is for another version: install that one, or change the call (flags of networks came with TensorRT 6, names of tensors in place of numbers with 8.5).',
-    sure: 'likely',
-    source: 'jkjung-avt/tensorrt_demos#47; pybind11',
-  },
-  {
     id: 'python-callback',
     code: 'calibration-failed',
     pattern:
@@ -360,17 +348,6 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     after: ['library-mismatch', 'runtime-failed', 'runtime-shape'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#1400, wang-xinyu/tensorrtx#918',
-  },
-  {
-    id: 'python-driver-error',
-    code: 'library-mismatch',
-    pattern: /RuntimeError: Driver error:/,
-    severity: 'error',
-    cause: 'CUDA failed inside TensorRT, most often as CUDA, cuDNN and TensorRT here do not belong together.',
-    advice:
-      'Install the versions of CUDA and cuDNN that the release notes of this TensorRT name, with a driver that is new enough, and one set of them only. On a Jetson use those of its JetPack.',
-    sure: 'likely',
-    source: 'jkjung-avt/tensorrt_demos#342; NVIDIA/TensorRT#875',
   },
   {
     id: 'outputs-differ',
