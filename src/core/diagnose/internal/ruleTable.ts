@@ -1,6 +1,6 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
-import { CHECK_RULES } from './rules/checkRules.ts';
+import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -44,4 +44,5 @@ export const RULES: readonly DiagnosisRule[] = [
   ...PIPELINE_RULES,
   ...CHECK_RULES,
   ...PROGRAM_RULES,
+  ...STATEMENT_RULES,
 ];

@@ -194,6 +194,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3806',
   },
   {
+    id: 'output-inside-region',
+    code: 'no-implementation',
+    pattern: /Formal output tensor "(?<tensor>[^"\n]+)" is also a data tensor/,
+    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
+    cause:
+      'An output is marked inside a region that TensorRT compiles as a whole, where this version cannot give it: {tensor}.',
+    advice:
+      'Mark fewer outputs (not --trt-outputs mark all): only those of the node that is looked for. A later TensorRT (8.5) takes them, as does a build in FP32.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2189',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
@@ -283,7 +295,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to exception (?:\[[^\]]*\] )?([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
+  const reason = /due to (?:exception (?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
+    text,
+  )?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

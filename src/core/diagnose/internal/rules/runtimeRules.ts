@@ -269,7 +269,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
-      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
+      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)(?![^\n]*Parameter check failed)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
     cause: 'The engine was loaded, but running it failed.',
     advice:
       'The errors before this line say why; a shape outside the profile and unset or too small buffers are the usual causes.',
