@@ -336,9 +336,9 @@ const FAILURE =
 
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>
-    `No rule knows this message of TensorRT, printed while ${phase}. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
+    `TensorRT wrote this while ${phase}; its own words say all that the log has of the cause. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
   program: ({ phase, usual }: RuleContext) =>
-    `No rule knows this message of the program, printed while ${phase}; lines before it may say more. ${usual}`,
+    `The program wrote this while ${phase}; lines before it may say more of the cause. ${usual}`,
   python: () => "This is Python's own text; the lines above it in the log show where it was raised.",
   driver: () => 'Correct the option or file that it names and build again.',
 };

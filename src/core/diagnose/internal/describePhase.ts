@@ -150,7 +150,7 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
     },
   ],
   [
-    /executionContext|enqueue|IExecutionContext|runtime\//,
+    /executionContext|enqueue|IExecutionContext|runtime\/|[rR]unner\w*\.cpp::execute|gateMyelinGraphStart/,
     {
       phase: 'running the engine',
       usual: 'What fails there is shapes outside the profile, missing or too small buffers, or GPU memory.',
@@ -200,6 +200,13 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
   [
     /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution/i,
     BUILDING,
+  ],
+  [
+    /\[TRT\].*(?:timing cache in use|Timing cache disabled|invalid timing cache)|Init cu(?:BLAS|DNN)\b.*now: CPU/,
+    {
+      phase: 'building the engine (timing its kernels)',
+      usual: `${MEMORY} A crash there is most often a driver or CUDA, cuBLAS and cuDNN that do not fit this TensorRT, or a GPU that it is too old for.`,
+    },
   ],
   [
     /TRITONBACKEND_Model(?:Instance)?Initialize|model_lifecycle\.cc:\d+\] "?loading|\|\s*LOADING\s*\|/,

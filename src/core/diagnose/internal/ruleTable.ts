@@ -42,6 +42,6 @@ export const RULES: readonly DiagnosisRule[] = [
   ...TORCH_RULES,
   ...FRAMEWORK_RULES,
   ...PIPELINE_RULES,
-  ...PROGRAM_RULES,
   ...CHECK_RULES,
+  ...PROGRAM_RULES,
 ];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
@@ -188,6 +188,26 @@ describe('the cause first', () => {
       'profile-negative',
     ],
     [
+      'shapes that were left out, then inputs that cannot be joined',
+      '[W] Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x4x1x1\n[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::1872] Error Code 4: Miscellaneous (IConcatenationLayer cat: cat: axis 2 dimensions must be equal for concatenation on axis 1. Dimensions are 2 and 1.)\n',
+      'shapes-defaulted',
+    ],
+    [
+      'the text of an exception of TensorRT, after the program aborts for it',
+      "terminate called after throwing an instance of 'nvinfer1::InternalError'\n  what():  Assertion mUsedAllocators.find(alloc) != mUsedAllocators.end() failed.\n",
+      'internal-check',
+    ],
+    [
+      'an assertion inside of TensorRT, for which the program aborts',
+      'run: ../builder/tacticOptimizer.cpp:2204: void nvinfer1::builder::f(): Assertion `!n->candidateRequirements.empty() && "no supported formats"\' failed.\nAborted (core dumped)\n',
+      'no-formats',
+    ],
+    [
+      'a pointer to an engine that is null',
+      "yolo.cpp:522: void Yolo::createYOLOEngine(nvinfer1::DataType): Assertion `m_Engine != nullptr' failed.\nAborted (core dumped)\n",
+      'engine-is-null',
+    ],
+    [
       'a bound of a shape, which is no scale of a calibration',
       '[E] 2: [shapeContext.cpp::checkVolume::2923] Error Code 2: Internal Error (Assertion bound >= 0 failed. )\n',
       'internal-check',
@@ -239,6 +259,42 @@ describe('the cause first', () => {
     ],
   ])('says what CUDA means by %s', (line, means) => {
     expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
+  });
+
+  it.each([
+    ['splits.is_weights()', 'an input is computed'],
+    ['dims.nbDims == 3', 'an input has a rank, shape or axis'],
+    ['x->getType() == DataType::kFLOAT', 'an input has a type'],
+    ['inputs.size() == 2', 'another number of inputs'],
+    ['mode == "cubic"', 'an attribute has a value'],
+    ['ok', 'its inputs or attributes are other than it expects'],
+  ])('says what the assertion %s of the parser means', (condition, means) => {
+    const [first] = diagnose(
+      `ERROR: builtin_op_importers.cpp:9 In function importFoo:\n[8] Assertion failed: ${condition}\n`,
+    );
+    expect(first!.message).toContain(means);
+  });
+
+  it.each([
+    'Error[1]: [runner.cpp::execute::718] Error Code 1: Myelin (Final synchronize failed (700))',
+    'myelin/myelinUtils.cpp (132) - Myelin Error in gateMyelinGraphStartOnStream: 700 ()',
+    'Error[1]: [runner.cpp::execute::416] Error Code 1: Myelin (CUDA error 700)',
+  ])('finds an illegal access in %s, while the engine runs', (line) => {
+    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'illegal-memory-access' });
+    expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
+  });
+
+  it('gives the size of an allocation that failed', () => {
+    const text =
+      '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)\n[W] [TRT] Requested amount of GPU memory (17920000000 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n';
+    expect(diagnose(text)).toHaveLength(1);
+    expect(diagnose(text)[0]!.message).toContain('16.7 GiB');
+  });
+
+  it('says of a log that ends where kernels are timed that it does', () => {
+    const text =
+      '[04/10/2024-02:13:02] [I] [TRT] Local timing cache in use. Profiling results in this builder pass will not be stored.\n';
+    expect(diagnose(text)[0]).toMatchObject({ severity: 'warning', code: 'cut-off' });
   });
 
   it('ends a reason of the DLA before what was done', () => {

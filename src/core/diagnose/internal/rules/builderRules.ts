@@ -166,7 +166,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'out-of-memory',
     pattern:
       /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
-    cause: 'The build ran out of memory.',
+    cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
   },
@@ -227,7 +227,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-formats',
     code: 'no-implementation',
     pattern:
-      /candidateRequirements\.empty\(\) failed(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+      /candidateRequirements\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
       'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
@@ -237,7 +237,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-unknown',
     code: 'no-implementation',
-    pattern: /Myelin \(Myelin error from unknown graph\)|Myelin Error in \w+: \d+ \(/,
+    pattern: /Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
     severity: 'error',
     cause:
       "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",

@@ -35,6 +35,11 @@ function layerIn(_: unknown, text: string): { layer: string | undefined; values:
 /** What a condition of an API call means and what to do, by what it compares. */
 const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
+    /addInput .*[dD]ims/,
+    'the input has dimensions that it cannot have',
+    'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
     /bindingIsInput|kINPUT|isInput/,
     'the tensor is an output of the engine, and the call is for inputs',
     'Set shapes and values of inputs only: those of the outputs follow. Ask the engine which is which (get_tensor_mode), and do not count on the order of its tensors.',
@@ -72,7 +77,7 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
     /[wW]eights|\.count\b|\.values\b/,
     'its weights are missing, or of another number or type than it needs',
-    'Check that the weights were loaded (the file, and the names that the program looks up in it), that they stay in memory until the build ends, and that their number is the product of the dimensions.',
+    'Check that the weights were loaded (the file, and the names that the program looks up in it), that they stay in memory until the build ends, and that their number is the product of the dimensions. In an ONNX model they are computed in place of initializers: fold constants, or use a TensorRT that takes such weights (8.6 and later for convolutions).',
   ],
   [
     /\bmemory\b|kUSER_MANAGED/,
@@ -160,8 +165,50 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
+/** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
+const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /is_weights\(\)|[iI]nitializer|[cC]onstant|build-?time/,
+    'an input is computed, where it needs a constant',
+    `${FOLD} A later TensorRT takes computed values in more places.`,
+  ],
+  [
+    /[tT]ypes?\b|DataType|isBool|isInt|isFp|\bFLOAT\b|\bINT\d+\b|\bBOOL\b/,
+    'an input has a type that it does not take',
+    'Cast the input before the node to FP32 (INT32 for indices and shapes), and back after it; a later TensorRT takes more types.',
+  ],
+  [
+    /(?:inputs|outputs)(?:\(\))?\.size|nbInputs|(?:in|out)puts? (?:is|are)\b|[nN]umber of (?:in|out)puts|requires \d/,
+    'it has another number of inputs or outputs than the parser takes',
+    'Export with another opset (one that this TensorRT lists), so that the node has the form that its parser knows, or use a later TensorRT.',
+  ],
+  [
+    /[oO]pset|training|[pP]lugin/,
+    'the form of the operator is of another opset or version than the parser takes',
+    'Export for inference (`model.eval()`) with an opset that this TensorRT lists, or use a later TensorRT.',
+  ],
+  [
+    /nbDims|[rR]ank|[dD]im(?:s|ension)|[sS]hape|\bax[ei]s\b|\.d\[|nchan|noutput|channel|[sS]ize|[vV]olume|[bB]roadcast|[sS]calar|spatial/,
+    'an input has a rank, shape or axis that it does not take',
+    `Infer shapes before (\`polygraphy surgeon sanitize --fold-constants\`, onnxsim) with fixed input sizes, and compare what the node gets with its weights and attributes. Parsers of TensorRT 5 and 6 count without the batch and take fewer ranks: use a later one.`,
+  ],
+  [
+    /[mM]ode|[aA]ttr|[tT]ransform|nearest|cubic|linear|align|[pP]ad|[rR]educ|polic|[sS]tride|[dD]ilat|[gG]roup|activation/,
+    'an attribute has a value that it does not take',
+    'Export the node with another value of it (another mode of interpolation, padding or reduction), or write it with other operators; a later TensorRT takes more.',
+  ],
+];
+
 const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
   table.find(([words]) => words.test(text));
+
+/** What an assertion of the parser means; the parser alone is not enough where nothing in it is known. */
+function parserSays(claim: string): { values: Record<string, string> } {
+  const found = entryFor(PARSER_TOPICS, claim);
+  return {
+    values: { topic: found?.[1] ?? 'its inputs or attributes are other than it expects', step: found?.[2] ?? FOLD },
+  };
+}
 
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
 export const CHECK_RULES: readonly DiagnosisRule[] = [
@@ -220,6 +267,30 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
   {
+    id: 'parser-assertion',
+    code: 'unsupported-form',
+    pattern:
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+    named: (m) => parserSays(m[0]),
+    cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
+    advice:
+      '[[{step} ]]Otherwise export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value.',
+    sure: 'likely',
+    source: 'onnx-tensorrt: the texts of its assertions',
+  },
+  {
+    id: 'parser-condition',
+    code: 'unsupported-form',
+    pattern:
+      /(?:(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: )(?<claim>[^\n]*)/m,
+    named: (m) => parserSays(m.groups!['claim']!),
+    cause: "TensorRT's parser does not take this node[[ ({op})]] in this form: {topic}.",
+    advice:
+      '{step} If that changes nothing, fold constants with fixed input shapes, export with another opset, or use a later TensorRT, whose parser takes more forms.',
+    sure: 'possible',
+    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
+  },
+  {
     id: 'flags-together',
     code: 'flag-conflict',
     pattern:
@@ -241,7 +312,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       /(?:(?<on>I\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
     named: (m) => {
       const { on, call, claim } = m.groups!;
-      const [, what = 'a condition on it does not hold', step] = entryFor(CLAIMS, claim!) ?? [];
+      const [, what = 'a condition on it does not hold', step] =
+        entryFor(CLAIMS, `${on ?? call ?? ''} ${claim!}`) ?? [];
       return { values: { call: on ?? call ?? 'a function of TensorRT', what, step } };
     },
     cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
@@ -252,11 +324,49 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
+    id: 'python-callback',
+    code: 'calibration-failed',
+    pattern:
+      /Tried to call pure virtual function "(?<what>\w+?)(?:_pyimpl)?::(?<method>\w+)"|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
+    severity: 'error',
+    cause:
+      'A Python object that TensorRT calls[[ ({what})]] lacks a method[[ ({method})]] or returns something that it does not take; while building for INT8 that is the calibrator.',
+    advice:
+      'Write all methods of the calibrator with the names of the API: get_batch_size() returns an int, get_batch(names) a list of device pointers as int (`[int(buffer)]`) or None at the end, read_calibration_cache() bytes or None. Give it to the configuration that builds (config.int8_calibrator with build_engine(network, config)), not to the builder.',
+    sure: 'likely',
+    source: 'rmccorm4/tensorrt-utils#17; NVIDIA/TensorRT#389, #688; pybind11',
+  },
+  {
+    id: 'crash-arithmetic',
+    code: 'crashed',
+    pattern: /SIGFPE|Floating point exception|signal 8, Arithmetic/,
+    severity: 'error',
+    cause:
+      'The program divided by zero while {phase}: most often two threads use one execution context, or a context runs without the shapes of its inputs.',
+    advice:
+      'Give each thread an execution context, a stream and buffers of its own (or a lock), set all input shapes before each run, and check that no size is 0.',
+    after: ['library-mismatch', 'runtime-failed', 'runtime-shape'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1400, wang-xinyu/tensorrtx#918',
+  },
+  {
+    id: 'outputs-differ',
+    code: 'failed',
+    pattern: /FAILED \| Mismatched outputs: (?<names>\[[^\]\n]*\])/,
+    severity: 'error',
+    once: true,
+    cause: 'The build passed; outputs of the two runners differ by more than the tolerance: {names}.',
+    advice:
+      'The default tolerance (1e-5) is that of FP32: give --atol and --rtol that suit the precision (about 1e-2 for FP16), leave TF32 out (--no-tf32 or without --tf32), and look at the median of the error first. If it is large, mark all outputs in both runners (--trt-outputs mark all --onnx-outputs mark all) and keep the first node that differs in FP32.',
+    after: EVERY_CAUSE,
+    source: 'Polygraphy comparator; NVIDIA/TensorRT#3855',
+  },
+  {
     // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
     id: 'internal-check',
     code: 'internal',
     pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
     named: (m, text) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
       return { values: { topic, step } };
@@ -265,7 +375,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       'TensorRT stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
       'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
-    after: EVERY_CAUSE,
+    // A program that aborts does so for such a check.
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source:
       'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034; ultralytics/ultralytics#23841',

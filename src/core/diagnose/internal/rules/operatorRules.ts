@@ -290,8 +290,8 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
   return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
 }
 
-/** The first version that has an operator, of those that both products have; undefined: none, or all. */
+/** The first version from 8.6 on that has an operator, of those that both products have; undefined: none. */
 function sinceOf(op: string): string | undefined {
   const [since = '-', rtx] = (operatorRow(op) ?? '').split(' ');
-  return rtx === 'y' && /^\d/.test(since) && (since !== '8.6' || op === 'LayerNormalization') ? since : undefined;
+  return rtx === 'y' && /^\d/.test(since) ? since : undefined;
 }

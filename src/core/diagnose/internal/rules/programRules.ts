@@ -271,7 +271,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'engine-is-null',
     code: 'failed',
-    pattern: /Assertion [`'](?<what>engine|network|serialized\w*|plan)(?: != ?(?:nullptr|NULL|0))?' failed/,
+    pattern:
+      /Assertion (?:[`']|failed: )(?:this->)?(?<what>\w*[eE]ngine\w*|network|serialized\w*|plan|m?_?context)(?: != ?(?:nullptr|NULL|0))?(?:' failed|, file)/,
     cause:
       'TensorRT gave the program a null pointer ({what}), which it does not expect: the cause is an error that TensorRT printed before.',
     advice:
@@ -402,29 +403,6 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'pybind11; NVIDIA/TensorRT#2727',
-  },
-  {
-    id: 'parser-assertion',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
-    cause: "TensorRT's parser refuses this node[[ ({op})]]: {why}.",
-    advice:
-      'Export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value (fold constants first: `polygraphy surgeon sanitize --fold-constants`). A newer TensorRT may accept it.',
-    sure: 'likely',
-    source: 'onnx-tensorrt: the texts of its assertions',
-  },
-  {
-    id: 'parser-condition',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: /m,
-    cause:
-      "TensorRT's parser does not take this node[[ ({op})]] in this form: its inputs or attributes are other than it expects.",
-    advice:
-      'Fold constants and infer shapes first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes where that is possible; then export with another opset or use a later TensorRT, whose parser takes more forms.',
-    sure: 'possible',
-    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
   },
   {
     id: 'myelin-cuda',

@@ -9,6 +9,9 @@ const NEW_DRIVER =
 const KERNEL =
   'A kernel of TensorRT, a plugin or the program failed before this line: run once under `compute-sanitizer`, and check the sizes of buffers and that no other thread uses the context.';
 
+const PLUGIN =
+  'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
+
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
@@ -90,7 +93,7 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [
     /BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED/,
     'the library does not take what it was asked for',
-    'Use the version of cuDNN and cuBLAS that this TensorRT was built with.',
+    'Where the engine runs in several threads, give each an execution context of its own. Otherwise use the version of cuDNN and cuBLAS that this TensorRT was built with, and shapes inside the profile.',
   ],
 ];
 
@@ -141,7 +144,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
@@ -152,7 +155,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
@@ -223,7 +226,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { file, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
@@ -231,7 +234,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
       const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
       const [, means, step] = CUDA_ERRORS.find(([words]) => words.test(said ?? '') || words.test(why ?? '')) ?? [];
-      return { values: { why: means === undefined ? said : `${means} (${said})`, step } };
+      return {
+        values: {
+          why: means === undefined ? said : `${means} (${said})`,
+          step: /\.cu:\d+$/.test(file ?? '') ? PLUGIN : step,
+        },
+      };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:

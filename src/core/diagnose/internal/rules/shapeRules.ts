@@ -8,7 +8,7 @@ const RUNTIME_ADVICE =
   'The shapes that it was given do not fit the model, often because a batch size or length is fixed in a Reshape. Run with the shapes of the build, or export with a -1 in the reshape and dynamic axes.';
 
 /** Shapes that do not fit each other inside the model, in a build or at run time. */
-export const SHAPE_RULES: readonly DiagnosisRule[] = [
+const RULES: readonly DiagnosisRule[] = [
   {
     id: 'runtime-reshape',
     code: 'runtime-shape',
@@ -199,7 +199,9 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'output-shape',
     code: 'shape-mismatch',
-    pattern: /Internal Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed/,
+    pattern:
+      /Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed|(?:[eE]rror while computing output extent|[oO]utput shape can ?not be computed) (?:of|for) node (?<layer2>[^\s)]+?)\.?(?:\)|\s|$)/,
+    named: (m) => ({ layer: m.groups!['layer'] ?? m.groups!['layer2'] }),
     cause:
       'TensorRT cannot compute the output shape of this node: the shapes of its inputs do not fit each other, or depend on values that it does not know.',
     advice:
@@ -207,3 +209,8 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT graphShapeAnalyzer.cpp; pytorch/TensorRT#2597',
   },
 ];
+
+/** Shapes that were left out are built as 1, which then does not fit elsewhere. */
+export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
+  rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
+);

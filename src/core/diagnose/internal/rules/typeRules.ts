@@ -38,7 +38,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'type-not-converted',
     code: 'unsupported-op',
-    pattern: /Failed to convert ONNX dat[ea] type/,
+    pattern: /Failed to convert ONNX dat[ea] type|Assertion failed: convert_?(?:[oO]nnx_?)?[dD]type\(/,
     cause: 'The model has an input or output of a type that TensorRT does not have.',
     advice:
       'Use INT32, INT64, FP16 or FP32 and cast outside the engine. Keep strings out: cut the model after the nodes that read them.',
@@ -76,8 +76,9 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'unary-type',
     code: 'unsupported-type',
-    pattern: /does not support the given operator (?<function>\w+) with the given input data type (?<type>\w+)/,
-    cause: 'This node ({op}) computes {function} of {type}, which TensorRT does not support.',
+    pattern:
+      /does not support the given (?:unary )?operator (?:(?<function>\w+) )?with the given input data type(?: (?<type>\w+))?/,
+    cause: 'This node[[ ({op})]] computes [[{function} of ]]a type that this TensorRT does not take there[[: {type}]].',
     advice: 'Cast the input to FP32 before the node, and back after it.',
     source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
   },
