@@ -337,6 +337,8 @@ const FAILURE =
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>
     `TensorRT wrote this while ${phase}; its own words say all that the log has of the cause. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
+  program: ({ phase, usual }: RuleContext) =>
+    `The program wrote this while ${phase}; lines before it may say more of the cause. ${usual}`,
   python: () => "This is Python's own text; the lines above it in the log show where it was raised.",
   driver: () => 'Correct the option or file that it names and build again.',
 };
@@ -344,7 +346,8 @@ const OWN_TEXT = {
 /** Who wrote a message that no rule knows. */
 function originOf({ text, library }: LogMessage, { writer }: BuildLog): keyof typeof OWN_TEXT {
   if (/^[\w.]+(?:Error|Exception): /.test(text)) return 'python';
-  return writer === 'driver' && library === false ? 'driver' : 'tensorrt';
+  if (library !== false) return 'tensorrt';
+  return writer === 'driver' ? 'driver' : writer === 'trtexec' || writer === 'polygraphy' ? 'tensorrt' : 'program';
 }
 
 const withLayer = (message: string, layer: string | null): string =>

@@ -308,6 +308,17 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT samples, common.h',
   },
   {
+    id: 'submodules-missing',
+    code: 'file-missing',
+    pattern: /does not contain a CMakeLists\.txt file/,
+    once: true,
+    severity: 'error',
+    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
+    advice:
+      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
+    source: 'CMake; microsoft/onnxruntime#15784',
+  },
+  {
     id: 'host-compiler',
     code: 'library-mismatch',
     pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
@@ -725,7 +736,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
 ];
 
 /** Who brings a library, by its name; the version in its name counts where `major` is set. */
-const LIBRARIES: readonly { name: RegExp; product: string; from: string; major?: true }[] = [
+const LIBRARIES: readonly { name: RegExp; product: string; from: string; windows?: string; major?: true }[] = [
   {
     name: /^(?:lib)?nv(?:infer_plugin_tensorrt_llm|infer_plugin_trtllm)|^libtensorrt_llm|^libth_common/,
     product: 'TensorRT-LLM',
@@ -740,18 +751,21 @@ const LIBRARIES: readonly { name: RegExp; product: string; from: string; major?:
   {
     name: /^(?:lib)?(?:nvinfer|nvonnxparser)|^libmyelin/,
     product: 'TensorRT',
+    windows: "its archive for Windows (lib, from 10.13 on bin), or pip's tensorrt-cu12",
     from: 'apt: libnvinfer and its plugins; pip: tensorrt-cu12 or -cu11, -cu13, whose libraries are in site-packages/tensorrt_libs (`import tensorrt` first loads them); JetPack on a Jetson',
     major: true,
   },
   {
     name: /^(?:lib)?cudnn/,
     product: 'cuDNN',
-    from: 'apt: libcudnn; pip: nvidia-cudnn-cu12 or -cu11, in site-packages/nvidia/cudnn; on Windows its archive',
+    windows: 'the bin folder of its archive for this CUDA',
+    from: 'apt: libcudnn; pip: nvidia-cudnn-cu12 or -cu11, in site-packages/nvidia/cudnn',
     major: true,
   },
   {
     name: /^(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|nvJitLink|cupti|npp\w*)(?!Lt_static)/,
     product: 'CUDA',
+    windows: 'the bin folder of the CUDA toolkit of that version',
     from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia',
     major: true,
   },
@@ -823,7 +837,8 @@ function productOf(file: string | undefined): { product?: string; from?: string 
   const major = found.major && majorOf(name);
   // TensorRT-RTX has its libraries under the same names, with its own versions.
   if (found.product === 'TensorRT' && major && Number(major) < 5) return {};
-  return { product: major ? `${found.product} ${major}` : found.product, from: found.from };
+  const from = /\.dll$/i.test(name) ? (found.windows ?? found.from) : found.from;
+  return { product: major ? `${found.product} ${major}` : found.product, from };
 }
 
 /** How to install what a Python module is of. */

@@ -104,6 +104,126 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow, tf2tensorrt/convert/convert_nodes.cc',
   },
   {
+    id: 'ort-input',
+    code: 'runtime-shape',
+    pattern:
+      /Got invalid dimensions for input: (?<input>\S+) for the following indices\s+(?<what>[^\n]+)|Unexpected input data type\. Actual: \(?\(?(?<have>[\w()]+?)\)?\)? ?, expected: \(?\(?(?<want>[\w()]+?)\)*(?:\s|$)|Invalid (?:Feed Input|Output) Name: ?(?<name>\S+)|Invalid input name: ?(?<name2>\S+)|Missing Input: ?(?<name3>\S+)|Invalid rank for input: (?<input2>\S+) Got: (?<rank>\d+) Expected: (?<wanted>\d+)|Required inputs \(\[(?<name4>[^\]]+)\]\) are missing/,
+    severity: 'error',
+    named: ({ groups: { input, input2, what, have, want, name, name2, name3, name4, rank, wanted } = {} }) => {
+      const missing = name3 ?? name4;
+      return {
+        values: {
+          input: undefined,
+          what: what
+            ? `input ${input} has another size than the model (${what.trim()})`
+            : rank
+              ? `input ${input2} has ${rank} dimensions and the model ${wanted}`
+              : have
+                ? `an input is of type ${have} and the model takes ${want}`
+                : missing
+                  ? `the model also needs ${missing}`
+                  : `the model has no input or output ${name ?? name2}`,
+        },
+      };
+    },
+    cause: 'What the program gives ONNX Runtime does not fit the model: {what}.',
+    advice:
+      'Print the names, shapes and types of session.get_inputs(), and give exactly those (NumPy: `.astype(np.float32)`, the size of the export); export with dynamic axes for sizes that vary.',
+    source: 'ONNX Runtime core/session/inference_session.cc',
+  },
+  {
+    id: 'ort-file',
+    code: 'model-missing',
+    pattern:
+      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
+    severity: 'error',
+    named: ({ groups: { file, file2, why } = {} }, text) => ({
+      values: {
+        file: file ?? file2 ?? 'the model',
+        why: /NO_SUCHFILE|doesn't exist|No such file/.test(text)
+          ? 'the file does not exist'
+          : /INVALID_PROTOBUF|[Pp]rotobuf parsing failed/.test(text)
+            ? 'it is no complete ONNX file (cut off, a Git LFS pointer, or of another format)'
+            : why!,
+      },
+    }),
+    cause: 'ONNX Runtime cannot load {file}: {why}.',
+    advice:
+      'Check the path and the size of the file; weights that lie outside of it (model.onnx.data) belong next to it. An opset or IR version that is too new needs a later ONNX Runtime, or an export with an older one.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/graph/model.cc, error codes',
+  },
+  {
+    id: 'ort-kernel-missing',
+    code: 'unsupported-op',
+    pattern:
+      /(?:Could not find an implementation for|NOT_IMPLEMENTED : [^\n]*?for(?: the node)?) (?<node>[^\s:]*:?)(?<op>\w+)\((?<opset>\d+)\)/,
+    severity: 'error',
+    cause: 'No provider of ONNX Runtime computes {op} (opset {opset}) with these types.',
+    advice:
+      'Add CUDAExecutionProvider and CPUExecutionProvider behind the one of TensorRT, or export with types (FLOAT) and an opset that they have.',
+    source: 'ONNX Runtime core/framework/session_state_utils',
+  },
+  {
+    id: 'ort-output-shape',
+    code: 'model-invalid',
+    pattern:
+      /OrtValue shape verification failed\. Current shape:(?<have>\{[^}]*\}) Requested shape:(?<want>\{[^}]*\})|Expected shape from model of (?<want2>\{[^}]*\}) does not match actual shape of (?<have2>\{[^}]*\})/,
+    severity: 'error',
+    named: ({ groups: { have, want, have2, want2 } = {} }) => ({
+      values: { have: have ?? have2, want: want ?? want2 },
+    }),
+    cause:
+      'The model says of an output that its shape is other than the one that it computes ({want} and {have}): its export wrote fixed or wrong shapes.',
+    advice:
+      'Remove the shapes of the outputs and of the values in between from the model, or make them dynamic, and infer them again (`python -m onnxruntime.tools.symbolic_shape_infer --auto_merge`, onnxslim); otherwise export it again with dynamic axes. With caches of engines, delete these.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/framework/execution_frame.cc; VisoMasterFusion/VisoMaster-Fusion#347',
+  },
+  {
+    id: 'ort-data-transfer',
+    code: 'library-missing',
+    pattern: /There's no data transfer registered for copying tensors from Device/,
+    severity: 'error',
+    cause:
+      'The program binds tensors on the GPU, and no provider for the GPU is active in the session: that of CUDA or TensorRT could not be loaded.',
+    advice:
+      'Look for its message at the start of the session, and install the CUDA, cuDNN and TensorRT that this onnxruntime-gpu was built with; `session.get_providers()` must list CUDAExecutionProvider.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/framework/data_transfer_manager.cc; visomaster/VisoMaster#30',
+  },
+  {
+    id: 'built-without-tensorrt',
+    code: 'library-missing',
+    pattern:
+      /(?:didn'?t|did not|was not|is not|not) (?:been )?(?:compiled?|built?) with (?:TrtBackend|TensorRT|TRT)\b|TensorRT (?:backend )?is not (?:supported|available|enabled) in this (?:build|version)|(?:without|no) TensorRT support/i,
+    severity: 'error',
+    once: true,
+    cause: 'The program or library was built without TensorRT.',
+    advice:
+      'Install its package or image with TensorRT (for GPUs, for this CUDA and TensorRT), or compile it with that option (ENABLE_TRT_BACKEND=ON for FastDeploy, --use_tensorrt for ONNX Runtime, WITH_TENSORRT=ON for Paddle).',
+    source: 'PaddlePaddle/FastDeploy#2140',
+  },
+  {
+    id: 'fastdeploy-failed',
+    code: 'failed',
+    pattern:
+      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|TensorRT [Ee]ngine build timed out/,
+    severity: 'error',
+    once: true,
+    named: (_, text) => ({
+      values: {
+        what: text.includes('timed out') ? 'the build took longer than the program waits' : 'its errors are above',
+      },
+    }),
+    cause: 'The program got no engine from TensorRT: {what}.',
+    advice:
+      'Look at the first error of TensorRT. If there is none: build the ONNX file once with trtexec --verbose (the parser names the node that it refuses; a build takes minutes, on a small GPU longer), export with fixed or dynamic shapes as the program expects, and keep its cache of engines, so that it builds only once.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'PaddlePaddle/FastDeploy#436, VisoMasterFusion/VisoMaster-Fusion#236',
+  },
+  {
     id: 'provider-failed',
     code: 'failed',
     pattern:
@@ -253,5 +373,19 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Export with device=0. If that fails, `python -c "import torch; print(torch.cuda.is_available())"` must print True: install a PyTorch with CUDA (on a Jetson the wheel of NVIDIA) and see that nvidia-smi works.',
     source: 'ultralytics and yolov5, export',
+  },
+  {
+    id: 'ort-node-failed',
+    code: 'runtime-failed',
+    pattern:
+      /Non-zero status code returned while running (?<op>\w+) node\. Name: ?'(?<node>[^']*)' ?Status Message: (?<why>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    cause: 'ONNX Runtime failed at the node {node} ({op}): {why}',
+    advice:
+      'A TRTKernel node is an engine of TensorRT: its errors are above. Otherwise the provider that runs the node has the error: run the model once on CPUExecutionProvider only; if that fails, too, the inputs or the model are wrong, if not, update ONNX Runtime and its CUDA and cuDNN, or leave the provider out.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'ONNX Runtime core/framework/sequential_executor.cc',
   },
 ];

@@ -89,6 +89,22 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#108, #440, #753, #1796, #1992, #2021',
   },
   {
+    id: 'llm-weight-missing',
+    code: 'weights-missing',
+    pattern:
+      /KeyError: '(?<name>[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
+    severity: 'error',
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => {
+      const weight = name ?? name2 ?? name3 ?? name4!;
+      return { values: { weight, why: weightCause(weight) } };
+    },
+    cause: 'The model has no weight {weight}, which the conversion reads: {why}.',
+    advice:
+      'Give the kind of checkpoint that the options name (a GPTQ or AWQ model for int4_gptq and int4_awq, the original one for the others), with the script of the release that is installed and for this architecture. If the model is newer than that release, use a later one.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#1528, #1677, #2677, SWivid/F5-TTS#967',
+  },
+  {
     id: 'llm-checkpoint',
     code: 'model-invalid',
     pattern: /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)))'/,
@@ -186,4 +202,13 @@ function llmCheck(part: string | undefined): { what: string; use: string } {
     what: 'this GPU, data type, quantization or size has no kernel in this version',
     use: 'Compare the GPU, the quantization and the data type with the support matrix of this version of TensorRT-LLM; build without the plugin or quantization concerned, or use a later version',
   };
+}
+
+/** Why a checkpoint has no such weight. */
+function weightCause(name: string): string {
+  if (/qweight|qzeros|scales|g_idx/.test(name)) return 'it is not quantized, or in another way than the options say';
+  if (/_scale|scaling_factor/.test(name)) return 'the options ask for a quantization that was not applied to it';
+  if (name.startsWith('lm_head')) return 'it shares that of the embedding, which this release does not handle here';
+  if (name.endsWith('state_dict')) return 'it is in another format (safetensors, or saved without that level)';
+  return 'it is of another architecture, or names its weights in another way';
 }

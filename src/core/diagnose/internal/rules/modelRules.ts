@@ -162,7 +162,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'model-damaged',
     code: 'model-unreadable',
     pattern:
-      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file|\. Does the model file exist)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
+      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file| by TensorRT|\. Does the model file exist)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
     advice:
       'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',

@@ -192,6 +192,58 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
   },
   {
+    id: 'pycuda-copy',
+    code: 'runtime-failed',
+    pattern: /cuMemcpy(?<way>HtoD|DtoH|DtoD)?\w* failed: invalid (?:argument|value)/,
+    severity: 'error',
+    named: ({ groups: { way } = {} }) => ({
+      values: { which: way === 'DtoH' ? 'an output' : way === 'HtoD' ? 'an input' : 'a buffer' },
+    }),
+    cause:
+      'PyCUDA cannot copy {which}: the array has another size or type than its buffer on the GPU, or that buffer is gone.',
+    advice:
+      'Compare `array.nbytes` with the size that was allocated: resize the image to the input of the engine, convert it to its type (float32), make it contiguous (`np.ascontiguousarray`), and allocate for the real batch. An engine with dynamic shapes reports -1: allocate for the largest shape of its profile.',
+    sure: 'likely',
+    source:
+      'PyCUDA; jkjung-avt/tensorrt_demos#69, #266, OpenPPL/ppq#461, Star-Clouds/CenterFace#71, zombie0117/yolov3-tiny-onnx-TensorRT#8',
+  },
+  {
+    id: 'pycuda-call',
+    code: 'runtime-failed',
+    pattern: /pycuda\._driver\.\w+: (?<call>cu\w+) failed: (?<why>[^\n]+)/,
+    severity: 'error',
+    cause: 'A call of CUDA failed in PyCUDA ({call}): {why}.',
+    advice:
+      'A kernel that failed before shows only at the next call: look at the errors of TensorRT above, check the sizes of all buffers (batch, largest shapes) and that the context of PyCUDA is current in this thread and not mixed with that of PyTorch, and run once under `compute-sanitizer`.',
+    after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-missing', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'PyCUDA; inducer/pycuda#398',
+  },
+  {
+    id: 'weights-map',
+    code: 'weights-missing',
+    pattern: /what\(\): +(?:map::at|_Map_base::at|unordered_map::at|invalid map<K, T> key)|KeyError: map::at/,
+    severity: 'error',
+    cause:
+      'The program looked up a weight, layer or name that its file does not have: the file is of another version or variant of the model.',
+    advice:
+      'Write the weights again with the converter of the same version of the program, from the model that is meant (.wts and .cfg or .yaml of one export), and give the program its variant.',
+    after: ['out-of-memory', 'plugin-missing'],
+    sure: 'likely',
+    source: 'C++ library; marcoslucianops/DeepStream-Yolo#116',
+  },
+  {
+    id: 'opencv-empty',
+    code: 'file-missing',
+    pattern: /error: \(-215:Assertion failed\) (?:!_?\w*\.?empty\(\)|!ssize\.empty\(\)|_?\w+\.dims|size\.width ?> ?0)/,
+    severity: 'error',
+    once: true,
+    cause: 'OpenCV got an empty image: the file, video or camera could not be read.',
+    advice:
+      'Check the path of the image or video (relative to the folder that the program runs in), the camera, and that OpenCV has the codec. TensorRT is not what fails.',
+    source: 'OpenCV',
+  },
+  {
     id: 'bindings-count',
     code: 'engine-invalid',
     pattern: /Assertion [`'](?:\w+(?:->|\.))?(?:getNbBindings|getNbIOTensors)\(\) == (?<want>\w+)' failed/,
@@ -266,6 +318,34 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
+    id: 'file-unreadable',
+    code: 'file-missing',
+    pattern:
+      /\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
+    severity: 'error',
+    cause: 'The program cannot read {file}.',
+    named: ({ groups: { file, file2 } = {} }) => ({ values: { file: file ?? file2 } }),
+    advice:
+      'Check that it exists (a relative path starts at the folder that the program runs in; in a container it has to be mounted), that it is not empty, and that the program may read it. An engine has to be built first, on this machine.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'wang-xinyu/tensorrtx#1061',
+  },
+  {
+    id: 'program-timed-out',
+    code: 'failed',
+    pattern:
+      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Ss]ession|[Cc]ompil(?:ation|ing)|[Ss]erver)\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
+    severity: 'error',
+    cause:
+      'The program waited no longer for what it started: building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
+    advice:
+      'Raise the time-out of the program, or let it finish once with a cache of engines (or build the engine with trtexec before), so that later starts only load it. If it takes as long every time, the cache is not kept or not writable.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'VisoMasterFusion/VisoMaster-Fusion#236',
+  },
+  {
     id: 'aborted',
     code: 'crashed',
     pattern:
@@ -291,13 +371,25 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
+      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
-      'The build gave no engine (None), and the script goes on with it: the cause is an error that TensorRT printed before.',
+      'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
     advice:
       'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
     after: EVERY_CAUSE,
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
+  },
+  {
+    id: 'python-none',
+    code: 'failed',
+    pattern: /'NoneType' object has no attribute '(?<name>\w+)'/,
+    severity: 'error',
+    cause: 'The script uses {name} of None: something before it gave no result.',
+    advice:
+      'The last frame of the traceback shows what is None: an image that could not be read, a model, engine or file that was not found. An error above it comes first.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Python',
   },
   {
     id: 'library-object-is-none',

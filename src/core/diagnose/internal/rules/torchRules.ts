@@ -48,6 +48,20 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'Torch-TensorRT core/runtime/execute_engine.cpp',
   },
   {
+    id: 'torch-trt-runtime',
+    code: 'runtime-failed',
+    pattern:
+      /\[Error thrown at core\/(?:runtime|execution)\/[^\]]*\](?![^\n]*(?:cuda_engine\.get\(\) != nullptr|ABI|most_compatible_device|setInputShape))|Could not find a TensorRT engine binding for (?:in|out)put named/,
+    severity: 'error',
+    cause:
+      'The runtime of Torch-TensorRT stopped at a check: the engine in the module is not what it expects (names, number or shapes of inputs), most often because another release compiled it.',
+    advice:
+      'Compile and save the module again with the release that runs it, give all inputs of the compilation on the GPU, and run one module from one thread at a time. If it stays, compile with ir="dynamo" and the latest release.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Torch-TensorRT core/runtime; pytorch/TensorRT#1550',
+  },
+  {
     id: 'torch-trt-conversion',
     code: 'unsupported-op',
     pattern:
