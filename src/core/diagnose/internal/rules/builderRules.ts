@@ -206,12 +206,27 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#2189',
   },
   {
+    id: 'dla-no-implementation',
+    code: 'dla-failed',
+    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    when: ({ dla }) => dla,
+    cause:
+      'The DLA cannot run {layer}, a part that was given to it as a whole: most often it is too large for the DLA, or a layer in it is beyond its limits.',
+    advice:
+      'Lower the batch and the input sizes, or raise --memPoolSize=dlaLocalDRAM and dlaGlobalDRAM. Keep its layers on the GPU (--layerDeviceTypes=NAME:GPU with --allowGPUFallback), allow --fp16 and --int8, and use a later JetPack: the warnings before this line name layers that leave the DLA.',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3847',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
-    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is most often too little GPU memory, or an operation that this version cannot compile.',
     advice: FOREIGN,
+    sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
   },

@@ -16,6 +16,12 @@ const layerSays = (words: string): RegExp =>
     'm',
   );
 
+/** A text without its end that belongs to what is around it: dots, and brackets that open before it. */
+function closed(text: string): string {
+  const bare = text.replace(/[.\s]+$/, '');
+  return bare.endsWith(')') && bare.split(')').length > bare.split('(').length ? closed(bare.slice(0, -1)) : bare;
+}
+
 /** The layer of such a message, its kind, and what it says. */
 function layerIn(_: unknown, text: string): { layer: string | undefined; values: Record<string, string | undefined> } {
   const cause = causeText(text);
@@ -27,7 +33,7 @@ function layerIn(_: unknown, text: string): { layer: string | undefined; values:
     values: {
       layer,
       kind: kind?.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase(),
-      why: why.replace(/[.)\s]+$/, '').replaceAll('`', ''),
+      why: closed(why).replaceAll('`', ''),
     },
   };
 }
@@ -43,6 +49,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /[wW]eight ?[sS]treaming/,
     'the engine was not built for weight streaming, or the budget does not fit it',
     'Build a strongly typed network with the flag WEIGHT_STREAMING (trtexec --allowWeightStreaming --stronglyTyped), and set a budget between 0 and streamable_weights_size before the first context is made.',
+  ],
+  [
+    /containsTensor/,
+    'a tensor is not of this network',
+    'Use tensors of the network that the layer is added to: one of another network, of an engine, or of a network that was destroyed is none.',
   ],
   [
     /bindingIsInput|kINPUT|isInput/,
@@ -210,6 +221,11 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     /[dD]eserializ|\bplan\b|[aA]rchive|stream: read|[sS]erializ/,
     'the file of the engine',
     'Check its path and size, and build it again with the TensorRT that loads it, on this GPU.',
+  ],
+  [
+    /(?:[nN]ames?\b[^\n]*(?:distinct|unique|already|twice)|[rR]epeated [^\n]*name)/,
+    'names that occur twice',
+    'Give each layer, input and output a name of its own (the nodes of an ONNX model, too).',
   ],
   [
     /[aA]ddress|[bB]inding|neither input nor output|not an (?:in|out)put/,
@@ -478,11 +494,11 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
     named: (_, text) => {
-      const why = causeText(text).replace(/[.)\s]+$/, '');
+      const why = closed(causeText(text));
       const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text);
-      return { values: { why, topic: found?.[1], step: found?.[2] } };
+      return { values: { why, topic: found?.[1] ?? 'this', step: found?.[2] } };
     },
-    cause: 'TensorRT refuses[[ {topic}]] while {phase}: {why}.',
+    cause: 'TensorRT refuses {topic} while {phase}: {why}.',
     advice:
       '[[{step} ]]If that does not fit, keep the whole verbose log, reduce the model to the part that fails (`polygraphy debug reduce`), and try it with the next version of TensorRT.',
     after: EVERY_CAUSE,

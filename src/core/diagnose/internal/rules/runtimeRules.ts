@@ -48,7 +48,11 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
   [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
-  [/^error 701\b|too many resources/, 'a kernel needs more registers or threads than the GPU has'],
+  [
+    /^error 701\b|too many resources/,
+    'a kernel needs more registers or threads than the GPU has',
+    'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
+  ],
   [
     /^error 702\b|timed out/,
     'a kernel ran longer than the system allows',
@@ -237,7 +241,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       return {
         values: {
           why: means === undefined ? said : `${means} (${said})`,
-          step: /\.cu:\d+$/.test(file ?? '') ? PLUGIN : step,
+          step: /\.cu:\d+$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
         },
       };
     },
