@@ -291,10 +291,11 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-constant',
     code: 'unsupported-form',
     pattern: layerSays(
-      'build[- ]time constant|rooted at an IConstantLayer|initializer|must (?:be|have) (?:a )?constant',
+      'build[- ]time (?:constant|extent)|rooted at an IConstantLayer|initializer|must (?:be|have) (?:a )?constant',
     ),
     named: layerIn,
-    cause: 'An input of this node[[ ({kind} layer)]] is computed, and TensorRT needs it when it builds: {why}.',
+    cause:
+      'An input of this node[[ ({kind} layer)]] is computed from data, and TensorRT needs it, or a size that it gives, when it builds: {why}.',
     advice: `${FOLD} Otherwise write that input as an initializer.`,
     source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
@@ -402,17 +403,17 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'host-array-size',
     code: 'runtime-shape',
     pattern:
-      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|could not broadcast input array from shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
     severity: 'error',
-    named: ({ groups: { have, have2, have3, want, want2, want3 } = {} }) => ({
-      values: { have: have ?? have2 ?? have3, want: want ?? want2 ?? want3 },
+    named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
+      values: { have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`), want: want ?? want2 ?? want3 ?? want4 },
     }),
     cause: 'The script puts {have} values where the engine, or the script, has room for {want}.',
     advice:
       'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'samples of TensorRT, common_runtime.py; NVIDIA/TensorRT#4330; NumPy',
+    source: 'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330; NumPy',
   },
   {
     id: 'demo-build',

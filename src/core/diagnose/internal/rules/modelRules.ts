@@ -101,6 +101,15 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
+    id: 'no-model-named',
+    code: 'bad-flag-value',
+    pattern: /Model missing or format not recognized/,
+    cause: 'The command names no model: trtexec takes it only from an option.',
+    advice:
+      'Pass --onnx=FILE to build, or --loadEngine=FILE to run an engine; a file name without an option is not read. Caffe and UFF models need TensorRT 9 or earlier.',
+    source: 'trtexec; NVIDIA/trt-samples-for-hackathon-cn#99',
+  },
+  {
     id: 'uff-plugin',
     code: 'plugin-missing',
     pattern: /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w+)/,

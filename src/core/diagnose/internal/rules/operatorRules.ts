@@ -112,6 +112,16 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT IPluginRegistry; NVIDIA/TensorRT#4121',
   },
   {
+    id: 'plugin-library-open',
+    code: 'library-missing',
+    pattern: /(?:Cannot|Could not|Unable to|Failed to) (?:open|load) (?:the )?plugin library:? '?(?<file>[^\s']+)?/i,
+    cause:
+      'The plugin library[[ {file}]] cannot be loaded: it is not there, or a library that it needs is missing or of another version.',
+    advice:
+      'Give the whole path, and look at `ldd` of it (on Windows, Dependencies) for libraries that are not found. It must be compiled against this TensorRT and CUDA.',
+    source: 'trtexec --staticPlugins; mmdeploy',
+  },
+  {
     id: 'plugin-registered-twice',
     code: 'plugin-missing',
     pattern: /[cC]ould not register plugin creator|[pP]lugin creator already registered/,
