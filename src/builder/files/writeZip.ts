@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { createReadStream, createWriteStream, type ReadStream, type WriteStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -17,20 +17,44 @@ const date = new Date(1980, 0, 1);
  */
 export async function writeZip(folder: string, root: string, out: string, signal?: AbortSignal): Promise<void> {
   const temporary = `${out}.${randomUUID().slice(0, 8)}.tmp`;
+  let reading: ReadStream | undefined;
+  let output: WriteStream | undefined;
   try {
-    const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+    const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+    const files = await Promise.all(
+      entries
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(async ({ name }) => ({ name, path: join(folder, name), size: (await stat(join(folder, name))).size })),
+    );
     const zip = new ZipFile();
-    const output = createWriteStream(temporary, { flags: 'wx' });
-    // A file that cannot be read is an error of the archive, not of its stream.
-    zip.on('error', (error: Error) => output.destroy(error));
-    for (const { name } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
-      zip.addFile(join(folder, name), `${root}/${name}`, { mtime: date, mode: 0o100644, forceDosTimestamp: true });
+    const written = (output = createWriteStream(temporary, { flags: 'wx' }));
+    // A file that grows while it is read is an error of the archive, not of its stream.
+    zip.on('error', (error: Error) => written.destroy(error));
+    for (const { name, path, size } of files) {
+      const options = { size, mtime: date, mode: 0o100644, forceDosTimestamp: true };
+      // Read by a stream of ours: yazl's own stays open after a cancel, and Windows removes no folder with an open file.
+      zip.addReadStreamLazy(`${root}/${name}`, options, (give) => {
+        reading = createReadStream(path).on('error', (error) => written.destroy(error));
+        give(null, reading);
+      });
+    }
     zip.end();
     await pipeline(zip.outputStream, output, signal === undefined ? {} : { signal });
     await renamePersistently(temporary, out);
   } catch (error) {
     throw signal?.aborted ? new Cancelled() : fileTrouble(out, error);
   } finally {
+    await Promise.all([reading, output].map(closed));
     await removeTree(temporary);
   }
 }
+
+/** Closes a stream of a file, if it is open. */
+async function closed(stream: FileStream | undefined): Promise<void> {
+  if (stream === undefined || stream.closed) return;
+  await new Promise<void>((done) => {
+    stream.once('close', done);
+    stream.destroy();
+  });
+}
+type FileStream = { closed: boolean; destroy(): unknown; once(event: 'close', listener: () => void): unknown };

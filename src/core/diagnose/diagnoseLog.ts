@@ -5,7 +5,7 @@ import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
 import { begunPhase, phaseReached } from './internal/describePhase.ts';
-import { causeText } from './internal/causeText.ts';
+import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { foldConsequences } from './internal/foldConsequences.ts';
@@ -13,6 +13,7 @@ import { gatherEvents } from './internal/gatherEvents.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
+import { raisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
@@ -88,6 +89,7 @@ class Judge {
       version: log.version,
       product: log.product,
       gpu: log.gpu,
+      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
@@ -99,10 +101,11 @@ class Judge {
     const context = { ...this.#context, op: parsedOp(message.text) };
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
-    if (message.severity === 'warning') return undefined;
+    if (message.severity === 'warning' || isFrame(message.text)) return undefined;
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);
+    const place = origin === 'python' ? raisedIn(this.#log, message.line) : undefined;
     return {
       rule: null,
       key: `internal\n${text}`,
@@ -111,8 +114,8 @@ class Judge {
         code: 'internal',
         rule: null,
         severity: 'error',
-        message: text,
-        advice: OWN_TEXT[origin](this.#context),
+        message: place === undefined ? text : `${place.what}: ${text}`,
+        advice: place?.advice ?? OWN_TEXT[origin](this.#context),
         sure: 'possible',
         line: message.line,
         evidence: evidenceOf(message.text),
@@ -334,7 +337,9 @@ const FAILURE =
 
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>
-    `No rule knows this message of TensorRT, printed while ${phase}. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
+    `TensorRT wrote this while ${phase}; its own words say all that the log has of the cause. ${usual} Keep the whole verbose log, reduce the model to the part that fails, and try it with the next version of TensorRT.`,
+  program: ({ phase, usual }: RuleContext) =>
+    `The program wrote this while ${phase}; lines before it may say more of the cause. ${usual}`,
   python: () => "This is Python's own text; the lines above it in the log show where it was raised.",
   driver: () => 'Correct the option or file that it names and build again.',
 };
@@ -342,7 +347,8 @@ const OWN_TEXT = {
 /** Who wrote a message that no rule knows. */
 function originOf({ text, library }: LogMessage, { writer }: BuildLog): keyof typeof OWN_TEXT {
   if (/^[\w.]+(?:Error|Exception): /.test(text)) return 'python';
-  return writer === 'driver' && library === false ? 'driver' : 'tensorrt';
+  if (library !== false) return 'tensorrt';
+  return writer === 'driver' ? 'driver' : writer === 'trtexec' || writer === 'polygraphy' ? 'tensorrt' : 'program';
 }
 
 const withLayer = (message: string, layer: string | null): string =>

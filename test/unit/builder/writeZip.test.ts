@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
@@ -34,6 +35,25 @@ test('cancelled: nothing is left', async () => {
   await expect(writeZip(content, 'root', join(made, 'x.zip'), AbortSignal.abort())).rejects.toThrow(Cancelled);
   expect(readdirSync(made)).toEqual([]);
 });
+
+// Windows removes no folder with an open file.
+test.runIf(process.platform === 'linux')('cancelled at any time: no file stays open', async () => {
+  writeFileSync(join(content, 'b.txt'), randomBytes(8_000_000));
+  for (const pauseMs of [0, 1, 2, 4, 8]) {
+    await writeZip(content, 'root', join(made, 'x.zip'), AbortSignal.timeout(pauseMs)).catch(() => {});
+    expect(openFiles().filter((path) => path.startsWith(folder))).toEqual([]);
+  }
+});
+
+/** Paths of this process's open files. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  });
 
 test('a place that cannot be written, a folder that is missing', async () => {
   await expect(writeZip(content, 'root', join(made, 'none/x.zip'))).rejects.toThrow(/x\.zip: no such file or folder/);

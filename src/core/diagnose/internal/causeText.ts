@@ -3,7 +3,7 @@ const CUDA_NOISE = /\bcatchCudaError\b.*cudaError 35\b/;
 
 /** What the parser prints around the reason of an error: where it is, and the node's own text. */
 const FRAME =
-  /^(?:\w+\.cpp:\d+: )?(?:While parsing node number |--- (?:Begin|End) node|Node (?:name|number|domain|operator)\b|ERROR: \S+:\d+ In function |Invalid Node - )/;
+  /^(?:\w+\.cpp:\d+: )?(?:While parsing node number |--- (?:Begin|End) node|Node (?:name|number|domain|operator)\b|ERROR: \S+:\d+ In function |(?:\[\d+\] )?Invalid Node - )/;
 
 /** The text without the lines that a missing CUDA driver adds; '' if it has no others. */
 export function withoutCudaNoise(text: string): string {
@@ -13,6 +13,9 @@ export function withoutCudaNoise(text: string): string {
     .filter((line) => !CUDA_NOISE.test(line))
     .join('\n');
 }
+
+/** Whether a text only says where the parser is: the reason is in another message. */
+export const isFrame = (text: string): boolean => text.split('\n').every((line) => line === '' || FRAME.test(line));
 
 /**
  * The reason that a message gives, in one line, without TensorRT's own prefixes, source positions and assertions. The
@@ -29,7 +32,8 @@ export function causeText(text: string): string {
 /** `[x.cpp::f::12] Error Code 4: API Usage Error (reason In f at /x.cpp:12)` → `reason`. */
 function unwrap(line: string): string {
   const message = line.replace(PREFIX, '').replace(/(?:\.? +In \S+ at \/[^\s)]+)+\)*$/, '');
-  const inner = /^(?:[A-Z][\w ]* Error|Myelin|Serialization|Cuda Runtime) \((.+?)\)?$/.exec(message)?.[1] ?? message;
+  const inner =
+    /^(?:[A-Z][\w ]* Error|Myelin|Miscellaneous|Serialization|Cuda Runtime) \((.+?)\)?$/.exec(message)?.[1] ?? message;
   return assertion(inner.replace(PREFIX, '')).trim();
 }
 

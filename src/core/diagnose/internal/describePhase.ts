@@ -51,8 +51,22 @@ export function howItEnds(log: BuildLog): string {
   return `The log ends at line ${line}, while ${phase}.${words} If the build failed, the lines after that say why: copy them, too. ${usual}`;
 }
 
-/** The last phase that the log shows. */
+/** The last phase that the log shows; what usually ends a program there. */
 export function phaseReached(log: BuildLog): PhaseReached {
+  const reached = phaseOf(log);
+  const other = log.messages.find(({ text }) => OTHER_LIBRARY.test(text));
+  if (other === undefined) return reached;
+  const [, built, loaded] = OTHER_LIBRARY.exec(other.text)!;
+  return {
+    ...reached,
+    usual: `This program loads ${loaded} where TensorRT was built with ${built}: install that one first. ${reached.usual}`,
+  };
+}
+
+/** `TensorRT was linked against cuDNN 8.4.1 but loaded cuDNN 8.3.1` */
+const OTHER_LIBRARY = /TensorRT was linked against (\D{3,30}[\d.]*\d) but loaded (\D{3,30}[\d.]*\d)/;
+
+function phaseOf(log: BuildLog): PhaseReached {
   const last = log.phases.at(-1);
   const layer = last?.tactics.findLast(({ reformat }) => reformat !== true);
   if (log.seconds.build !== null || log.engineLayers.length > 0 || log.bindings.length > 0)
@@ -136,7 +150,7 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
     },
   ],
   [
-    /executionContext|enqueue|IExecutionContext|runtime\//,
+    /executionContext|enqueue|IExecutionContext|runtime\/|[rR]unner\w*\.cpp::execute|gateMyelinGraphStart/,
     {
       phase: 'running the engine',
       usual: 'What fails there is shapes outside the profile, missing or too small buffers, or GPU memory.',
@@ -171,7 +185,8 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
     /ONNX: (?:starting export|slimming|simplifying)|\bexporting\b.{0,40}\bonnx\b/i,
     {
       phase: 'exporting the model to ONNX',
-      usual: 'What ends a program there is an operator that the exporter lacks, or the memory.',
+      usual:
+        'A program that ends there without a word most often has a broken package onnx or protobuf (install onnx again; on Windows the Visual C++ runtime, or onnx 1.16.1), or ran out of memory; otherwise the exporter lacks an operator.',
     },
   ],
   [
@@ -185,6 +200,13 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
   [
     /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution/i,
     BUILDING,
+  ],
+  [
+    /\[TRT\].*(?:timing cache in use|Timing cache disabled|invalid timing cache)|Init cu(?:BLAS|DNN)\b.*now: CPU/,
+    {
+      phase: 'building the engine (timing its kernels)',
+      usual: `${MEMORY} A crash there is most often a driver or CUDA, cuBLAS and cuDNN that do not fit this TensorRT, or a GPU that it is too old for.`,
+    },
   ],
   [
     /TRITONBACKEND_Model(?:Instance)?Initialize|model_lifecycle\.cc:\d+\] "?loading|\|\s*LOADING\s*\|/,

@@ -3,7 +3,7 @@ import type { DiagnosisRule } from './rule.ts';
 
 /** Lines that only repeat that something failed. */
 const CONSEQUENCES =
-  /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx|build (?:engine|serialized))|failed to (?:parse|build|load)|Engine (?:set up failed|could not be created|deserialization failed|creation failed|building failed)|Building (?:engine|serialized network) failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Network validation failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Required optimization profile is invalid|Try (?:in|de)creasing the workspace size|FAILED \||=+ CAPTURED)|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion (?:engine|engineImpl|\w*[eE]ngine)(?:Ptr)? != nullptr failed/;
+  /^(?:\S+\.cpp:\d+: Failed to parse ONNX model from file|Failed to (?:create engine|parse onnx|build (?:engine|serialized))|failed to (?:parse|build|load)|Engine (?:set up failed|could not be created|deserialization failed|creation failed|building failed)|Building (?:engine|serialized network) failed|Parsing model failed|Could not parse ONNX correctly|Network And Config setup failed|Network validation failed|Inference set up failed|Got invalid engine|Invalid Engine|Could not deserialize|Builder creation failed|(?:Network|Config|Runtime(?: object)?) creation failed|Empty serialized engine|Engine blob is empty|Build engine failed|Required optimization profile is invalid|Try (?:in|de)creasing the workspace size|FAILED \||=+ CAPTURED)|[Aa]lgorithm selection failed|selectAlgorithms returned|Assertion (?:engine|engineImpl|\w*[eE]ngine)(?:Ptr)? != nullptr failed/;
 
 const isConsequence = (message: string): boolean => CONSEQUENCES.test(message);
 
@@ -103,10 +103,14 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
   return causes.findLast((one) => one.diagnosis.line <= diagnosis.line) ?? causes[0];
 }
 
+/** Warnings of these codes end a build, where no error says anything else. */
+const WEIGHTY: ReadonlySet<DiagnosisCode> = new Set(['library-missing', 'gpu-unsupported', 'out-of-memory']);
+
 /** The cause under which an error is reported. */
 function causeOf(one: Judged, kept: readonly Judged[]): Judged | undefined {
   const own = followsFrom(one, kept);
   if (own) return own;
-  const errors = kept.filter(({ diagnosis }) => diagnosis.severity === 'error');
+  const severe = kept.filter(({ diagnosis }) => diagnosis.severity === 'error');
+  const errors = severe.length > 0 ? severe : kept.filter(({ diagnosis }) => WEIGHTY.has(diagnosis.code));
   return errors.findLast(({ diagnosis }) => diagnosis.line <= one.diagnosis.line) ?? errors[0];
 }

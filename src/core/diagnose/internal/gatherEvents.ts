@@ -6,14 +6,15 @@ const MAX_EVENT_LINES = 400;
 
 const STARTS =
   /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic \S+ due to exception|Error during shape inference/;
-const NO_MEMORY = /insuff?icient memory on requested size of/;
+const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic \S+ due to Myelin error/;
+const OUT_OF_MEMORY = /Error Code 1: Cuda Runtime \(out of memory\)/;
 const CONTINUES =
   /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/;
 
 /**
  * Several messages of one event become one: what the parser prints about a node (plugin look-up, position, the node's
  * text, the error), the exceptions of skipped tactics before "Could not find any implementation", the findings about
- * one tensor's weights, a request for device memory and the tactic that was skipped for it, the last tactic that needs
+ * one tensor's weights, a request for device memory and the tactic that was skipped for it, an allocation that failed and its size, the last tactic that needs
  * too much memory and the layer that has no other. What a missing CUDA driver adds is omitted.
  */
 export function gatherEvents(messages: readonly LogMessage[]): LogMessage[] {
@@ -39,7 +40,7 @@ export function gatherEvents(messages: readonly LogMessage[]): LogMessage[] {
 
 const opens = ({ text, severity }: LogMessage): boolean =>
   severity === 'error'
-    ? STARTS.test(text)
+    ? STARTS.test(text) || OUT_OF_MEMORY.test(text)
     : text.includes('issues when converted to FP16') ||
       text.startsWith('Tactic Device request') ||
       NO_MEMORY.test(text);
@@ -49,6 +50,7 @@ function belongs(event: LogMessage, text: string): boolean {
   if (event.text.startsWith('Tactic Device request')) return /Skipping tactic .* insuff?icient memory/.test(text);
   if (event.severity !== 'error' && NO_MEMORY.test(event.text))
     return text.includes('Could not find any implementation for node');
+  if (OUT_OF_MEMORY.test(event.text)) return text.startsWith('Requested amount of GPU memory');
   const position = parserPosition(text);
   // Each node that the parser fails at is an event of its own.
   if (position !== undefined && (parserPosition(event.text) ?? position) !== position) return false;

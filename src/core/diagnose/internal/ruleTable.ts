@@ -1,9 +1,15 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
+import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
 import { FORM_RULES } from './rules/formRules.ts';
+import { TRITON_RULES } from './rules/tritonRules.ts';
+import { LLM_RULES } from './rules/llmRules.ts';
+import { TORCH_RULES } from './rules/torchRules.ts';
+import { FRAMEWORK_RULES } from './rules/frameworkRules.ts';
+import { PIPELINE_RULES } from './rules/pipelineRules.ts';
 import { MODEL_RULES } from './rules/modelRules.ts';
 import { OPERATOR_RULES } from './rules/operatorRules.ts';
 import { PRECISION_RULES } from './rules/precisionRules.ts';
@@ -31,5 +37,12 @@ export const RULES: readonly DiagnosisRule[] = [
   ...PROFILE_RULES,
   ...ENGINE_RULES,
   ...RUNTIME_RULES,
+  ...LLM_RULES,
+  ...TRITON_RULES,
+  ...TORCH_RULES,
+  ...FRAMEWORK_RULES,
+  ...PIPELINE_RULES,
+  ...CHECK_RULES,
   ...PROGRAM_RULES,
+  ...STATEMENT_RULES,
 ];

@@ -16,6 +16,46 @@ const capture = (name: string) => diagnose(captureText(name)!);
 const codes = (text: string) => diagnose(text).map(({ code, severity }) => `${severity} ${code}`);
 const model = async (name: string) => (await readModel(bytesOf(readFileSync(modelPath(name))))).value!;
 
+describe('an exception of Python that no rule knows', () => {
+  const raised = (...files: string[]) =>
+    diagnose(
+      [
+        'Traceback (most recent call last):',
+        ...files.flatMap((file) => [`  File "${file}", line 84, in call`, '    call()']),
+        "TypeError: forward() missing 1 required positional argument: 'y'",
+      ].join('\n'),
+    )[0]!;
+
+  it.each([
+    [
+      'the exporter of PyTorch',
+      ['app.py', '/venv/torch/onnx/utils.py', '/venv/torch/nn/modules/module.py'],
+      /export to ONNX/,
+    ],
+    ['TensorRT-LLM', ['/app/examples/llama/convert_checkpoint.py'], /convert or build this model/],
+    ['Windows', ['C:\\venv\\Lib\\site-packages\\torch_tensorrt\\_compile.py'], /Torch-TensorRT failed/],
+  ])('is told with the place that it was raised in: %s', (_, files, place) => {
+    expect(raised(...files)).toMatchObject({ severity: 'error', rule: null, sure: 'possible' });
+    expect(raised(...files).message).toMatch(place);
+    expect(raised(...files).message).toContain("argument: 'y'");
+  });
+
+  it('is told as it is where no frame is of a known package', () => {
+    expect(raised('app.py').message).toMatch(/^TypeError: /);
+  });
+});
+
+it.each([
+  'INFO:tensorflow:Linked TensorRT version: (0, 0, 0)',
+  "UserWarning: Specified provider 'TensorrtExecutionProvider' is not in available provider names.Available providers: 'CPUExecutionProvider'",
+  'WARNING: Num classes mismatch. Configured:80, detected by network: 1',
+  '[UID = 1]: Backend has maxBatchSize 1 whereas 2 has been requested',
+  '[component_container-1] [INFO] [1636920885.33] [node]: GXF_LOG_LEVEL=3',
+  'GPU-pipeline: streaming stopped, reason eos',
+])('a program that goes on after %s has no error', (line) => {
+  expect(diagnose(`${line}\n`).filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
 it('a name that is too long is named as the cause, with the limit', () => {
   const [first] = diagnose(recordedLog('name_too_long'));
   expect(first).toMatchObject({ severity: 'error', code: 'name-too-long' });
@@ -227,11 +267,13 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     ]);
   });
 
-  it('a text that no rule knows: its reason, without source positions, and its node', () => {
+  it('a text of a layer that only a general rule knows: its reason, without source positions, and its node', () => {
     expect(one('nms')).toEqual({
-      code: 'internal',
+      code: 'shape-mismatch',
       layer: 'nms_1',
-      message: expect.stringMatching(/^INMSLayer nms_1: Tensor y has axis 0 [^/]*non-negative length\.$/) as string,
+      message: expect.stringMatching(
+        /^Node "nms_1" \(nms layer\) [^/]*: Tensor y has axis 0 [^/]*non-negative length\.$/,
+      ) as string,
     });
   });
   it('never tells of the CUDA driver that the machine lacks', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
@@ -167,9 +167,134 @@ describe('the cause first', () => {
       'Jan 12 10:12:44 box kernel: Out of memory: Killed process 4412 (serve) total-vm:48811232kB\nJan 12 10:12:45 box systemd[1]: serve.service: Main process exited, code=killed, status=9/KILL\n',
       'killed',
     ],
+    [
+      'a warning that CUDA cannot start, then a builder that is not made',
+      '[W] [TRT] CUDA initialization failure with error: 222. Please check your CUDA installation.\n[E] Builder creation failed\n[E] Engine set up failed\n',
+      'driver-missing',
+    ],
+    [
+      'a check that fails, then a builder that is destroyed too early',
+      '[E] Error[2]: [shuffleBuilder.cpp::writeGlob::154] Error Code 2: Internal Error (Assertion outputScalesLen >= quantizations.outputs[0].scale.count() failed. )\n[E] Error[3]: [builder.cpp::~Builder::299] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/builder.cpp::~Builder::299, condition: mObjectCounter.use_count() == 1. Destroying a builder object before destroying objects it created leads to undefined behavior.\n',
+      'internal-check',
+    ],
+    [
+      'an excerpt that begins inside the frame of the parser',
+      '[E] [TRT] ModelImporter.cpp:774: --- End node ---\n[E] [TRT] ModelImporter.cpp:777: ERROR: ModelImporter.cpp:195 In function parseGraph:\n[6] Invalid Node - /Where\n[graphShapeAnalyzer.cpp::checkCalculationStatusSanity::1503] Error Code 2: Internal Error (Assertion !isPartialWork(p.second.outputExtents) failed. )\n',
+      'internal-check',
+    ],
+    [
+      'an attribute that a plugin does without, then sizes that a profile cannot have',
+      'WARNING: [TRT]: builtin_op_importers.cpp:5221: Attribute scoreBits not found in plugin node! Ensure that the plugin creator has a default value defined or the engine may fail to build.\nERROR: [TRT]: 3: [optimizationProfile.cpp::setDimensions::119] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/optimizationProfile.cpp::setDimensions::119, condition: std::all_of(dims.d, dims.d + dims.nbDims, [](int32_t x) noexcept { return x >= 0; })\n',
+      'profile-negative',
+    ],
+    [
+      'shapes that were left out, then inputs that cannot be joined',
+      '[W] Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x4x1x1\n[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::1872] Error Code 4: Miscellaneous (IConcatenationLayer cat: cat: axis 2 dimensions must be equal for concatenation on axis 1. Dimensions are 2 and 1.)\n',
+      'shapes-defaulted',
+    ],
+    [
+      'the text of an exception of TensorRT, after the program aborts for it',
+      "terminate called after throwing an instance of 'nvinfer1::InternalError'\n  what():  Assertion mUsedAllocators.find(alloc) != mUsedAllocators.end() failed.\n",
+      'internal-check',
+    ],
+    [
+      'an assertion inside of TensorRT, for which the program aborts',
+      'run: ../builder/tacticOptimizer.cpp:2204: void nvinfer1::builder::f(): Assertion `!n->candidateRequirements.empty() && "no supported formats"\' failed.\nAborted (core dumped)\n',
+      'no-formats',
+    ],
+    [
+      'a pointer to an engine that is null',
+      "yolo.cpp:522: void Yolo::createYOLOEngine(nvinfer1::DataType): Assertion `m_Engine != nullptr' failed.\nAborted (core dumped)\n",
+      'engine-is-null',
+    ],
+    [
+      'a bound of a shape, which is no scale of a calibration',
+      '[E] 2: [shapeContext.cpp::checkVolume::2923] Error Code 2: Internal Error (Assertion bound >= 0 failed. )\n',
+      'internal-check',
+    ],
   ])('is found in %s', (_, text, rule) => {
     expect(diagnose(text)[0]!.rule).toBe(rule);
     expect(diagnose(text).filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  });
+
+  it('names libraries of other versions where a program only crashes', () => {
+    const text =
+      '[TensorRT] WARNING: TensorRT was linked against cuDNN 8.2.1 but loaded cuDNN 8.1.1\nSegmentation fault (core dumped)\n';
+    expect(diagnose(text)[0]!.advice).toMatch(
+      /^This program loads cuDNN 8\.1\.1 where TensorRT was built with cuDNN 8\.2\.1/,
+    );
+  });
+
+  it.each([
+    ['(layer) != nullptr. )', 'a layer, tensor or name is null'],
+    ['mEngine.bindingIsInput(bindingIndex)', 'an output of the engine'],
+    [
+      'profileIndex >= 0 && profileIndex < mEngine.getNbOptimizationProfiles()',
+      'no optimization profile of that index',
+    ],
+    ['int(type) >= 0 && int(type) < EnumMax<DataType>()', 'not one that this version of TensorRT knows'],
+    ['kernelWeights.count > 0', 'its weights are missing'],
+    ['index >= 0 && index < getNbInputs()', 'no input, output or layer of that index'],
+  ])('says what the condition %s means', (condition, means) => {
+    const [first] = diagnose(
+      `[E] [TRT] INetwork::f: Error Code 3: API Usage Error (Parameter check failed, condition: ${condition}\n`,
+    );
+    expect(first).toMatchObject({ rule: 'api-argument' });
+    expect(first!.message).toContain(means);
+  });
+
+  it.each([
+    [
+      '[TensorRT] ERROR: ../rtSafe/cuda/runner.cpp (303) - Cudnn Error in execute: 7 (CUDNN_STATUS_MAPPING_ERROR)',
+      'cannot access memory',
+    ],
+    [
+      '[E] [TRT] 1: [runner.cpp::execute::1] Error Code 1: Cuda Runtime (unspecified launch failure)',
+      'a kernel failed',
+    ],
+    ['Cuda failure: 999', 'the driver does not know why'],
+    [
+      '[E] [TRT] IExecutionContext::enqueueV3: Error Code 1: Cuda Runtime (operation not permitted when stream is capturing)',
+      'while a CUDA graph is captured',
+    ],
+  ])('says what CUDA means by %s', (line, means) => {
+    expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
+  });
+
+  it.each([
+    ['splits.is_weights()', 'an input is computed'],
+    ['dims.nbDims == 3', 'an input has a rank, shape or axis'],
+    ['x->getType() == DataType::kFLOAT', 'an input has a type'],
+    ['inputs.size() == 2', 'another number of inputs'],
+    ['mode == "cubic"', 'an attribute has a value'],
+    ['ok', 'its inputs or attributes are other than it expects'],
+  ])('says what the assertion %s of the parser means', (condition, means) => {
+    const [first] = diagnose(
+      `ERROR: builtin_op_importers.cpp:9 In function importFoo:\n[8] Assertion failed: ${condition}\n`,
+    );
+    expect(first!.message).toContain(means);
+  });
+
+  it.each([
+    'Error[1]: [runner.cpp::execute::718] Error Code 1: Myelin (Final synchronize failed (700))',
+    'myelin/myelinUtils.cpp (132) - Myelin Error in gateMyelinGraphStartOnStream: 700 ()',
+    'Error[1]: [runner.cpp::execute::416] Error Code 1: Myelin (CUDA error 700)',
+  ])('finds an illegal access in %s, while the engine runs', (line) => {
+    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'illegal-memory-access' });
+    expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
+  });
+
+  it('gives the size of an allocation that failed', () => {
+    const text =
+      '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)\n[W] [TRT] Requested amount of GPU memory (17920000000 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n';
+    expect(diagnose(text)).toHaveLength(1);
+    expect(diagnose(text)[0]!.message).toContain('16.7 GiB');
+  });
+
+  it('says of a log that ends where kernels are timed that it does', () => {
+    const text =
+      '[04/10/2024-02:13:02] [I] [TRT] Local timing cache in use. Profiling results in this builder pass will not be stored.\n';
+    expect(diagnose(text)[0]).toMatchObject({ severity: 'warning', code: 'cut-off' });
   });
 
   it('ends a reason of the DLA before what was done', () => {

@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const FOREIGN =
-  'Increase the workspace, mark no outputs inside it, remove precision constraints from its nodes, or split the model there. A newer TensorRT often has the missing implementation.';
+  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes. A newer TensorRT and driver often have the missing implementation; otherwise split the model there.';
 
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
@@ -166,7 +166,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'out-of-memory',
     pattern:
       /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
-    cause: 'The build ran out of memory.',
+    cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
   },
@@ -182,12 +182,51 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp',
   },
   {
+    id: 'kernels-cannot-start',
+    code: 'library-mismatch',
+    pattern:
+      /due to exception (?:\[[^\]]*\] )?(?:initDeviceReservedSpace|Cask \w+ execution|[^\n]*(?:invalid device function|no kernel image|unsupported PTX))/,
+    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
+    cause: 'The kernels of this TensorRT cannot start on this GPU: it is built for another CUDA, driver or platform.',
+    advice:
+      'Use the TensorRT that fits the driver and the platform: on a Jetson the one of its JetPack (packages from elsewhere need a newer one), on a PC one whose CUDA is no newer than nvidia-smi shows and whose support matrix lists the GPU.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3806',
+  },
+  {
+    id: 'output-inside-region',
+    code: 'no-implementation',
+    pattern: /Formal output tensor "(?<tensor>[^"\n]+)" is also a data tensor/,
+    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
+    cause:
+      'An output is marked inside a region that TensorRT compiles as a whole, where this version cannot give it: {tensor}.',
+    advice:
+      'Mark fewer outputs (not --trt-outputs mark all): only those of the node that is looked for. A later TensorRT (8.5) takes them, as does a build in FP32.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2189',
+  },
+  {
+    id: 'dla-no-implementation',
+    code: 'dla-failed',
+    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    when: ({ dla }) => dla,
+    cause:
+      'The DLA cannot run {layer}, a part that was given to it as a whole: most often it is too large for the DLA, or a layer in it is beyond its limits.',
+    advice:
+      'Lower the batch and the input sizes, or raise --memPoolSize=dlaLocalDRAM and dlaGlobalDRAM. Keep its layers on the GPU (--layerDeviceTypes=NAME:GPU with --allowGPUFallback), allow --fp16 and --int8, and use a later JetPack: the warnings before this line name layers that leave the DLA.',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3847',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
-    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is most often too little GPU memory, or an operation that this version cannot compile.',
     advice: FOREIGN,
+    sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
   },
@@ -199,7 +238,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      'Allow another precision for it, free memory on the GPU and increase the workspace, or replace the operator. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      'Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'out-of-memory',
       'workspace-too-small',
@@ -215,7 +254,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-formats',
     code: 'no-implementation',
     pattern:
-      /candidateRequirements\.empty\(\) failed(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+      /candidateRequirements\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
       'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
@@ -225,7 +264,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-unknown',
     code: 'no-implementation',
-    pattern: /Myelin \(Myelin error from unknown graph\)|Myelin Error in \w+: \d+ \(/,
+    pattern: /Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
     severity: 'error',
     cause:
       "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",
@@ -271,7 +310,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to exception (?:\[[^\]]*\] )?([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
+  const reason = /due to (?:exception (?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
+    text,
+  )?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

@@ -6,12 +6,12 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-program',
     code: 'dla-failed',
     pattern:
-      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
+      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|CUDLA ERR: ?\d+|cudlaModuleLoad\w*[^\n]*(?:[fF]ail|FAIL|error)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
     cause: 'A program could not be submitted to the DLA or loaded there.',
     advice:
       'Check that the DLA core exists and is free (each core runs one program at a time), that the loadable was built with the TensorRT of this JetPack or DRIVE release, and that buffers have the format of the DLA (FP16 or INT8, 32-byte channel alignment). Large inputs exceed its memory: build with --allowGPUFallback and smaller sizes, or raise --memPoolSize=dlaLocalDRAM,dlaGlobalDRAM.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#2426, #899, #2252, #3567',
+    source: 'NVIDIA/TensorRT#2426, #899, #2252, #3567, NVIDIA-AI-IOT/cuDLA-samples#10',
   },
   {
     id: 'dla-core',

@@ -1,5 +1,6 @@
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const SAME_SET =
   'Use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together (see the support matrix of this TensorRT): look for an older copy on LD_LIBRARY_PATH (PATH on Windows), in the conda environment, or in the wheels of PyTorch (import order decides which is loaded), and update it to the version that TensorRT was compiled against.';
@@ -18,6 +19,18 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'framework-out-of-memory',
+    code: 'out-of-memory',
+    pattern:
+      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|(?:errors_impl\.)?ResourceExhaustedError:/,
+    severity: 'error',
+    once: true,
+    cause: 'The memory of the GPU ran out in PyTorch or TensorFlow[[, which asked for {size} more]].',
+    advice:
+      'Close other programs that use the GPU, and use a smaller batch, input or model part, or FP16. Convert in a process of its own: what the framework holds (the loaded model, its cache) is not free for TensorRT (del model, torch.cuda.empty_cache(); TensorFlow: set_memory_growth).',
+    source: 'PyTorch and TensorFlow allocators',
+  },
+  {
     id: 'kernel-library',
     code: 'library-mismatch',
     pattern: /validateCaskKLibSize|createCaskKernelLibrary\w*[^\n]*Error Code/,
@@ -30,7 +43,8 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'provider-libraries',
     code: 'library-missing',
-    pattern: /Please install TensorRT libraries as mentioned in the GPU requirements page/,
+    pattern:
+      /Please install TensorRT libraries as mentioned in the GPU requirements page|Failed to create (?:Tensorrt|NvTensorRTRTX)ExecutionProvider/,
     cause: 'ONNX Runtime cannot load the libraries of TensorRT, and goes on without its TensorRT provider.',
     advice:
       "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
@@ -145,10 +159,50 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA; captures of TensorRT-RTX 1.7.1',
   },
   {
+    id: 'container-runtime',
+    code: 'library-missing',
+    pattern:
+      /nvidia-container-cli: (?<why>[^\n]+)|could not select device driver "[^"\n]*" with capabilities|[Uu]nknown (?:or invalid )?runtime (?:name|specified):? ?"?nvidia/,
+    once: true,
+    named: ({ groups: { why } = {} }) => ({ values: { what: containerCause(why) } }),
+    cause: 'Docker cannot give the container a GPU: {what}.',
+    advice:
+      'See that `nvidia-smi` works on the host, outside of the container, and update the driver there if the image needs a newer CUDA. Install the NVIDIA Container Toolkit, run `sudo nvidia-ctk runtime configure --runtime=docker`, and restart Docker. On a machine without a GPU leave out --gpus.',
+    sure: 'likely',
+    source: 'NVIDIA Container Toolkit; NVIDIA/TensorRT#1235, #1623, HonuRobotics/dockwater#10',
+  },
+  {
+    id: 'cuda-after-fork',
+    code: 'runtime-failed',
+    pattern:
+      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)/,
+    severity: 'error',
+    cause:
+      'CUDA is not initialized in this process or thread: most often it was used before the process was forked (multiprocessing, a web server with workers).',
+    advice:
+      "Create the engine, its context and the buffers in the process that uses them, and start processes with `multiprocessing.set_start_method('spawn')`. With PyCUDA call `cuda.init()` before `cuda.Device(0)`, or import pycuda.autoinit, in that process only. If it fails in a new program, too, the driver does not work: restart, and check nvidia-smi.",
+    sure: 'likely',
+    source: 'CUDA error 3; wang-xinyu/tensorrtx#1149, cong/yolov5_deepsort_tensorrt#3, #11',
+  },
+  {
+    id: 'no-new-context',
+    code: 'runtime-failed',
+    pattern:
+      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|cudaErrorDeviceUnavailable/,
+    severity: 'error',
+    cause:
+      'No CUDA context can be created on the GPU: its memory is full, another program has it for itself, or the driver does not work.',
+    advice:
+      'Look at nvidia-smi: end programs that hold the memory, set the compute mode to Default (`nvidia-smi -c 0`), and restart after an update of the driver.',
+    after: ['library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'CUDA error 46, PyCUDA tools.py; NVIDIA/TensorRT#1121',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|could not select device driver|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -164,10 +218,36 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6; CUDA error 222, wang-xinyu/tensorrtx#1249',
   },
   {
+    id: 'torch-without-cuda',
+    code: 'library-missing',
+    pattern:
+      /Torch not compiled with CUDA enabled|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
+    severity: 'error',
+    once: true,
+    cause: 'The PyTorch that is installed has no CUDA, or does not see the GPU.',
+    advice:
+      'Install the build for the CUDA of the driver (its web page gives the pip line with --index-url …/whl/cu…; on a Jetson the wheel of NVIDIA for the JetPack), in place of the one for CPUs, and check that nvidia-smi works in the same environment.',
+    source: 'PyTorch',
+  },
+  {
+    id: 'nccl',
+    code: 'runtime-failed',
+    pattern:
+      /NCCL (?:error|failure|WARN (?:Cuda failure|Call to|Error|[^\n]{0,40}[Ff]ailed))|nccl(?:Unhandled|System|Internal|Remote)\w*Error|Failed, NCCL/,
+    severity: 'error',
+    once: true,
+    cause: 'The GPUs, or the processes that use them, cannot exchange data by NCCL.',
+    advice:
+      'Set NCCL_DEBUG=INFO: it names the reason. Usual ones: a container without shared memory (--ipc=host or --shm-size=2g, --ulimit memlock=-1), GPUs that cannot reach each other (NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1 to find out), the wrong network interface (NCCL_SOCKET_IFNAME), one process that ended before (look for its error), or two versions of NCCL.',
+    after: ['out-of-memory', 'library-missing', 'gpu-unsupported', 'killed'],
+    sure: 'likely',
+    source: 'NCCL user guide, troubleshooting',
+  },
+  {
     id: 'gpu-unsupported',
     code: 'gpu-unsupported',
     pattern:
-      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|compute capability (?<sm3>\d+\.\d+) (?:is )?(?:not supported|is too (?:old|new))/,
+      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|compute capability (?<sm3>\d+\.\d+) (?:is )?(?:not supported|is too (?:old|new))/,
     named: gpuNamed,
     cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
     advice: '{use}.',
@@ -186,7 +266,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
     advice:
@@ -197,9 +277,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'compiler-older-than-gpu',
     code: 'gpu-unsupported',
     pattern:
-      /nvrtc: error: invalid value for --gpu-architecture|ptxas fatal\s*: Value 'sm_(?<sm>\d+)a?' is not defined|NVRTC_ERROR_INVALID_OPTION/,
+      /nvrtc: error: invalid value for --gpu-architecture|ptxas fatal\s*: Value 'sm_(?<sm>\d+)a?' is not defined|nvcc fatal\s*: Unsupported gpu architecture 'compute_(?<sm2>\d+)|NVRTC_ERROR_INVALID_OPTION/,
+    named: ({ groups: { sm, sm2 } = {} }) => ({ values: { sm: sm ?? sm2 } }),
     cause:
-      'The CUDA compiler that is installed (NVRTC, ptxas) does not know this GPU[[, SM {sm}]]: it is older than the GPU, or so new that it dropped it.',
+      'The CUDA compiler that is installed (nvcc, NVRTC, ptxas) does not know this GPU[[, SM {sm}]]: it is older than the GPU, or so new that it dropped it.',
     advice:
       'Install the CUDA version that this TensorRT was built with, and a TensorRT that supports the GPU (its support matrix lists both), and see that no older libnvrtc comes first in LD_LIBRARY_PATH.',
     source: 'CUDA, NVRTC and ptxas',
@@ -222,9 +303,197 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT could not create its builder or runtime: CUDA cannot be initialized here, or the libraries do not fit.',
     advice: `Look at the first error above. ${CONTAINER} Compare the version of TensorRT that the program was compiled with and the one that is loaded.`,
-    after: ['library-missing', 'library-mismatch', 'gpu-unsupported', 'out-of-memory'],
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source: 'TensorRT samples, common.h',
+  },
+  {
+    id: 'submodules-missing',
+    code: 'file-missing',
+    pattern: /does not contain a CMakeLists\.txt file/,
+    once: true,
+    severity: 'error',
+    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
+    advice:
+      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
+    source: 'CMake; microsoft/onnxruntime#15784',
+  },
+  {
+    id: 'host-compiler',
+    code: 'library-mismatch',
+    pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
+    once: true,
+    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
+    advice:
+      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
+    source: 'CUDA, crt/host_config.h',
+  },
+  {
+    id: 'header-missing',
+    code: 'library-missing',
+    pattern:
+      /fatal error: (?<header>(?:Nv[A-Z]|cu(?:da|dnn|blas)|nvToolsExt)[\w/]*\.h): No such file|(?:Cannot open include file: |cannot open source file )['"](?<header2>(?:Nv[A-Z]|cu(?:da|dnn|blas))[\w/]*\.h)/,
+    once: true,
+    named: ({ groups: { header, header2 } = {} }) => ({
+      values: {
+        header: header ?? header2,
+        gone: /Caffe|Uff|NvUtils/.test(header ?? header2 ?? '') ? ' TensorRT 10 has this header no more.' : '',
+      },
+    }),
+    severity: 'error',
+    cause: 'The compiler does not find the header {header}; the program is not built.',
+    advice:
+      'Install the development packages (libnvinfer-dev and libnvonnxparsers-dev for TensorRT; the wheels of pip have no headers), or give the folder `include` of the TensorRT or CUDA archive to the build (CMake: TensorRT_ROOT or TENSORRT_DIR; CPLUS_INCLUDE_PATH; INCLUDE on Windows).{gone}',
+    source: 'GCC, Clang and MSVC; TensorRT installation guide',
+  },
+  {
+    id: 'cmake-not-found',
+    code: 'library-missing',
+    pattern:
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|nvcc: (?:command )?not found/i,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { name, name3, name4 } = {} }) => ({ values: { name: name ?? name3 ?? name4 ?? 'nvcc' } }),
+    cause: 'CMake or the build does not find {name}; the program is not built.',
+    advice:
+      'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it, -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
+    sure: 'likely',
+    source: 'CMake',
+  },
+  {
+    id: 'apt-dependencies',
+    code: 'library-mismatch',
+    pattern:
+      /\b(?<name>libnvinfer|tensorrt|libnvonnxparser|libcudnn|nvidia-container)[\w.+-]* : (?:Pre-)?Depends: [^\n]*(?:but|not installable)|Unable to locate package (?<name2>tensorrt|libnvinfer|libnvonnxparser|libcudnn|nvidia-container)/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { name, name2 } = {} }) => ({ values: { name: name ?? name2 } }),
+    cause: 'The package manager cannot install {name}: the packages that it would need do not fit or are not known.',
+    advice:
+      'Use one repository of NVIDIA for this release of Ubuntu, and one CUDA: give all packages of TensorRT the same version (`apt-get install tensorrt=10.x.y.z-1+cuda12.z libnvinfer10=10.x.y.z-1+cuda12.z …`), or remove the others first (`apt-get purge "libnvinfer*"`). On a Jetson only the repository of its JetPack fits.',
+    source: 'apt; TensorRT installation guide',
+  },
+  {
+    id: 'numpy-version',
+    code: 'library-mismatch',
+    pattern:
+      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|numpy\.(?:dtype|ndarray) size changed|_ARRAY_API not found/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { name } = {} }) => ({
+      values: {
+        what: name ? `it uses np.${name}, which NumPy 1.24 removed` : 'it was compiled for NumPy 1',
+        limit: name ? '1.24' : '2',
+      },
+    }),
+    cause: 'A package here is for an older NumPy: {what}.',
+    advice:
+      'Install `numpy<{limit}` in this environment, or a later version of the package that the traceback names (the Python package of TensorRT uses np.bool up to 8.5).',
+    source: 'NumPy 1.24 and 2.0 release notes; NVIDIA/TensorRT#2557, #2567',
+  },
+  {
+    id: 'protobuf-version',
+    code: 'library-mismatch',
+    pattern:
+      /Descriptors cannot (?:not )?be created directly|Couldn't build proto file into descriptor pool|undefined symbol: \w*google8protobuf|requires version [\d.]+ of the Protocol Buffer runtime library|from 'google\.protobuf/,
+    once: true,
+    severity: 'error',
+    cause: 'Packages here are for different versions of protobuf.',
+    advice:
+      'Install the version that the package needs (`pip install "protobuf<=3.20.3"` for older onnx, tensorflow and uff; the latest with a current onnx), one of pip only, and compile libraries that link protobuf again here.',
+    sure: 'likely',
+    source: 'protobuf; grimoire/torch2trt_dynamic#11',
+  },
+  {
+    id: 'static-tls',
+    code: 'library-missing',
+    pattern: /(?<=(?:(?<file>\S+\.so[.\d]*): )?)cannot (?:allocate memory in|load any more object with) static TLS/,
+    severity: 'error',
+    cause: 'The loader has no room for the thread-local storage of a library that is loaded late[[: {file}]].',
+    advice:
+      'Load it first: import the package that needs it (tensorrt, torch, cv2) at the top of the script, or start with `LD_PRELOAD=` and its path.',
+    source: 'dynamic loader of glibc',
+  },
+  {
+    id: 'c-library-too-old',
+    code: 'library-mismatch',
+    pattern: /version [`'](?<name>GLIBC|GLIBCXX|CXXABI)_(?<version>[\d.]+)' not found/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, version } = {} }) => ({
+      values: {
+        name: `${name}_${version}`,
+        what: name === 'GLIBC' ? 'system (glibc)' : 'C++ runtime (libstdc++)',
+        use:
+          name === 'GLIBC'
+            ? 'A program or wheel that was made on a newer system does not run here: use a container or a release of the system that is as new, or compile it here'
+            : 'Update libstdc++ (`conda install -c conda-forge libstdcxx-ng`, or libstdc++6 of the system), and see which one is loaded: an older one in the conda environment may come before that of the system',
+      },
+    }),
+    cause: 'The {what} here is older than the one that a library was compiled with: {name} is missing.',
+    advice: '{use}.',
+    source: 'dynamic loader of glibc',
+  },
+  {
+    id: 'library-unusable',
+    code: 'library-mismatch',
+    pattern:
+      /(?<=(?<file>[^\s'"]+\.so[.\d]*): )(?<what>file too short|invalid ELF header|wrong ELF class\S*|cannot read file data)|[Ee]xec format error|cannot execute binary file/,
+    severity: 'error',
+    cause:
+      'A library or program[[ ({file})]] is not one for this processor, or its file is empty or cut off[[ ({what})]].',
+    advice:
+      'Compile or download it again on this kind of machine (x86-64 and aarch64 differ), and check the size of the file: a Git LFS pointer has a hundred bytes. In a container on a Jetson the libraries come from the host: start it with --runtime nvidia, and with an image of this JetPack.',
+    source: 'dynamic loader of glibc; wang-xinyu/tensorrtx#1229',
+  },
+  {
+    id: 'paging-file',
+    code: 'out-of-memory',
+    pattern: /\[?WinError 1455\]?|paging file is too small/i,
+    once: true,
+    severity: 'error',
+    cause: 'Windows has no memory left for the libraries that the program loads (the paging file is too small).',
+    advice:
+      'Let Windows manage the size of the paging file, or enlarge it (16 GB and more), and start fewer processes or data loaders.',
+    source: 'Windows error 1455',
+  },
+  {
+    id: 'windows-module',
+    code: 'library-missing',
+    pattern:
+      /\[WinError (?<number>126|127|193|1114)\][^\n]*?(?:Error loading "(?<path>[^"]+)")?(?:\s|$)|Could not find module '(?<path2>[^']+)' \(or one of its dependencies\)|Unable to load DLL '(?<path3>[^']+)'/,
+    once: true,
+    severity: 'error',
+    named: (m, text) => {
+      const { number, path2, path3 } = m.groups!;
+      const path = path2 ?? path3 ?? /([^\s'"]+\.(?:dll|pyd))\b/i.exec(text)?.[1];
+      return {
+        values: {
+          file: path?.replace(/^.*[\\/]/, '') ?? 'A library',
+          why: WINDOWS_ERRORS[number ?? '126']!,
+        },
+      };
+    },
+    cause: '{file} cannot be loaded: it is not there, or {why}.',
+    advice:
+      'Put the folders of the TensorRT (nvinfer*.dll), CUDA and cuDNN that the program was made for on PATH, without older copies before them, install the Visual C++ runtime, and restart the terminal. Python 3.8 and later need `os.add_dll_directory(FOLDER)`. `dumpbin /dependents FILE` lists what it needs.',
+    sure: 'likely',
+    source: 'Windows system errors; Python ctypes',
+  },
+  {
+    id: 'tensorflow-version',
+    code: 'library-mismatch',
+    pattern:
+      /has no attribute '(?<name>TrtGraphConverter\w*|TrtConversionParams|DEFAULT_TRT_CONVERSION_PARAMS|create_inference_graph)'|name 'DEFAULT_TRT_CONVERSION_PARAMS' is not defined|No module named '?(?<name2>tensorflow\.(?:contrib|python\.compiler)\b[\w.]*)|module 'tensorflow' has no attribute '(?<name3>contrib|placeholder|Session|GraphDef|gfile|get_default_graph|ConfigProto)'/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, name2, name3 } = {} }) => ({
+      values: { name: name ?? name2 ?? (name3 && `tf.${name3}`) ?? 'DEFAULT_TRT_CONVERSION_PARAMS' },
+    }),
+    cause: 'The script is for another version of TensorFlow: {name} is not in this one.',
+    advice:
+      'TF-TRT is tensorflow.contrib.tensorrt (create_inference_graph) up to 1.13, tensorflow.python.compiler.tensorrt.trt_convert with TrtGraphConverter from 1.14 and TrtGraphConverterV2 from 2.0; tf.contrib, tf.Session and tf.placeholder are gone in 2.0 (tf.compat.v1). Install the TensorFlow that the script names, or change the import.',
+    source: 'TensorFlow, TF-TRT; tensorflow/tensorrt#81, tensorflow/tensorflow#35440, #38747',
   },
   {
     id: 'python-versions-differ',
@@ -240,6 +509,16 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       'Update both, the extension (node, plugin, script) and the program that it extends, or install the version of the package that its requirements name. TensorRT is not what fails.',
     sure: 'likely',
     source: 'comfyanonymous/ComfyUI_TensorRT#53, phineas-pta/comfy-trt-test#9, Comfy-Org/ComfyUI#7919',
+  },
+  {
+    id: 'onnx-dll',
+    code: 'library-missing',
+    pattern: /DLL load failed while importing onnx_cpp2py_export/,
+    severity: 'error',
+    once: true,
+    cause: 'The compiled part of the package onnx cannot start: from 1.16.2 on it needs a newer Visual C++ runtime.',
+    advice: 'Install the latest "Visual C++ Redistributable" of Microsoft (x64), or `pip install onnx==1.16.1`.',
+    source: 'onnx/onnx#6267',
   },
   {
     id: 'python-dll',
@@ -288,11 +567,23 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
-      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed building wheel for tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
     cause: 'TensorRT cannot be installed by pip here.',
     advice:
       "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
     source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
+  },
+  {
+    id: 'pip-build',
+    code: 'library-missing',
+    pattern:
+      /(?:Failed building wheel for|Could not build wheels for|Failed to build) '?(?!nvidia-tensorrt|tensorrt|installable)(?<name>pycuda|torch2trt|torch-tensorrt|mmcv\S*|onnx\w*|polygraphy|cuda-python|mpi4py|flash-attn|tensorrt_llm|pytorch-quantization)/,
+    once: true,
+    severity: 'error',
+    cause: 'There is no wheel of {name} for this system and Python, and pip cannot compile it here.',
+    advice:
+      'Use a version of Python that has a wheel, or install what it is compiled with: a C++ compiler, the headers of Python (python3-dev), CMake, and the CUDA toolkit with CUDA_HOME set and nvcc on PATH. The first error of the compiler above says which is missing.',
+    source: 'pip',
   },
   {
     id: 'link-failed',
@@ -315,10 +606,12 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'python-package-missing',
     code: 'library-missing',
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
-    named: (m) => ({ values: { module: m.groups!['module'] ?? m.groups!['module2'] } }),
-    cause: '{module} cannot be loaded.',
-    advice:
-      'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.',
+    named: (m) => {
+      const module = m.groups!['module'] ?? m.groups!['module2']!;
+      return { values: { module, how: packageHelp(module) } };
+    },
+    cause: 'The Python module {module} is not installed where the program looks for it.',
+    advice: '{how}',
     source: 'captures; yuvraj108c/ComfyUI-Dwpose-Tensorrt#6',
   },
   {
@@ -375,7 +668,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-of-provider',
     code: 'library-missing',
     pattern:
-      /Failed to load library (?<provider>\S+) with error: (?<file>\S+\.so[.\d]*|\S+\.dll): cannot open shared object file/,
+      /Failed to load library (?<provider>\S+) with error: (?!\k<provider>)(?<file>\S+\.so[.\d]*|\S+\.dll): cannot open shared object file/,
     cause: '{provider} needs {file}, which the loader does not find.',
     advice:
       'Install the library with that major version (this ONNX Runtime was compiled for it; its table of execution providers lists TensorRT, CUDA and cuDNN by release), and add its folder to LD_LIBRARY_PATH. The wheels of TensorRT keep it in site-packages/tensorrt_libs: `import tensorrt` before onnxruntime loads it.',
@@ -385,15 +678,32 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not find: (?<file5>nvinfer[\w.]*\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
     named: (m) => {
-      const file = Object.values(m.groups!).find((one) => one !== undefined);
-      return { values: { file, product: productOf(file) } };
+      const file = Object.values(m.groups!)
+        .find((one) => one !== undefined)
+        ?.replace(/\.$/, '');
+      return { values: { file, ...productOf(file) } };
     },
     cause: '{file} cannot be loaded[[; it belongs to {product}]].',
     advice:
-      "Install it[[ ({product}: another major version does not do, the program was compiled for this one)]], or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows).",
+      "Install it[[ ({from})]], or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows). The version in its name has to be that one: the program was compiled for it.",
     source: 'captures of TensorRT 10.6; dusty-nv/jetson-inference#1371, Azure-Samples/onnxruntime-iot-edge#17',
+  },
+  {
+    id: 'tensorrt-libraries-mixed',
+    code: 'library-mismatch',
+    pattern:
+      /(?<file>lib(?:nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
+    severity: 'error',
+    named: ({ groups: { symbol, symbol2, file } = {} }) => ({
+      values: { symbol: symbol ?? symbol2, file: file ?? 'a library of TensorRT' },
+    }),
+    cause:
+      'Libraries of two versions of TensorRT are mixed: {file} asks libnvinfer for what it does not have[[ ({symbol})]].',
+    advice:
+      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy.',
+    source: 'dynamic loader; NVIDIA/TensorRT#3810',
   },
   {
     id: 'symbol-of-tensorrt',
@@ -410,7 +720,8 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern: /undefined symbol: (?<symbol>\S+)|version [`'](?<symbol2>[A-Z_\d.]+)' not found/,
     named: (m) => ({ values: { symbol: m.groups!['symbol'] ?? m.groups!['symbol2'] } }),
     cause: 'A library was built against another version of TensorRT, CUDA or the C++ runtime: {symbol} is missing.',
-    advice: 'Build the plugin or program against the installed TensorRT, or install the version that it was built for.',
+    advice:
+      'Compile the plugin or program again against the TensorRT, CUDA and compiler that are installed here (make clean first), or install the version that it was built for. `c++filt SYMBOL` shows whose function it is.',
     source: 'dynamic loader',
   },
   {
@@ -424,13 +735,176 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   },
 ];
 
+/** Who brings a library, by its name; the version in its name counts where `major` is set. */
+const LIBRARIES: readonly { name: RegExp; product: string; from: string; windows?: string; major?: true }[] = [
+  {
+    name: /^(?:lib)?nv(?:infer_plugin_tensorrt_llm|infer_plugin_trtllm)|^libtensorrt_llm|^libth_common/,
+    product: 'TensorRT-LLM',
+    from: 'install tensorrt_llm for this PyTorch, or use its container',
+  },
+  {
+    name: /^(?:lib)?nvparsers/,
+    product: 'TensorRT',
+    from: 'the parsers of Caffe and UFF are in TensorRT up to 8 and 9 only',
+    major: true,
+  },
+  {
+    name: /^(?:lib)?(?:nvinfer|nvonnxparser)|^libmyelin/,
+    product: 'TensorRT',
+    windows: "its archive for Windows (lib, from 10.13 on bin), or pip's tensorrt-cu12",
+    from: 'apt: libnvinfer and its plugins; pip: tensorrt-cu12 or -cu11, -cu13, whose libraries are in site-packages/tensorrt_libs (`import tensorrt` first loads them); JetPack on a Jetson',
+    major: true,
+  },
+  {
+    name: /^(?:lib)?cudnn/,
+    product: 'cuDNN',
+    windows: 'the bin folder of its archive for this CUDA',
+    from: 'apt: libcudnn; pip: nvidia-cudnn-cu12 or -cu11, in site-packages/nvidia/cudnn',
+    major: true,
+  },
+  {
+    name: /^(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|nvJitLink|cupti|npp\w*)(?!Lt_static)/,
+    product: 'CUDA',
+    windows: 'the bin folder of the CUDA toolkit of that version',
+    from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia',
+    major: true,
+  },
+  { name: /^libnccl/, product: 'NCCL', from: 'apt: libnccl2; pip: nvidia-nccl-cu12' },
+  {
+    name: /^(?:libcuda|nvcuda|libnvidia-|libnvcuvid|nvml|libnvdla|libcudla|libnvmedia|libnvos|libnvbuf)/,
+    product: 'the NVIDIA driver (JetPack on a Jetson)',
+    from: 'do not copy it: install the driver, and start a container with --gpus all, on a Jetson with --runtime nvidia and an image of this JetPack',
+  },
+  {
+    name: /^libtritonserver|^libtriton_/,
+    product: 'Triton',
+    from: 'use a container with Triton (deepstream:…-triton, the one of Isaac ROS, tritonserver), or install its archive for this JetPack and add its lib folder',
+  },
+  { name: /^libnvds|^libnvbufsurf|^libgstnv/, product: 'DeepStream', from: 'install it, and run its install.sh' },
+  {
+    name: /^libtorch|^libc10/,
+    product: 'PyTorch',
+    from: 'import torch first, or add site-packages/torch/lib; the version must be that of the compilation',
+  },
+  {
+    name: /^(?:lib)?onnxruntime_providers_/,
+    product: 'ONNX Runtime',
+    from: 'it has to be in the folder of the library of ONNX Runtime itself, from the same release: use the GPU package (onnxruntime-gpu, onnxruntime_gpu for Java, Microsoft.ML.OnnxRuntime.Gpu) and copy all of its libraries next to the program',
+  },
+  { name: /^(?:lib)?onnxruntime\b/, product: 'ONNX Runtime', from: 'install its release for this processor' },
+  { name: /^libmpi|^libopen-(?:rte|pal)/, product: 'Open MPI', from: 'apt: libopenmpi-dev openmpi-bin' },
+  {
+    name: /^libGL\.so|^libglib-2|^libSM\.so|^libXext/,
+    product: 'the system, for OpenCV',
+    from: 'apt: libgl1 libglib2.0-0',
+  },
+  {
+    name: /^libopencv_/,
+    product: 'OpenCV',
+    from: 'the version that the program was compiled with; compile it again here',
+  },
+  {
+    name: /^libpython3/,
+    product: 'Python',
+    from: 'apt: libpython3-dev of that version, or the lib folder of the conda environment',
+  },
+  {
+    name: /^(?:vcruntime|msvcp|concrt|vcomp)\d/i,
+    product: 'the Visual C++ runtime',
+    from: 'install "Visual C++ Redistributable" of Microsoft, for x64',
+  },
+  {
+    name: /^zlibwapi/i,
+    product: 'zlib, which cuDNN 8 needs',
+    from: "cuDNN's installation guide names the download; put it on PATH",
+  },
+  {
+    name: /^librmw_|^librcl/,
+    product: 'ROS 2',
+    from: 'install that package (ros-…-rmw-cyclonedds-cpp, for example), and source the setup file of ROS and of the workspace',
+  },
+];
+
+/** Version in the name of a library: `libnvinfer.so.8`, `nvinfer_10.dll`, `cudart64_110.dll`. */
+const majorOf = (file: string): string | undefined =>
+  /\.so\.(\d+)/.exec(file)?.[1] ?? /_(\d+)\.dll$/i.exec(file)?.[1]?.replace(/^(1[01])\d$/, '$1');
+
 /** `libnvinfer.so.8` is of TensorRT 8. */
-function productOf(file: string | undefined): string | undefined {
-  const [, name = '', version] =
-    /lib(nvinfer|nvonnxparser|nvparsers|cudnn|cudart|cublas)\w*\.so\.(\d+)/.exec(file ?? '') ?? [];
+function productOf(file: string | undefined): { product?: string; from?: string } {
+  const name = (file ?? '').replace(/^.*[\\/]/, '');
+  const found = LIBRARIES.find((one) => one.name.test(name));
+  if (found === undefined) return {};
+  const major = found.major && majorOf(name);
   // TensorRT-RTX has its libraries under the same names, with its own versions.
-  if (version === undefined || (name.startsWith('nv') && Number(version) < 5)) return undefined;
-  return `${name.startsWith('nv') ? 'TensorRT' : name === 'cudnn' ? 'cuDNN' : 'CUDA'} ${version}`;
+  if (found.product === 'TensorRT' && major && Number(major) < 5) return {};
+  const from = /\.dll$/i.test(name) ? (found.windows ?? found.from) : found.from;
+  return { product: major ? `${found.product} ${major}` : found.product, from };
+}
+
+/** How to install what a Python module is of. */
+const PACKAGES: readonly [RegExp, string][] = [
+  [
+    /^tensorrt$/,
+    'Install it into the Python that runs the program: `python -m pip install tensorrt-cu12` (cu11 or cu13 by the CUDA of the driver; ComfyUI portable: with python_embeded\\python.exe). On a Jetson it comes with JetPack for the Python of the system only (python3-libnvinfer; a virtual environment needs --system-site-packages).',
+  ],
+  [
+    /^tensorrt_(?:bindings|libs|cu\d+|dispatch|lean)/,
+    'The package tensorrt only loads its parts (bindings and libraries), which were not installed, or were removed: uninstall all tensorrt packages of pip, update pip, and run `python -m pip install --no-cache-dir tensorrt-cu12` again, with --extra-index-url https://pypi.nvidia.com for versions before 10.',
+  ],
+  [/^pycuda/, '`pip install pycuda` compiles it: it needs a C++ compiler and the CUDA toolkit, with nvcc on PATH.'],
+  [/^cuda\b/, '`pip install cuda-python` (below 13 for scripts with `from cuda import cudart`).'],
+  [
+    /^(?:uff|graphsurgeon)$/,
+    'It came with TensorRT up to 8 (its archive has the wheel). UFF is gone: export to ONNX (tf2onnx), and build from that.',
+  ],
+  [/^onnx_graphsurgeon/, '`pip install onnx-graphsurgeon`.'],
+  [
+    /^pytorch_quantization/,
+    '`pip install pytorch-quantization --extra-index-url https://pypi.nvidia.com`; its successor is nvidia-modelopt.',
+  ],
+  [
+    /^(?:modelopt|ammo)\b/,
+    '`pip install "nvidia-modelopt[all]"`; scripts that import ammo are for its first releases.',
+  ],
+  [/^torch_tensorrt/, '`pip install torch-tensorrt` of the release that belongs to the installed PyTorch.'],
+  [/^trtorch/, 'Torch-TensorRT was called so up to 0.4: use torch_tensorrt, or that release.'],
+  [
+    /^torch2trt/,
+    'Clone NVIDIA-AI-IOT/torch2trt and run `python setup.py install` there, with this PyTorch and TensorRT.',
+  ],
+  [/^tensorrt_llm/, '`pip install tensorrt_llm --extra-index-url https://pypi.nvidia.com` on Linux, or its container.'],
+  [/^onnxruntime/, '`pip install onnxruntime-gpu`, without the package onnxruntime next to it.'],
+  [
+    /^triton_python_backend_utils/,
+    'Only the Python backend of Triton has it: the file is run by the server, not by itself.',
+  ],
+  [
+    /^(?:jetson|jetson_inference|jetson_utils)\b/,
+    'Run `sudo make install` and `sudo ldconfig` in the build folder of jetson-inference, compiled for this Python, or use its container.',
+  ],
+  [
+    /^pyds$/,
+    "Install the wheel of DeepStream's Python bindings (deepstream_python_apps) for this DeepStream and Python.",
+  ],
+  [/^mmcv\._ext/, 'Install mmcv (mmcv-full up to 1.x) for this PyTorch and CUDA, `mim install mmcv`, not mmcv-lite.'],
+  [/^cv2$/, '`pip install opencv-python`.'],
+];
+const packageHelp = (module: string): string =>
+  PACKAGES.find(([name]) => name.test(module))?.[1] ??
+  'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.';
+
+/** Why the runtime of containers gives no GPU. */
+function containerCause(why: string | undefined): string {
+  if (why === undefined) return 'the NVIDIA Container Toolkit is not installed, or Docker does not know it';
+  const required = /cuda>=?([\d.]+)/.exec(why)?.[1];
+  if (required !== undefined) return `the driver is too old for the image, which needs CUDA ${required}`;
+  if (/unknown device|device error/.test(why))
+    return 'the GPU that --gpus or NVIDIA_VISIBLE_DEVICES names does not exist';
+  if (/driver not loaded|driver error|driver rpc|nvml error|load library failed: libnvidia-ml/.test(why))
+    return 'the driver of the host is not loaded, or does not work';
+  if (/mount error|ldcache/.test(why))
+    return 'the files of the driver cannot be mounted in it (driver and toolkit do not fit)';
+  return why.slice(0, 120);
 }
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {

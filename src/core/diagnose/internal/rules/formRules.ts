@@ -42,17 +42,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'axes-computed',
-    code: 'unsupported-form',
-    pattern:
-      /Axis input must (?:be an initializer|resolve to a build-time constant)|axes? (?:input|tensor)s? (?:must|should) be (?:an )?(?:initializer|constant)/i,
-    cause: 'The axes of this node are computed or an input; TensorRT needs them when it builds.',
-    advice:
-      'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or make the axes an initializer.',
-    repair: 'fold-constants',
-    source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
     id: 'resize-scales-computed',
     code: 'unsupported-form',
     pattern: /Resize scales must be an initializer/,
@@ -213,15 +202,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'stft-constants',
-    code: 'unsupported-form',
-    pattern: /(?<what>frame_step|FrameStep|windowWeights|Frame length) must be an initializer/,
-    cause: 'The {what} of this node (STFT) is computed; TensorRT needs a constant.',
-    advice: 'Fold constants before the build.',
-    repair: 'fold-constants',
-    source: 'onnx-tensorrt onnxOpImporters.cpp (10.5 and later)',
-  },
-  {
     id: 'tensorscatter',
     code: 'unsupported-form',
     pattern: /past_cache tensor is required to be 4D|Only linear mode is supported for now/,
@@ -240,6 +220,29 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'must-be-constant',
+    code: 'unsupported-form',
+    pattern:
+      /(?<![\w`])(?<what>[A-Za-z][\w `]{0,60}?)(?: for \w+(?: operation)?)? (?:must|should) (?:be|resolve to) (?:an? )?(?:initializers?|build-time constants?|constant tensors?)\b/,
+    named: (m) => ({ values: { what: inputOf(m.groups!['what']!) } }),
+    cause: 'An input of this node[[ ({op})]] is computed, where TensorRT needs a constant when it builds: {what}.',
+    advice:
+      'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), with fixed input shapes if it depends on them, or write it as an initializer. A later TensorRT takes computed values in more places.',
+    repair: 'fold-constants',
+    source: 'onnx-tensorrt onnxOpImporters.cpp and importerUtils.cpp; NVIDIA/TensorRT#4393, #1997',
+  },
+  {
+    id: 'attribute-missing',
+    code: 'unsupported-form',
+    pattern: /Attribute not found: (?<name>\w+)|&& "Attribute (?<name2>\w+) is missing/,
+    named: (m) => ({ values: { name: m.groups!['name'] ?? m.groups!['name2'] } }),
+    cause: 'This node[[ ({op})]] has no attribute {name}, and this parser asks for it.',
+    advice:
+      'The model is written for another opset than the parser reads it with: export it with an opset that this TensorRT knows (13 for TensorRT 8), set the attribute (`onnx-graphsurgeon`: node.attrs), or use a later TensorRT.',
+    sure: 'likely',
+    source: 'onnx-tensorrt OnnxAttrs.cpp; LiuLimingCode/HFNet_SLAM#19',
+  },
+  {
     id: 'input-not-constant',
     code: 'unsupported-form',
     pattern: /Assertion failed: \(?inputs(?:\.at\(|\[)(?<index>\d+)[)\]]\.is_weights\(\)/,
@@ -254,16 +257,19 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     id: 'shape-tensor-rank',
     code: 'unsupported-form',
     pattern:
-      /\bI\w+Layer (?:applied to shape tensor must have 0 or 1|cannot be used to compute a shape tensor|cannot produce a shape tensor)/,
+      /\bI\w+Layer (?:applied to shape tensor must have (?:0 or 1|constant)|cannot be used to compute a shape tensor|cannot produce a shape tensor)|(?:output|tensor) can(?:not| not) be used (?:as|to compute a) shape tensor|not supported in shape (?:analysis|calculations)/,
     named: (_, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+): I\w+Layer (?:applied|cannot)/.exec(text)?.[1],
+      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
+        text,
+      )?.[1],
     }),
     cause:
       'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
     advice:
       'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
     repair: 'fold-constants',
-    source: 'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098',
+    source:
+      'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098; PingoLH/CenterNet-HarDNet#1',
   },
   {
     id: 'axis-beyond-rank',
@@ -315,3 +321,9 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'pytorch/TensorRT#1260',
   },
 ];
+
+/** `Axis input` → `the axis input`; sentences of the parser begin with other words, too. */
+const inputOf = (words: string): string => {
+  const name = words.trim().replace(/^(?:The|the|All|all) /, '');
+  return `the ${/^[A-Z][a-z]/.test(name) ? name[0]!.toLowerCase() + name.slice(1) : name}`;
+};

@@ -9,7 +9,11 @@ const FOLD =
 const NO_WEIGHTS =
   'In an ONNX model the weights are no constant: they are computed, quantized in a form that this parser does not take, or the file with external weights was not loaded; fold constants and keep weights as initializers. In a program that reads a .wts file, it has no weights of that name: it was written from another version or variant of the model than the program builds.';
 const OTHER_WEIGHTS =
-  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version. An ONNX model has to be exported again.';
+  'The weights are of another variant than the network. A program that builds it from a file of weights needs to be told the variant (s, m, l, x, or the multipliers of a custom one) and compiled with the number of classes, and the converter must be of the same version.';
+const OTHER_CHANNELS =
+  'The input of that node has another number of channels than its weights are for: a Reshape, Slice or Concat before it (grouped convolutions often have one) does not fit the shapes that are given, or was exported for others. Give real input shapes, fold constants, and export it again with fixed sizes; a later TensorRT infers more.';
+/** Names of nodes as exporters of ONNX write them. */
+const OF_ONNX = /While parsing node|^[\w.]*\/|^\w+_\d+:/m;
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
@@ -43,18 +47,14 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): (?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
-    named: (m) => ({
-      layer: m.groups!['layer'],
-      values: {
-        layer: m.groups!['layer'],
-        have: m.groups!['have'] ?? m.groups!['have2'],
-        want: m.groups!['want'] ?? m.groups!['want2'],
-        what: (m.groups!['have'] ?? m.groups!['have2']) === '0' ? NO_WEIGHTS : OTHER_WEIGHTS,
-      },
-    }),
+      /(?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+    named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
+      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|kernel weights)/.exec(text)?.[1];
+      const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
+      return { layer, values: { layer: layer ?? 'a layer', have: have ?? have2, want: want ?? want2, advice } };
+    },
     cause: 'The weights of {layer} have {have} numbers, and its shape needs {want}.',
-    advice: '{what}',
+    advice: '{advice}',
     source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
@@ -63,7 +63,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
     named: (m) => ({ values: { type: onnxType(Number(m.groups!['type'])) } }),
     cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
-    advice: 'Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
+    advice:
+      'Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
     repair: 'widen-inputs',
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -98,6 +99,15 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Check the path; it is relative to the working directory of the build.',
     after: ['model-invalid'],
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+  {
+    id: 'no-model-named',
+    code: 'bad-flag-value',
+    pattern: /Model missing or format not recognized/,
+    cause: 'The command names no model: trtexec takes it only from an option.',
+    advice:
+      'Pass --onnx=FILE to build, or --loadEngine=FILE to run an engine; a file name without an option is not read. Caffe and UFF models need TensorRT 9 or earlier.',
+    source: 'trtexec; NVIDIA/trt-samples-for-hackathon-cn#99',
   },
   {
     id: 'uff-plugin',
@@ -152,7 +162,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'model-damaged',
     code: 'model-unreadable',
     pattern:
-      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file|\. Does the model file exist)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
+      /MODEL_DESERIALIZE_FAILED|Failed to parse (?:the )?ONNX model\b(?! from file| by TensorRT|\. Does the model file exist)|not an ONNX model|Error parsing (?:message|text-format \S*ModelProto)|[Ww]rong wire type|[Pp]rotobuf parsing failed/,
     cause: 'The file is not a complete ONNX model: it is truncated or damaged.',
     advice:
       'Export it again, or compare its size with the original. A Git LFS pointer is a text of three lines; a PyTorch file (.pt, .pth) is not an ONNX model.',
@@ -185,6 +195,28 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'Use the shared libraries of TensorRT, and check with ldd that libmyelin (up to version 8) and libnvrtc of the right CUDA are found. Create the network with explicit batch. Otherwise use a later TensorRT.',
     sure: 'possible',
     source: 'NVIDIA/TensorRT#1060, #1737',
+  },
+  {
+    id: 'loop-operation',
+    code: 'control-flow',
+    pattern: /operation not supported within a loop body/,
+    named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
+    cause:
+      'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
+    advice:
+      'Use a later TensorRT, whose loops take more. Otherwise move what does not change out of the loop, fold constants, or export it unrolled with a fixed length.',
+    source: 'NVIDIA/TensorRT#1081',
+  },
+  {
+    id: 'weights-unused',
+    code: 'unsupported-form',
+    pattern: /The given weights is not used in the network/,
+    cause:
+      'The parser gives a name to weights of this node[[ ({op})]] that the network does not keep: they are computed or changed while it is imported.',
+    advice:
+      'Use TensorRT 8.2 or later, which accepts that. Otherwise fold constants, so that the weights are initializers, and avoid the attribute that changes them (output_padding of ConvTranspose).',
+    sure: 'likely',
+    source: 'TensorRT 8.0 network.cpp (setWeightsName); NVIDIA/TensorRT#1654',
   },
   {
     id: 'loop-condition',
@@ -222,7 +254,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'output-is-constant',
     code: 'model-invalid',
-    pattern: /Assertion failed: \S*tensors\(\)\.at\(output\.name\(\)\)\.is_tensor\(\)/,
+    pattern: /Assertion failed: \S*tensors(?:\(\))?\.at\(output\.name\(\)\)\.is_tensor\(\)/,
     cause: 'An output of the model is a constant, which this parser does not take.',
     advice:
       'Remove that output, or fold the model first, so that it no longer depends on nothing but constants; TensorRT 7.2 and later accept it.',
@@ -309,6 +341,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'A tensor has more dimensions than TensorRT allows (8).',
     advice: 'Reshape it to at most 8 dimensions outside the engine.',
     source: 'onnx-tensorrt ModelImporter.cpp',
+  },
+  {
+    id: 'dimensions-not-converted',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: convert_?[oO]nnx_?[dD]ims\(/,
+    named: (_, text) => ({ values: { input: /([^\s:]+):\d+ In function importInput/.exec(text)?.[1] } }),
+    cause: 'The parser of this TensorRT cannot read the dimensions of input[[ {input}]] of the model: one has no size.',
+    advice:
+      'Use TensorRT 7 or later with explicit batch, or export with fixed sizes for all inputs (no dynamic axes, a batch of 1). Where the model is one of classical machine learning (trees, scalers), run it with ONNX Runtime.',
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp before 7.2; onnx/onnx-tensorrt#486',
   },
   {
     id: 'function-inputs',

@@ -42,7 +42,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-scale',
     code: 'calibration-failed',
     pattern:
-      /Assertion (?:scale|scales?\[?\w*\]?|getter\(i\)|std::isfinite\(scale\)|bound) ?(?:>=?|!=) ?0[\s\S]{0,10} failed|(?:zero|NaN|infinite) (?:scale|dynamic range)/i,
+      /Assertion (?:scale|scales?\[?\w*\]?|getter\(i\)|std::isfinite\(scale\)) ?(?:>=?|!=) ?0[\s\S]{0,10} failed|(?:zero|NaN|infinite) (?:scale|dynamic range)/i,
     cause:
       'A scale of the calibration is zero or not finite: the tensor has only zeros, NaN or infinite values in the data.',
     advice:
@@ -107,10 +107,23 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'strongly-typed-flags',
     code: 'flag-conflict',
     pattern:
-      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
+      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
+    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
     cause: 'The network is strongly typed, where the flag[[ {flag}]] is not allowed: its types come from the model.',
     advice: WEAK_FLAGS,
     source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253',
+  },
+  {
+    id: 'type-beyond-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /Networks? with (?:QuantizeLayer\/DequantizeLayer|(?<what>\w+)(?: Q\/DQ)?) (?:layers?|precision) requires? hardware with (?<type>\w+) support|\b(?<type2>[A-Z]+\d+) (?:tensors? )?(?:is|are) (?:only supported on|not supported on (?:this|the current)) (?:GPU|hardware|platform|device)/,
+    named: (m) => ({ values: { type: m.groups!['type'] ?? m.groups!['type2'] } }),
+    cause:
+      'The model asks for {type}, which this GPU[[ ({gpu})]] does not compute, or this TensorRT is older than the GPU.',
+    advice:
+      'INT8 needs compute capability 6.1 or 7.x and later, BF16 and INT4 8.0, FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0. If the GPU has it, use a TensorRT that supports this GPU (8.6 or later for Ada). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
+    source: 'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrix of TensorRT',
   },
   {
     id: 'precision-not-enabled',

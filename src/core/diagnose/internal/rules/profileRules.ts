@@ -168,11 +168,11 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'input-rank',
     code: 'runtime-shape',
-    pattern: /condition: engineDims\.nbDims == dims\.nbDims/,
+    pattern: /condition: (?:engineDims|profileMaxDims)\.nbDims == \w+\.nbDims/,
     cause: 'The program sets a shape for an input that has another number of dimensions in the engine.',
     advice:
       'Print the shape that is set and that of the engine (`engine.get_tensor_shape(name)`): the batch is a dimension of its own, and inputs are counted in the order of the engine. Set shapes by name, for inputs only.',
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3725',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3725, #588',
   },
   {
     id: 'triton-shape',
@@ -309,6 +309,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Choose shapes that the model can compute: smallest sizes that survive its strides and kernels, and equal sizes where inputs are added or joined.',
     source: 'TensorRT shapeCompiler.cpp; NVIDIA/TensorRT#1947',
+  },
+  {
+    id: 'profile-negative',
+    code: 'profile-inconsistent',
+    pattern: /[oO]ptimizationProfile(?:\.cpp)?::setDimensions[^\n]*(?:x >= 0|isValidDims)/,
+    once: true,
+    cause:
+      'An optimization profile is given sizes that it cannot have, most often -1: the dynamic dimensions of the model were passed on as they are.',
+    advice: GIVE_SHAPES,
+    sure: 'likely',
+    source: 'TensorRT optimizationProfile.cpp; NNDam/deepstream-face-recognition#11',
   },
   {
     id: 'profile-inconsistent',

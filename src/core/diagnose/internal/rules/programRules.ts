@@ -44,6 +44,28 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'Python',
   },
   {
+    id: 'disk-full',
+    code: 'failed',
+    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\]/,
+    once: true,
+    severity: 'error',
+    cause: 'The disk is full.',
+    advice:
+      'Free space where the program writes (engine, timing cache, temporary files; `df -h`), or set TMPDIR to another disk. Docker: `docker system prune`.',
+    source: 'operating systems',
+  },
+  {
+    id: 'permission',
+    code: 'file-missing',
+    pattern: /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied/,
+    severity: 'error',
+    cause: 'The program may not read or write a file[[, {file}]].',
+    advice:
+      'Give the user of the program the right to (`chmod`, `chown`; the user inside a container differs), or another folder for what it writes. On Windows close programs that hold the file.',
+    after: ['out-of-memory', 'killed'],
+    source: 'operating systems',
+  },
+  {
     id: 'disable-mha',
     code: 'unknown-flag',
     pattern: /Unknown option: (?<flag>--disableMHA\S*)/,
@@ -64,7 +86,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'builder-flag-removed',
     code: 'unknown-flag',
-    pattern: /BuilderFlag' has no attribute '(?<flag>\w+)'/,
+    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
     cause: 'This TensorRT has no builder flag {flag}.',
     advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
     source: 'TensorRT 11, TensorRT-RTX',
@@ -73,7 +95,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /AttributeError: '?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
       const { class: type, name = m.groups!['name2'] ?? '' } = m.groups!;
       return {
@@ -153,7 +175,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)/i,
     cause: 'The program crashed (access violation) while {phase}.',
     advice:
-      '{usual} Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: [
       'library-mismatch',
       'library-missing',
@@ -168,6 +190,58 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     ],
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
+  },
+  {
+    id: 'pycuda-copy',
+    code: 'runtime-failed',
+    pattern: /cuMemcpy(?<way>HtoD|DtoH|DtoD)?\w* failed: invalid (?:argument|value)/,
+    severity: 'error',
+    named: ({ groups: { way } = {} }) => ({
+      values: { which: way === 'DtoH' ? 'an output' : way === 'HtoD' ? 'an input' : 'a buffer' },
+    }),
+    cause:
+      'PyCUDA cannot copy {which}: the array has another size or type than its buffer on the GPU, or that buffer is gone.',
+    advice:
+      'Compare `array.nbytes` with the size that was allocated: resize the image to the input of the engine, convert it to its type (float32), make it contiguous (`np.ascontiguousarray`), and allocate for the real batch. An engine with dynamic shapes reports -1: allocate for the largest shape of its profile.',
+    sure: 'likely',
+    source:
+      'PyCUDA; jkjung-avt/tensorrt_demos#69, #266, OpenPPL/ppq#461, Star-Clouds/CenterFace#71, zombie0117/yolov3-tiny-onnx-TensorRT#8',
+  },
+  {
+    id: 'pycuda-call',
+    code: 'runtime-failed',
+    pattern: /pycuda\._driver\.\w+: (?<call>cu\w+) failed: (?<why>[^\n]+)/,
+    severity: 'error',
+    cause: 'A call of CUDA failed in PyCUDA ({call}): {why}.',
+    advice:
+      'A kernel that failed before shows only at the next call: look at the errors of TensorRT above, check the sizes of all buffers (batch, largest shapes) and that the context of PyCUDA is current in this thread and not mixed with that of PyTorch, and run once under `compute-sanitizer`.',
+    after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-missing', 'gpu-unsupported'],
+    sure: 'possible',
+    source: 'PyCUDA; inducer/pycuda#398',
+  },
+  {
+    id: 'weights-map',
+    code: 'weights-missing',
+    pattern: /what\(\): +(?:map::at|_Map_base::at|unordered_map::at|invalid map<K, T> key)|KeyError: map::at/,
+    severity: 'error',
+    cause:
+      'The program looked up a weight, layer or name that its file does not have: the file is of another version or variant of the model.',
+    advice:
+      'Write the weights again with the converter of the same version of the program, from the model that is meant (.wts and .cfg or .yaml of one export), and give the program its variant.',
+    after: ['out-of-memory', 'plugin-missing'],
+    sure: 'likely',
+    source: 'C++ library; marcoslucianops/DeepStream-Yolo#116',
+  },
+  {
+    id: 'opencv-empty',
+    code: 'file-missing',
+    pattern: /error: \(-215:Assertion failed\) (?:!_?\w*\.?empty\(\)|!ssize\.empty\(\)|_?\w+\.dims|size\.width ?> ?0)/,
+    severity: 'error',
+    once: true,
+    cause: 'OpenCV got an empty image: the file, video or camera could not be read.',
+    advice:
+      'Check the path of the image or video (relative to the folder that the program runs in), the camera, and that OpenCV has the codec. TensorRT is not what fails.',
+    source: 'OpenCV',
   },
   {
     id: 'bindings-count',
@@ -195,36 +269,10 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'glibc malloc; NVIDIA-AI-IOT/CUDA-PointPillars#81',
   },
   {
-    id: 'llm-gemm',
-    code: 'no-implementation',
-    pattern: /Can't free tmp workspace for GEMM tactics profiling|No valid (?:\w+ )*GEMM tactic/,
-    severity: 'error',
-    once: true,
-    cause: 'TensorRT-LLM has no kernel that runs the quantized matrix products of this model on this GPU.',
-    advice:
-      'Use a quantization that this GPU has (its support matrix: FP8 and W4A8 need Ada or Hopper, INT4 AWQ and GPTQ Ampere or later), with the types and group size that it lists, and see that GPU memory is free while the engine is built. With fewer GPUs in tp_size the matrices get sizes that more kernels take. Otherwise use a later TensorRT-LLM.',
-    after: ['out-of-memory', 'gpu-unsupported'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT-LLM#1416, #1739, #1792, #1841, #1850',
-  },
-  {
-    id: 'llm-gemm-untimed',
-    code: 'no-implementation',
-    pattern: /Have not found any valid GEMM config for shape/,
-    severity: 'warning',
-    once: true,
-    cause:
-      'TensorRT-LLM could not time kernels for some matrix products on this GPU; it uses a default, or fails when it runs.',
-    advice:
-      'If the engine runs, nothing has to be done. Otherwise the GPU has no kernels for this quantization (its support matrix), or its memory was full while the engine was built.',
-    after: ['no-implementation', 'out-of-memory'],
-    sure: 'possible',
-    source: 'NVIDIA/TensorRT-LLM#353, #3274',
-  },
-  {
     id: 'engine-is-null',
     code: 'failed',
-    pattern: /Assertion [`'](?<what>engine|network|serialized\w*|plan)(?: != ?(?:nullptr|NULL|0))?' failed/,
+    pattern:
+      /Assertion (?:[`']|failed: )(?:this->)?(?<what>\w*[eE]ngine\w*|network|serialized\w*|plan|m?_?context)(?: != ?(?:nullptr|NULL|0))?(?:' failed|, file)/,
     cause:
       'TensorRT gave the program a null pointer ({what}), which it does not expect: the cause is an error that TensorRT printed before.',
     advice:
@@ -246,7 +294,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|[\w:]*build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
     advice:
@@ -256,43 +304,46 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'wang-xinyu/tensorrtx#887, #905',
   },
   {
-    id: 'torchscript-build',
-    code: 'failed',
-    pattern: /\[Error thrown at core\/conversion\/[^\]]*\] Building TensorRT engine failed/,
-    cause: 'Torch-TensorRT got no engine from TensorRT: the cause is an error that TensorRT printed before.',
+    id: 'program-assertion',
+    code: 'engine-invalid',
+    pattern:
+      /Assertion [`'](?!blob)(?<claim>[^'\n]*(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
+    severity: 'error',
+    cause:
+      'The program was written for other sizes than those of the engine or the weights that it got: it checks `{claim}`.',
     advice:
-      'Compile inside `with torch_tensorrt.logging.debug():` to see what TensorRT says, and look at the first error.',
+      'Let the model, its engine or weights, and the numbers in the program agree (classes, input size, batch, names of inputs and outputs, with or without NMS): correct them in its configuration or header, compile it again, delete the old .engine, and build it again from this model.',
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    sure: 'likely',
+    source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
+  },
+  {
+    id: 'file-unreadable',
+    code: 'file-missing',
+    pattern:
+      /\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
+    severity: 'error',
+    cause: 'The program cannot read {file}.',
+    named: ({ groups: { file, file2 } = {} }) => ({ values: { file: file ?? file2 } }),
+    advice:
+      'Check that it exists (a relative path starts at the folder that the program runs in; in a container it has to be mounted), that it is not empty, and that the program may read it. An engine has to be built first, on this machine.',
     after: EVERY_CAUSE,
-    source: 'pytorch/TensorRT#536',
+    sure: 'likely',
+    source: 'wang-xinyu/tensorrtx#1061',
   },
   {
-    id: 'jetson-model-format',
-    code: 'model-unreadable',
-    pattern: /model format '(?<format>\w+)' not supported by jetson-inference/,
-    cause: 'The format of the model ({format}) is none that jetson-inference reads.',
-    advice:
-      'The name of a network that it does not have is read as a file: check --network or --model, and update jetson-inference with its dependencies (`cmake -DBUILD_DEPS=YES ..`). A file needs the ending .onnx.',
-    source: 'dusty-nv/jetson-inference#1686',
-  },
-  {
-    id: 'jetson-model-missing',
-    code: 'model-missing',
-    pattern: /model file '(?<file>[^'\n]+)' was not found/,
-    cause: 'The model {file} does not exist.',
-    advice:
-      'Check the path; a variable that is not set leaves only its end ($NET/model.onnx becomes /model.onnx). Models that come with jetson-inference have to be downloaded once.',
-    source: 'dusty-nv/jetson-inference#1548',
-  },
-  {
-    id: 'jetson-network',
+    id: 'program-timed-out',
     code: 'failed',
-    pattern: /\b\w+Net failed to load network|\[TRT\]\s+\w+Net -- failed to initialize/,
-    cause: 'The program of jetson-inference could not load the network: the cause is in the lines with [TRT] before.',
+    pattern:
+      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Ss]ession|[Cc]ompil(?:ation|ing)|[Ss]erver)\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
+    severity: 'error',
+    cause:
+      'The program waited no longer for what it started: building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
     advice:
-      'Look at the first of them that says "failed" or "error". If there is none: download the models again (tools/download-models.sh), delete the .engine files next to them, and build jetson-inference again after an update of JetPack.',
+      'Raise the time-out of the program, or let it finish once with a cache of engines (or build the engine with trtexec before), so that later starts only load it. If it takes as long every time, the cache is not kept or not writable.',
     after: EVERY_CAUSE,
-    source:
-      'jetson-inference; dusty-nv/jetson-inference#1686, winter2897/Real-time-Auto-License-Plate-Recognition-with-Jetson-Nano#3',
+    sure: 'possible',
+    source: 'VisoMasterFusion/VisoMaster-Fusion#236',
   },
   {
     id: 'aborted',
@@ -300,8 +351,15 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
-      values: { why: /what\(\): +([^\n]+)/.exec(text)?.[1] ?? m.groups!['what'] ?? m.groups!['assertion'] },
+      values: {
+        why:
+          /what\(\): +([^\n]+)/.exec(text)?.[1] ??
+          /&& "(.+?)(?:\\n)?"/.exec(m.groups!['assertion'] ?? '')?.[1] ??
+          m.groups!['what'] ??
+          m.groups!['assertion'],
+      },
     }),
+    harmless: true,
     cause: 'The program aborted while {phase}[[: {why}]].',
     advice:
       'The first error before this line is the cause; a program that prints none hides the messages of TensorRT. {usual}',
@@ -310,362 +368,41 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'C++ runtime; wang-xinyu/tensorrtx#1610',
   },
   {
-    id: 'ultralytics-onnx',
-    code: 'model-unreadable',
-    pattern: /export failure[^\n]*failed to load ONNX file: (?<file>\S+)/,
-    cause: "TensorRT's parser refuses {file}, which Ultralytics exported before.",
-    advice:
-      'The reason is in the errors of TensorRT above this line. If there are none, build the file itself with --verbose; an opset that this TensorRT does not know is a usual cause (opset=… of the export), and a newer TensorRT another way.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'ultralytics, exporter.py',
-  },
-  {
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?<name>\w+)'|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
+      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
-      'The build gave no engine (None), and the script goes on with it: the cause is an error that TensorRT printed before.',
+      'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
     advice:
       'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
     after: EVERY_CAUSE,
     source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
-    id: 'triton-no-gpu',
-    code: 'library-missing',
-    pattern:
-      /TensorRT backend supports only GPU device|GPU instances not supported|GPU Execution Accelerator can only be set on non-CPU/,
-    once: true,
-    cause: 'Triton sees no GPU that it can use, or the configuration places the model on the CPU.',
-    advice:
-      'Check `nvidia-smi` in the container (docker run --gpus all) and that the driver fits the release of the container; Triton prints the GPUs it found when it starts. In config.pbtxt use instance_group with KIND_GPU, or none. The build for JetPack has no GPU instances for its Python backend.',
-    sure: 'likely',
-    source: 'triton-inference-server/server#2488, #4696, #5863, #6588',
-  },
-  {
-    id: 'triton-stub',
+    id: 'python-none',
     code: 'failed',
-    pattern: /Stub process '(?<name>[^']+)' is not healthy/,
+    pattern: /'NoneType' object has no attribute '(?<name>\w+)'/,
     severity: 'error',
-    once: true,
-    cause: 'The Python model {name} of Triton ended while it was starting.',
+    cause: 'The script uses {name} of None: something before it gave no result.',
     advice:
-      'Its own error is further above in the log (a missing package, a wrong path in config.pbtxt, too little GPU memory). If there is none: start the container with more shared memory (--shm-size=2g) and more memory.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'Triton python_backend; triton-inference-server/tensorrtllm_backend#712',
-  },
-  {
-    id: 'triton-repository',
-    code: 'file-missing',
-    pattern: /(?:err_msg:|Internal(?: -|:) )failed to stat file (?<file>\S+)/,
-    cause: 'The model repository of Triton, {file}, does not exist.',
-    advice:
-      'Give the folder that holds one folder for each model (model/config.pbtxt, model/1/model.plan), as it is named inside the container.',
-    source: 'Triton filesystem; NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#35',
-  },
-  {
-    id: 'llm-engine-configuration',
-    code: 'engine-other-version',
-    pattern:
-      /(?:loading failed with error: |creating modelInstanceState: )(?:key '(?<key>\w+)' not found|\[json\.exception\.(?<kind>\w+)[^\n]*)/,
-    named: (m) => ({
-      values: {
-        what:
-          m.groups!['kind'] === 'parse_error'
-            ? 'is missing or empty: the path of the engine is most often wrong'
-            : 'has other keys than this version of the server reads: the engine and the server are of different versions',
-      },
-    }),
-    cause: 'The configuration of the engine (config.json) {what}.',
-    advice:
-      'Check gpt_model_path (engine_dir) in config.pbtxt: the folder with config.json and the .engine files, as it is named inside the container. Use one version of TensorRT-LLM for trtllm-build, the backend of Triton and its files config.pbtxt, and build the engine again.',
-    sure: 'likely',
-    source: 'triton-inference-server/tensorrtllm_backend#207, #500; NVIDIA/TensorRT-LLM#1803',
-  },
-  {
-    id: 'llm-value-missing',
-    code: 'flag-conflict',
-    pattern: /creating modelInstanceState: bad optional access/,
-    severity: 'error',
-    cause: 'TensorRT-LLM needs a value for this kind of engine that its configuration does not give.',
-    advice:
-      'Fill in all parameters of config.pbtxt (fill_template.py) that this kind of decoding needs (decoding_mode, lookahead or Medusa values, max_beam_width), with the templates of the same version, or build the engine without that feature.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT-LLM#2020',
-  },
-  {
-    id: 'llm-world-size',
-    code: 'flag-conflict',
-    pattern:
-      /Engine world size \((?<engine>[\d* ]+)\) != Runtime world size \((?<have>\d+)\)|MPI size (?<have2>\d+) != TP size (?<engine2>\d+ \* PP size \d+)|mpiSize == tp \* pp|MPI worldSize is expected to be equal to tp\*pp/,
-    once: true,
-    named: ({ groups: { engine, engine2, have, have2 } = {} }) => ({
-      values: { engine: engine ?? engine2?.replace(' PP size', ''), have: have ?? have2 },
-    }),
-    cause:
-      'The engine is for another number of processes (tensor parallel times pipeline parallel[[, {engine}]]) than were started[[ ({have})]].',
-    advice:
-      'Start as many: `mpirun -n N python run.py …`, or --world_size N of launch_triton_server.py. If mpirun starts N and each sees 1, mpi4py was built for another MPI than the mpirun that runs.',
-    source: 'NVIDIA/TensorRT-LLM#108, #440, #753, #1796, #1992, #2021',
-  },
-  {
-    id: 'llm-checkpoint',
-    code: 'model-invalid',
-    pattern: /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)))'/,
-    named: (m) => ({
-      values: {
-        what: m.groups!['key']
-          ? 'The folder given to trtllm-build is no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
-          : `This version of TensorRT-LLM does not know the architecture ${m.groups!['model']}`,
-      },
-    }),
-    cause: '{what}.',
-    advice:
-      'Write the checkpoint with convert_checkpoint.py (or quantize.py) of the same version for this model, and give its output folder to trtllm-build. For a newer architecture use a later TensorRT-LLM.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT-LLM#2141, #6360',
-  },
-  {
-    id: 'llm-cross-cache',
-    code: 'flag-conflict',
-    pattern: /Do not set crossKvCacheFraction for decoder-only model/,
-    cause: 'The configuration gives a part of the cache to cross-attention, which a decoder-only model does not have.',
-    advice: 'Remove cross_kv_cache_fraction from config.pbtxt of the model tensorrt_llm.',
-    source: 'NVIDIA/TensorRT-LLM#2814',
-  },
-  {
-    id: 'tf-trt-native-segment',
-    code: 'no-implementation',
-    pattern:
-      /Engine creation for (?<layer>\S+) failed\. The native segment will be used instead\.?(?: Reason: (?<why>[^\n]+))?/,
-    severity: 'warning',
-    once: true,
-    named: (m) => ({ layer: m.groups!['layer'], values: { why: m.groups!['why']?.replace(/\.$/, '') } }),
-    cause: 'TF-TRT got no engine for {layer}, and TensorFlow runs these operators itself[[ ({why})]].',
-    advice:
-      'The results are right, but not faster. What TensorRT says about it comes before (lines with "DefaultLogger"); too little memory next to TensorFlow (limit it with per_process_gpu_memory_fraction or set_memory_growth), and shapes that differ from those of build(), are the usual causes.',
+      'The last frame of the traceback shows what is None: an image that could not be read, a model, engine or file that was not found. An error above it comes first.',
     after: EVERY_CAUSE,
     sure: 'possible',
-    source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
-  },
-  {
-    id: 'isaac-tensor-stream',
-    code: 'runtime-failed',
-    pattern: /tensor stream creation failed/,
-    severity: 'error',
-    cause: 'Isaac ROS could not create its stream for images on the GPU (VPI); the engine is not what fails.',
-    advice:
-      'Do not forward X11 (log in without ssh -X, or unset DISPLAY); run it at a display of the machine or headless, in the container of this Isaac ROS release on the JetPack that it names.',
-    sure: 'possible',
-    source: 'NVIDIA-ISAAC-ROS/isaac_ros_image_pipeline#38, #44, isaac_ros_apriltag#45',
-  },
-  {
-    id: 'deepstream-labels',
-    code: 'file-missing',
-    pattern: /Could not open labels file: ?(?<file>\S+)/,
-    severity: 'error',
-    cause: 'The file of labels {file} cannot be opened by nvinfer; the engine is not what fails.',
-    advice:
-      'Correct labelfile-path in the configuration of nvinfer; a relative path starts at the folder of that file.',
-    source: 'DeepStream nvdsinfer_context_impl.cpp; zzz3bbb3/YOLOX-deepstream#9',
-  },
-  {
-    id: 'deepstream-configuration',
-    code: 'file-missing',
-    pattern: /Configuration file parsing failed|<gst_nvinfer_parse_config_file:\d+>: failed|\bparse_config_file failed/,
-    severity: 'error',
-    named: (_, text) => ({ values: { file: /Config file path: (\S+)/.exec(text)?.[1] } }),
-    cause: 'DeepStream cannot read a configuration file[[, {file}]]: it does not exist, or a line of it is wrong.',
-    advice:
-      'Check the path given with -c and those in config-file: relative ones start at the folder of the file that names them. In the file itself each key needs its group ([property]) and one value.',
-    source: 'NVIDIA-AI-IOT/Deepstream-Dewarper-App#13, marcoslucianops/DeepStream-Yolo#107',
-  },
-  {
-    id: 'deepstream-element',
-    code: 'library-missing',
-    pattern: /no such element factory "(?<name>nv\w+)"/,
-    severity: 'error',
-    cause: 'GStreamer does not have the element {name} of DeepStream: its plugin was not found or could not be loaded.',
-    advice:
-      'Install DeepStream for this release; nvinferserver needs Triton (the container deepstream:…-triton), otherwise use nvinfer (plugin-type=0). Then remove ~/.cache/gstreamer-1.0 and look what `gst-inspect-1.0 ELEMENT` says.',
-    source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#4, NVIDIA-AI-IOT/deepstream_parallel_inference_app#3',
-  },
-  {
-    id: 'triton-input-dims',
-    code: 'profile-inconsistent',
-    pattern:
-      /failed to create \w+ backend on model:(?<model>\S+) because tensor:(?<input>\S+) input-dims is not correct/,
-    severity: 'error',
-    cause: 'The dimensions of input {input} in the configuration of model {model} do not suit nvinferserver.',
-    advice:
-      'Give dims in config.pbtxt as fixed sizes without the batch (three: channels, height, width) and set max_batch_size; export the model with fixed height and width.',
-    sure: 'likely',
-    source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#17',
-  },
-  {
-    id: 'triton-backend',
-    code: 'library-missing',
-    pattern:
-      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so'(?: or '[^']+')? for model '(?<model2>[^']+)'|unexpected platform type +for (?<model>\S+)/,
-    named: ({ groups: { name, name2, name3, name4, model, model2 } = {} }) => ({
-      values: { name: name ?? name2 ?? name3 ?? name4, model: model ?? model2 },
-    }),
-    cause: 'This Triton does not have what the configuration of the model[[ {model}]] asks for[[: {name}]].',
-    advice:
-      'Check backend and platform in config.pbtxt (backend "tensorrt", or platform "tensorrt_plan", with model.plan for an engine, "onnxruntime_onnx" with model.onnx), and use a container that has the backend: those for one purpose (tensorrt-llm) and own builds have only some. The accelerator "tensorrt" needs an ONNX Runtime that was built with it.',
-    source: 'triton-inference-server/server#2179, #3204, #8342, #2743, #5206',
-  },
-  {
-    id: 'triton-configuration',
-    code: 'profile-inconsistent',
-    pattern:
-      /model '(?<model>[^']+)', tensor '(?<tensor>[^']+)': the model expects (?<want>[^\n]+?) but the model configuration specifies (?<have>[^\n]+)/,
-    cause:
-      'The model configuration (config.pbtxt) of {model} does not fit the engine: tensor {tensor} has {want}, and the configuration gives {have}.',
-    advice:
-      'Give dims in config.pbtxt as the engine has them, without the batch where max_batch_size is above 0; -1 where the profile is dynamic. Or remove the inputs and outputs: Triton completes the configuration of an engine itself.',
-    source: 'Triton, model_config_utils.cc',
-  },
-  {
-    id: 'triton-inputs',
-    code: 'profile-inconsistent',
-    pattern:
-      /unable to load model '(?<model>[^']+)', configuration expects (?<have>\d+) (?<kind>inputs|outputs), model provides (?<want>\d+)/,
-    cause:
-      'The model configuration (config.pbtxt) of {model} does not fit the engine, which has {want} {kind}; the configuration has {have}.',
-    advice:
-      'Give every input and output of the engine in config.pbtxt, or remove them all: Triton completes the configuration of an engine itself.',
-    source: 'Triton, tensorrt_backend and model_config_utils.cc',
-  },
-  {
-    id: 'provider-fallback-disabled',
-    code: 'unsupported-op',
-    pattern: /assigned to the default CPU EP, but fallback to CPU EP has been explicitly disabled/,
-    cause: 'Some nodes are not taken by the TensorRT provider, and the session may not run them on the CPU.',
-    advice:
-      'Unset session.disable_cpu_ep_fallback, or add the CUDA provider. Set log_severity_level=0: the log then lists the provider of each node.',
-    source: 'ONNX Runtime inference_session.cc',
-  },
-  {
-    id: 'tf-trt-unknown-dimension',
-    code: 'profile-missing',
-    pattern: /Input tensor with shape (?<shape>\[[^\]]*\]) has an unknown non-batch dimension at dim (?<dim>\d+)/,
-    cause:
-      'Dimension {dim} of an input of shape {shape} is not known, and TF-TRT converts only segments whose shapes are.',
-    advice:
-      'Pass use_dynamic_shape=True to TrtGraphConverterV2 and call build() with inputs of the real sizes, or export the model with fixed sizes besides the batch.',
-    source: 'TensorFlow, tf2tensorrt/convert/convert_nodes.cc',
+    source: 'Python',
   },
   {
     id: 'library-object-is-none',
     code: 'failed',
     pattern:
-      /pybind11::init\(\): factory function returned nullptr|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
+      /pybind11::init\(\): factory function returned nullptr|(?:[Cc]annot|[Ff]ailed to|[Cc]ould not) create (?:an? |the )?(?:infer(?:ence)?(?: |_)?)?(?:builder|runtime|IBuilder|IRuntime)\b|Assertion [`'](?:builder|runtime|parser)(?: !=? ?nullptr)?' failed/,
     cause:
       'TensorRT could not start (it gave no builder or runtime): most often it finds no GPU, or a driver that is too old.',
     advice:
-      'Look at the first message above. Check that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
+      'Look at the first message above. Check that this TensorRT supports the GPU, that `nvidia-smi` works in the same environment (`docker run --gpus all` in a container), and that the driver is new enough for the CUDA of this TensorRT.',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'pybind11; NVIDIA/TensorRT#2727',
-  },
-  {
-    id: 'deepstream-build',
-    code: 'failed',
-    pattern: /Failed to get cuda engine from custom library API|build engine file failed|build backend context failed/,
-    severity: 'error',
-    once: true,
-    cause: 'The engine could not be built by nvinfer; what failed is in the lines before.',
-    advice:
-      'Look at the first line with ERROR and those of TensorRT ([TRT]) before it. If there are none: the files of the model (onnx-file, or cfg and weights) and of the calibration (int8-calib-file; DeepStream-Yolo needs OPENCV=1 and INT8_CALIB_IMG_PATH to write one) must exist, and the custom library must be compiled for this DeepStream. Run with GST_DEBUG=3 for more.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'DeepStream nvdsinfer_context_impl.cpp; marcoslucianops/DeepStream-Yolo#252, #453',
-  },
-  {
-    id: 'deepstream-library',
-    code: 'library-missing',
-    pattern: /dlsym failed to get func (?<name>\w+)|NVDSINFER_CUSTOM_LIB_FAILED/,
-    once: true,
-    after: ['library-missing'],
-    cause:
-      'The custom library of nvinfer lacks the function[[ {name}]] that its configuration names; the engine is not what fails.',
-    advice:
-      'Set custom-lib-path to the library that has it, and parse-bbox-func-name (or engine-create-func-name) to its exact name; `nm -D LIB | grep NvDsInfer` lists the names. Build the library against this DeepStream.',
-    source: 'DeepStream nvdsinfer_context_impl.cpp; grimoire/mmdetection-to-tensorrt#119',
-  },
-  {
-    id: 'torch-tensorrt-operators',
-    code: 'unsupported-op',
-    pattern:
-      /Unsupported operators? listed below|Method requested cannot be compiled (?:end to end )?by (?:Torch-)?TensorRT|VerifyConverterSupportForBlock\(g->block\(\)\) to be true/,
-    once: true,
-    cause: 'Torch-TensorRT has no converter for some operators of the module; the log lists them (aten::…).',
-    advice:
-      'Leave them to PyTorch: compile without require_full_compilation, or name them in torch_executed_ops. The Dynamo front end (ir="dynamo") has more converters.',
-    source: 'pytorch/TensorRT core/compiler.cpp',
-  },
-  {
-    id: 'torch2trt-converter',
-    code: 'unsupported-op',
-    pattern: /has no attribute '_trt'|known unsupported method (?<name>[\w.]+)/,
-    once: true,
-    named: (m, text) => ({
-      values: { name: m.groups!['name'] ?? /known unsupported method ([\w.]+)/.exec(text)?.[1] },
-    }),
-    cause: 'A method that the model calls has no converter in torch2trt[[: {name}]].',
-    advice:
-      'Rewrite the module without it, add a converter (`@tensorrt_converter`), or go by ONNX: torch.onnx.export, then trtexec.',
-    source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py',
-  },
-  {
-    id: 'provider-failed',
-    code: 'failed',
-    pattern:
-      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
-    cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
-    advice:
-      'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
-    after: EVERY_CAUSE,
-    sure: 'possible',
-    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
-  },
-  {
-    id: 'vs-mlrt-failed',
-    code: 'failed',
-    pattern:
-      /trtexec execution fails,? log has been written to (?<file>\S+)|Command '(?<command>\[?[^\n]{0,200})[^\n]*returned non-zero exit status (?<status>\d+)/,
-    cause: 'The program that was to build the engine failed[[; its log is {file}]].',
-    advice: 'Diagnose that log; without one, run the command in a terminal with --verbose.',
-    after: EVERY_CAUSE,
-    sure: 'possible',
-    source: 'AmusementClub/vs-mlrt#89, #167',
-  },
-  {
-    id: 'parser-assertion',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
-    cause: "TensorRT's parser refuses this node[[ ({op})]]: {why}.",
-    advice:
-      'Export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value (fold constants first: `polygraphy surgeon sanitize --fold-constants`). A newer TensorRT may accept it.',
-    sure: 'likely',
-    source: 'onnx-tensorrt: the texts of its assertions',
-  },
-  {
-    id: 'parser-condition',
-    code: 'unsupported-form',
-    pattern:
-      /(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: /m,
-    cause:
-      "TensorRT's parser does not take this node[[ ({op})]] in this form: its inputs or attributes are other than it expects.",
-    advice:
-      'Fold constants and infer shapes first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), with fixed input shapes where that is possible; then export with another opset or use a later TensorRT, whose parser takes more forms.',
-    sure: 'possible',
-    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
   },
   {
     id: 'myelin-cuda',
@@ -694,49 +431,21 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 with all tensors marked as outputs',
   },
   {
-    id: 'api-argument',
-    code: 'internal',
-    pattern: /Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+?)\.?\s*(?:\)|$|\n)/,
-    named: (m) => ({
-      values: {
-        call: m.groups!['call'] ?? 'a function of TensorRT',
-        what: argument(m.groups!['claim']!),
-      },
-    }),
-    cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
-    advice:
-      'If an error of TensorRT came before, that one is the cause: a layer that was not added gives no tensor for the next. Otherwise correct the call: TensorRT checks `{claim}`. A program that was right with another version may need another interface (migration guide of NVIDIA).',
-    after: EVERY_CAUSE,
-    sure: 'possible',
-    source: 'TensorRT network.cpp, engine.cpp, executionContext.cpp (API checks); wang-xinyu/tensorrtx#1078, #1139',
-  },
-  {
-    // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
-    id: 'optimizer-check',
-    code: 'internal',
+    id: 'ultralytics-failed',
+    code: 'failed',
     pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[(?:checkSanity|graphShapeAnalyzer|graphOptimizer|optimizer|graph|regionFormat|symbolicGraph|shapeGraph|foreignNode|myelin\w*)\.(?:cpp|h)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\(Assertion )|^(?:Error\[2\]: )?(?:Error Code 2: )?Internal Error \(Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed/m,
-    cause:
-      'TensorRT stopped at a check of its own while {phase}: most often an error in this version that the network runs into.',
+      /(?<kind>ONNX|TensorRT|PyTorch|TorchScript):? export failure[^\n]*?\d s?: *(?<why>[^\n]+)|(?<kind2>ONNX|TensorRT|PyTorch|TorchScript):? export failure[^\n]*?s: (?<why2>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { kind, kind2, why, why2 } = {} }) => ({ values: { kind: kind ?? kind2, why: why ?? why2 } }),
+    cause: 'The export to {kind} by Ultralytics failed: {why}',
     advice:
-      'Try the next version of TensorRT first: that has solved most of these. If it cannot be changed, fold constants and fix the input shapes, build with another builder optimization level or without INT8, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11); ultralytics/ultralytics#23841',
+      'An error above this line says more. Otherwise use the latest ultralytics, the versions of onnx, onnxslim and tensorrt that it asks for, and build the exported .onnx with trtexec --verbose to see what TensorRT says.',
+    after: [...EVERY_CAUSE, 'failed', 'unknown-flag', 'file-missing'],
+    sure: 'possible',
+    source: 'ultralytics engine/exporter.py',
   },
 ];
-
-/** What a condition of an API check means, in words. */
-function argument(claim: string): string {
-  if (/bindingIsInput|isInput/.test(claim)) return 'it is for inputs, and this is an output';
-  if (/\bcount\b|\bvalues\b|[wW]eights/.test(claim)) return 'its weights are missing or of a wrong number';
-  if (/nbDims|[dD]imensions|\bdims\b|volume/.test(claim)) return 'a tensor has a rank or size that does not fit';
-  if (/nullptr|nullPtr|!= ?0$/.test(claim)) return 'a pointer is null';
-  if (/[iI]ndex|[iI]dx|< ?\w*(?:[nN]b|getNb)\w*/.test(claim)) return 'an index is out of range';
-  if (/[nN]ame/.test(claim)) return 'a name is wrong or used twice';
-  if (/[tT]ype|DataType|isValid/.test(claim)) return 'a type or value is not one that it knows';
-  return 'a condition on it does not hold';
-}
 
 /** Names of the Python API that came after TensorRT 8.0; a script that uses them needs a later version. */
 const isNew = (name: string): boolean =>

@@ -1,25 +1,105 @@
 import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 const ONE_CONTEXT =
   'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own next to that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
 
-/** Errors of CUDA's runtime and driver that are printed as numbers. */
-const CUDA_ERRORS: Readonly<Record<string, string>> = {
-  1: 'an argument is invalid',
-  2: 'the GPU is out of memory',
-  3: 'CUDA is not initialized',
-  4: 'CUDA was shut down before',
-  201: 'no CUDA context is current',
-  400: 'a handle (stream, event, context) is invalid',
-  701: 'a kernel needs more registers or threads than the GPU has',
-  702: 'a kernel ran too long',
-  715: 'a kernel has an instruction that the GPU does not know',
-  717: 'a kernel used an address of the wrong kind',
-  718: 'the program counter of a kernel is invalid',
-  719: 'a kernel failed',
-  802: 'the GPU system is not ready (fabric manager)',
-  999: 'the driver does not know why',
-};
+const NEW_DRIVER =
+  'Compare the CUDA version that nvidia-smi shows with that of this TensorRT (its package name, or the support matrix): the driver must be as new. On a Jetson use the TensorRT of its JetPack.';
+const KERNEL =
+  'A kernel of TensorRT, a plugin or the program failed before this line: run once under `compute-sanitizer`, and check the sizes of buffers and that no other thread uses the context.';
+
+const PLUGIN =
+  'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
+
+/** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
+const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
+  [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
+  [/^error 2\b/, 'the GPU is out of memory'],
+  [
+    /^error 3\b|initialization error/,
+    'CUDA is not initialized',
+    'Make the CUDA context in the process that uses it: a forked process cannot use that of its parent (start it with spawn).',
+  ],
+  [
+    /^error 4\b|driver shutting down/,
+    'CUDA was shut down before',
+    'Destroy the objects of TensorRT before the program ends.',
+  ],
+  [
+    /^error (?:9|98)\b|invalid configuration argument/,
+    'a kernel was started with an invalid size',
+    'An empty tensor or too large a shape leads to that: check the shapes that are given, the batch above all.',
+  ],
+  [
+    /^error (?:35|222|803|804)\b|unsupported PTX|forward compatibility|driver version/i,
+    'the driver is older than the CUDA of this TensorRT',
+    NEW_DRIVER,
+  ],
+  [/^error 201\b|invalid device context/, 'no CUDA context is current', ONE_CONTEXT],
+  [
+    /^error 101\b|invalid device ordinal/,
+    'there is no GPU of that number',
+    'Check --device, CUDA_VISIBLE_DEVICES and the number in cudaSetDevice.',
+  ],
+  [
+    /^error 214\b|ECC/,
+    'the memory of the GPU has errors',
+    'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
+  ],
+  [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
+  [
+    /^error 701\b|too many resources/,
+    'a kernel needs more registers or threads than the GPU has',
+    'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
+  ],
+  [
+    /^error 702\b|timed out/,
+    'a kernel ran longer than the system allows',
+    'On Windows raise the limit (TdrDelay) or use a GPU without a display; elsewhere lower the batch or the shapes.',
+  ],
+  [
+    /^error 710\b|device-side assert/,
+    'a kernel checked a value and refused it',
+    'Most often an index is out of range (labels, tokens, Gather): run with CUDA_LAUNCH_BLOCKING=1.',
+  ],
+  [/^error 715\b|illegal instruction/, 'a kernel has an instruction that the GPU does not know', KERNEL],
+  [/^error 717\b/, 'a kernel used an address of the wrong kind', KERNEL],
+  [/^error 718\b/, 'the program counter of a kernel is invalid', KERNEL],
+  [/^error 719\b|launch failure|EXECUTION_FAILED|^error 4\b/i, 'a kernel failed', KERNEL],
+  [
+    /^error 802\b/,
+    'the GPU system is not ready',
+    'Start the fabric manager (nvidia-fabricmanager) of the version of the driver.',
+  ],
+  [
+    /^error 90\d\b|captur/i,
+    'a call is not allowed while a CUDA graph is captured',
+    'Run the engine once before the capture, and keep allocations, synchronizations and other streams out of it; loops and sizes that depend on data cannot be captured.',
+  ],
+  [
+    /^error (?:30|999)\b|unknown error/,
+    'the driver does not know why',
+    'Restart the program, then the machine: after a fault or a sleep the driver may stay in that state (dmesg shows an Xid).',
+  ],
+  [/MAPPING_ERROR/, 'the library cannot access memory of this GPU', ONE_CONTEXT],
+  [
+    /NOT_INITIALIZED/,
+    'the library cannot be initialized',
+    'Check its version, the path of the loader and the free GPU memory.',
+  ],
+  [/ARCH_MISMATCH/, 'the library does not support this GPU', 'Use versions of CUDA, cuDNN and TensorRT that do.'],
+  [
+    /VERSION_MISMATCH/,
+    'parts of the library are of different versions',
+    'Install one version of cuDNN and remove the others from the path of the loader.',
+  ],
+  [
+    /BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED/,
+    'the library does not take what it was asked for',
+    'Where the engine runs in several threads, give each an execution context of its own. Otherwise use the version of cuDNN and cuBLAS that this TensorRT was built with, and shapes inside the profile.',
+  ],
+];
 
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
@@ -38,7 +118,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
     cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
     advice:
@@ -68,7 +148,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
@@ -79,7 +159,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
@@ -150,19 +230,24 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { why, why2, why3, why4, why5, number, file, number2, number3, number4 } = {} }) => {
-      const means = CUDA_ERRORS[number ?? number2 ?? number3 ?? number4 ?? why3?.trim() ?? ''];
-      const said = number
-        ? `error ${number} at ${file}`
-        : (why ?? why2 ?? why3 ?? why4 ?? why5 ?? (number4 && `error ${number4}`) ?? (number3 && `error ${number3}`))
-            ?.trim()
-            .replace(/[.:]$/, '');
-      return { values: { why: means === undefined ? said : `${means} (${said})` } };
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [^\s:]+: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { file, ...groups } = {} }) => {
+      const given = (name: string) =>
+        Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
+      const why = given('why')?.trim().replace(/[.:]$/, '');
+      const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
+      const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
+      const [, means, step] = CUDA_ERRORS.find(([words]) => words.test(said ?? '') || words.test(why ?? '')) ?? [];
+      return {
+        values: {
+          why: means === undefined ? said : `${means} (${said})`,
+          step: /\.cu:\d+$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
+        },
+      };
     },
     cause: 'A CUDA library failed while {phase}: {why}.',
     advice:
-      'The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
+      '[[{step} ]]The first CUDA error counts, later ones follow from it. Free GPU memory, check the driver and that one set of CUDA libraries is loaded; a driver reset (Xid in dmesg) or too long a kernel on a GPU with a display ends a build alike.',
     after: [
       'runtime-failed',
       'calibration-failed',
@@ -188,7 +273,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
-      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
+      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)(?![^\n]*Parameter check failed)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
     cause: 'The engine was loaded, but running it failed.',
     advice:
       'The errors before this line say why; a shape outside the profile and unset or too small buffers are the usual causes.',
@@ -205,7 +290,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
     advice:
       'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
-    after: ['runtime-failed', 'calibration-failed', 'out-of-memory', 'crashed'],
+    after: EVERY_CAUSE,
     source: 'NVIDIA/TensorRT#2172, #4092; OuyangJunyuan/pointcloud-3d-detector-tensorrt#7',
   },
 ];

@@ -8,7 +8,7 @@ const RUNTIME_ADVICE =
   'The shapes that it was given do not fit the model, often because a batch size or length is fixed in a Reshape. Run with the shapes of the build, or export with a -1 in the reshape and dynamic axes.';
 
 /** Shapes that do not fit each other inside the model, in a build or at run time. */
-export const SHAPE_RULES: readonly DiagnosisRule[] = [
+const RULES: readonly DiagnosisRule[] = [
   {
     id: 'runtime-reshape',
     code: 'runtime-shape',
@@ -97,11 +97,12 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape (?:wildcard -1 has \w+ (?:integer|number of) solutions?|dimension with more than one -1 wildcard)(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|\S+): (?:reshape wildcard|uninferred dimensions|volume mismatch)/.exec(
-        text,
-      )?.[1],
+      layer:
+        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
+          text,
+        )?.[1],
       values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
     }),
     cause:
@@ -198,7 +199,9 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'output-shape',
     code: 'shape-mismatch',
-    pattern: /Internal Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed/,
+    pattern:
+      /Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed|(?:[eE]rror while computing output extent|[oO]utput shape can ?not be computed) (?:of|for) node (?<layer2>[^\s)]+?)\.?(?:\)|\s|$)/,
+    named: (m) => ({ layer: m.groups!['layer'] ?? m.groups!['layer2'] }),
     cause:
       'TensorRT cannot compute the output shape of this node: the shapes of its inputs do not fit each other, or depend on values that it does not know.',
     advice:
@@ -206,3 +209,8 @@ export const SHAPE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT graphShapeAnalyzer.cpp; pytorch/TensorRT#2597',
   },
 ];
+
+/** Shapes that were left out are built as 1, which then does not fit elsewhere. */
+export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
+  rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
+);

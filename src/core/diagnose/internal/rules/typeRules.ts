@@ -38,7 +38,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'type-not-converted',
     code: 'unsupported-op',
-    pattern: /Failed to convert ONNX dat[ea] type/,
+    pattern: /Failed to convert ONNX dat[ea] type|Assertion failed: convert_?(?:[oO]nnx_?)?[dD]type\(/,
     cause: 'The model has an input or output of a type that TensorRT does not have.',
     advice:
       'Use INT32, INT64, FP16 or FP32 and cast outside the engine. Keep strings out: cut the model after the nodes that read them.',
@@ -76,8 +76,9 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'unary-type',
     code: 'unsupported-type',
-    pattern: /does not support the given operator (?<function>\w+) with the given input data type (?<type>\w+)/,
-    cause: 'This node ({op}) computes {function} of {type}, which TensorRT does not support.',
+    pattern:
+      /does not support the given (?:unary )?operator (?:(?<function>\w+) )?with the given input data type(?: (?<type>\w+))?/,
+    cause: 'This node[[ ({op})]] computes [[{function} of ]]a type that this TensorRT does not take there[[: {type}]].',
     advice: 'Cast the input to FP32 before the node, and back after it.',
     source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -259,12 +260,15 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'quantized-constant',
     code: 'quantization',
-    pattern: /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ/,
+    pattern:
+      /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ|: Int8 constant is only allowed before DQ/,
+    named: (m, text) => ({ values: { tensor: m.groups!['tensor'] ?? layerBefore(text, ': Int8 constant') } }),
     cause:
       'The constant {tensor} is INT8 and is read by other nodes than DequantizeLinear: TensorRT takes it for quantized.',
-    advice: 'Store tables and masks as INT32 or BOOL.',
+    advice:
+      'Store tables and masks as INT32 or BOOL. Where it is a quantized weight, fold constants, so that DequantizeLinear reads it directly.',
     repair: 'dequantize-constants',
-    source: 'TensorRT matchQuantizedConstant; built with TensorRT-RTX 1.7.1',
+    source: 'TensorRT matchQuantizedConstant; built with TensorRT-RTX 1.7.1; NVIDIA-AI-IOT/Lidar_AI_Solution#127',
   },
   {
     id: 'uint8-becomes-int8',
@@ -289,7 +293,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'elementwise-int32',
     code: 'unsupported-type',
-    pattern: /(?<layer>[^\n:]+): elementwise inputs must not be Int32/,
+    pattern: /: elementwise inputs must not be Int32/,
+    named: (m, text) => ({ layer: layerBefore(text, m[0]), values: { layer: layerBefore(text, m[0]) } }),
     cause: 'This version of TensorRT computes no elementwise operation of INT32 (node {layer}).',
     advice: 'Use TensorRT 7 or later, or cast its inputs to FLOAT and the result back.',
     source: 'TensorRT 5 and 6; microsoft/onnxruntime#1837',

@@ -1,0 +1,509 @@
+import { causeText } from '../causeText.ts';
+import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
+
+const FOLD =
+  'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), with fixed input shapes where that is possible.';
+
+/** Words by which TensorRT says what a layer needs. */
+const NEEDS =
+  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without)\\b';
+
+/** What TensorRT says of a layer: `conv1: IConvolutionLayer … must …`, `(Unnamed Layer* 3) [Slice]: … must …`. */
+const layerSays = (words: string): RegExp =>
+  new RegExp(
+    `(?:(?:^|: |\\()I[A-Z]\\w+(?:Layer|Node)\\b|\\(Unnamed Layer\\* \\d+\\) \\[\\w+\\]|^(?:Error\\[\\d+\\]: )?[\\w./]+: \\w+Layer |Error Code [349]: (?:API Usage|Internal|Shape) Error \\([^\\s:()]+: )(?=[^\\n]*${NEEDS})(?=[^\\n]*(?:${words}))`,
+    'm',
+  );
+
+/** A text without its end that belongs to what is around it: dots, and brackets that open before it. */
+function closed(text: string): string {
+  const bare = text.replace(/[.\s]+$/, '');
+  return bare.endsWith(')') && bare.split(')').length > bare.split('(').length ? closed(bare.slice(0, -1)) : bare;
+}
+
+/** The layer of such a message, its kind, and what it says. */
+function layerIn(_: unknown, text: string): { layer: string | undefined; values: Record<string, string | undefined> } {
+  const cause = causeText(text);
+  const [, layer, why = cause] =
+    /^(?:I[A-Z]\w+Layer )?(\(Unnamed Layer\* \d+\) \[\w+\][^:]*|[^\s:()]+): (?:\1: )?(.+)$/.exec(cause) ?? [];
+  const kind = /\bI([A-Z]\w+?)(?:Layer|Node)\b/.exec(cause)?.[1] ?? /\[(\w+)\]/.exec(layer ?? '')?.[1];
+  return {
+    layer,
+    values: {
+      layer,
+      kind: kind?.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase(),
+      why: closed(why).replaceAll('`', ''),
+    },
+  };
+}
+
+/** What a condition of an API call means and what to do, by what it compares. */
+const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /addInput .*[dD]ims/,
+    'the input has dimensions that it cannot have',
+    'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /[wW]eight ?[sS]treaming/,
+    'the engine was not built for weight streaming, or the budget does not fit it',
+    'Build a strongly typed network with the flag WEIGHT_STREAMING (trtexec --allowWeightStreaming --stronglyTyped), and set a budget between 0 and streamable_weights_size before the first context is made.',
+  ],
+  [
+    /containsTensor/,
+    'a tensor is not of this network',
+    'Use tensors of the network that the layer is added to: one of another network, of an engine, or of a network that was destroyed is none.',
+  ],
+  [
+    /bindingIsInput|kINPUT|isInput/,
+    'the tensor is an output of the engine, and the call is for inputs',
+    'Set shapes and values of inputs only: those of the outputs follow. Ask the engine which is which (get_tensor_mode), and do not count on the order of its tensors.',
+  ],
+  [
+    /kOUTPUT/,
+    'the tensor is not an output of the engine',
+    'Ask the engine which tensors are outputs (get_tensor_mode); do not count on their order.',
+  ],
+  [
+    /EnumMax</,
+    'a value is not one that this version of TensorRT knows',
+    'Compile the program with the headers of the TensorRT that it loads (of one version, also of its samples), and pass only values that they have.',
+  ],
+  [
+    /getNbOptimizationProfiles|nbProfiles/,
+    'the engine has no optimization profile of that index',
+    'Use an index below the number of profiles. Each context that runs at the same time needs a profile of its own: build the engine with as many, or use one context.',
+  ],
+  [
+    /IOTensors|NbBindings|bindingIndex/,
+    'the engine has no tensor of that index or name',
+    'List the tensors of the engine (num_io_tensors, get_tensor_name) and use their names.',
+  ],
+  [
+    /getNbInputs|getNbOutputs|getNbLayers/,
+    'there is no input, output or layer of that index',
+    'Count with the number that the object gives (num_inputs, num_outputs, num_layers). A network whose parser failed has none: look at its errors first.',
+  ],
+  [
+    /use_count/,
+    'objects that it made are still in use',
+    'Destroy contexts before their engine, and the engine before its runtime or builder.',
+  ],
+  [
+    /[wW]eights|\.count\b|\.values\b/,
+    'its weights are missing, or of another number or type than it needs',
+    'Check that the weights were loaded (the file, and the names that the program looks up in it), that they stay in memory until the build ends, and that their number is the product of the dimensions. In an ONNX model they are computed in place of initializers: fold constants, or use a TensorRT that takes such weights (8.6 and later for convolutions).',
+  ],
+  [
+    /\bmemory\b|kUSER_MANAGED/,
+    'the context was made without memory of its own and was given none',
+    'Give it enough device memory before it runs (set_device_memory; the engine says how much), or let the context allocate it.',
+  ],
+  [/blob\b/, 'it gets no data', 'Check that the file of the engine was found and read whole (in binary mode).'],
+  [
+    /\(?\b(?:layer|inputs?(?:\[\w+\])?|tensor|network|plugin|outputs?(?:\[\w+\])?|n|name|\w*[nN]ame)\)? != ?nullptr/,
+    'a layer, tensor or name is null',
+    'A function that makes or looks up a layer gives null where it fails: check what it returned, and the result of the parser, before it is used. The first error above says why; without one, an index or a name is wrong.',
+  ],
+  [
+    /x >= 0|isValidDims|allDims|d\[\w+\]|isValid\(\)/,
+    'a size is negative, zero or beyond the limits',
+    'Print the sizes that are passed. Where the model has dynamic dimensions (-1), a profile needs real sizes, and a layer that is added by hand needs a second input with the computed sizes.',
+  ],
+  [
+    /nbDims|[dD]imensions|\bdims\b|volume|[rR]ank|axis|[aA]xes/,
+    'a tensor has another rank, size or axis than it takes',
+    'Print the shapes before this call. Networks with explicit batch count the batch as a dimension; an unknown shape (rank -1) comes from a layer that failed before.',
+  ],
+  [
+    /[iI]ndex|[iI]dx|< ?\w*(?:[nN]b|getNb)\w*/,
+    'an index is out of range',
+    'Count with the number that the object itself gives.',
+  ],
+  [/!= ?nullptr|!= ?0$/, 'a pointer is null', 'Check what the calls before it returned.'],
+  [/[nN]ame/, 'a name is wrong or used twice', 'Give each tensor and layer a name of its own.'],
+  [
+    /[tT]ype|Mode|[fF]lags?/,
+    'a type, mode or flag is not one that it takes here',
+    'Compare it with what the documentation of this call allows in this version.',
+  ],
+];
+
+/** What internal checks are about, by the names in them, and the step that fits. */
+const TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /nvm|NVM|dla(?!yer)|DLA/,
+    'the DLA',
+    'Build for the GPU (without --useDLACore) to confirm that; then keep the layer that fails off the DLA, or use a later JetPack or DRIVE release.',
+  ],
+  [
+    /q?dq|QDQ|[qQ]uantiz|[sS]cales?\b|[sS]cales(?:Len|\.)|[cC]alib|[iI]nt8|INT8/,
+    'quantization (INT8 or FP8 scales)',
+    'Build without INT8 to confirm that. Then quantize activations per tensor and weights per channel, both symmetrically, and leave the nodes that fail, and plugins, in FP16.',
+  ],
+  [
+    /[pP]lugin|DDS/,
+    'a plugin',
+    'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8.',
+  ],
+  [
+    /[cC]ask|[kK]lib|[sS]hader|TimingCache|timing/,
+    'the kernels of this GPU',
+    'Delete timing caches of another GPU or version, see that all libraries of TensorRT are of one version (libnvinfer and its builder resource), and that this version supports the GPU.',
+  ],
+  [/[rR]efit/, 'refitting', 'Build without the refit option to confirm that.'],
+  [/[lL]oop|[rR]ecurrence|LSTM|[rR]nn/, 'a loop (Loop, Scan, LSTM, GRU)', 'Export the model with the loop unrolled.'],
+  [
+    /point[wW]ise|element[wW]ise|broadcast/i,
+    'element-wise operations',
+    'Compare the shapes of the inputs of such nodes for each optimization profile: every dimension must be equal, or 1.',
+  ],
+  [
+    /(?<![a-zA-Z])(?:[sS]huffle|[rR]eshape|[sS]lice|[gG]ather|[sS]catter|[pP]ad(?:ding)?|[cC]oncat|[sS]elect|[tT]op[kK]|[nN]ms|[nN]on[zZ]ero|[rR]esize|[sS]oft[mM]ax|[rR]educe|[nN]ormalization|[cC]onv(?:olution)?|[dD]econv(?:olution)?|[gG]emm|[mM]atrix[mM]ultiply|[eE]insum|[aA]ttention)(?=[A-Z]\w*\.|\w*\.cpp)/,
+    'one kind of layer',
+    'The file that the message names tells the kind of layer: find such nodes and write one of them in another form.',
+  ],
+  [
+    /[sS]hape|[dD]ims|[eE]xtent|[vV]olume|[iI]nterval|[bB]ound|[sS]ymbolic/,
+    'shapes',
+    `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
+  ],
+  [
+    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion/,
+    'memory',
+    'Lower the batch or the largest shapes: a tensor may be too large.',
+  ],
+  [
+    /[mM]yelin|[fF]oreign|codeGenerator/,
+    'a part that is compiled as a whole (ForeignNode)',
+    'Split the model there, by an output inside it or by a plugin.',
+  ],
+];
+
+/** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
+const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /is_weights\(\)|[iI]nitializer|[cC]onstant|build-?time/,
+    'an input is computed, where it needs a constant',
+    `${FOLD} A later TensorRT takes computed values in more places.`,
+  ],
+  [
+    /[tT]ypes?\b|DataType|isBool|isInt|isFp|\bFLOAT\b|\bINT\d+\b|\bBOOL\b/,
+    'an input has a type that it does not take',
+    'Cast the input before the node to FP32 (INT32 for indices and shapes), and back after it; a later TensorRT takes more types.',
+  ],
+  [
+    /(?:inputs|outputs)(?:\(\))?\.size|nbInputs|(?:in|out)puts? (?:is|are)\b|[nN]umber of (?:in|out)puts|requires \d/,
+    'it has another number of inputs or outputs than the parser takes',
+    'Export with another opset (one that this TensorRT lists), so that the node has the form that its parser knows, or use a later TensorRT.',
+  ],
+  [
+    /[oO]pset|training|[pP]lugin/,
+    'the form of the operator is of another opset or version than the parser takes',
+    'Export for inference (`model.eval()`) with an opset that this TensorRT lists, or use a later TensorRT.',
+  ],
+  [
+    /nbDims|[rR]ank|[dD]im(?:s|ension)|[sS]hape|\bax[ei]s\b|\.d\[|nchan|noutput|channel|[sS]ize|[vV]olume|[bB]roadcast|[sS]calar|spatial/,
+    'an input has a rank, shape or axis that it does not take',
+    `Infer shapes before (\`polygraphy surgeon sanitize --fold-constants\`, onnxsim) with fixed input sizes, and compare what the node gets with its weights and attributes. Parsers of TensorRT 5 and 6 count without the batch and take fewer ranks: use a later one.`,
+  ],
+  [
+    /[mM]ode|[aA]ttr|[tT]ransform|nearest|cubic|linear|align|[pP]ad|[rR]educ|polic|[sS]tride|[dD]ilat|[gG]roup|activation/,
+    'an attribute has a value that it does not take',
+    'Export the node with another value of it (another mode of interpolation, padding or reduction), or write it with other operators; a later TensorRT takes more.',
+  ],
+];
+
+/** What a statement of TensorRT is about where no other rule knows it, by its words and the function that made it. */
+const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /[dD]eserializ|\bplan\b|[aA]rchive|stream: read|[sS]erializ/,
+    'the file of the engine',
+    'Check its path and size, and build it again with the TensorRT that loads it, on this GPU.',
+  ],
+  [
+    /(?:[nN]ames?\b[^\n]*(?:distinct|unique|already|twice)|[rR]epeated [^\n]*name)/,
+    'names that occur twice',
+    'Give each layer, input and output a name of its own (the nodes of an ONNX model, too).',
+  ],
+  [
+    /[aA]ddress|[bB]inding|neither input nor output|not an (?:in|out)put/,
+    'a tensor that the program names or gives memory',
+    'Ask the engine for its tensors (num_io_tensors, get_tensor_name, get_tensor_mode), and set the address of each with enough bytes before every run.',
+  ],
+  [
+    /[pP]rofile|kMIN|kOPT|kMAX/,
+    'an optimization profile',
+    'Give each dynamic input min ≤ opt ≤ max with the rank of the model, and select a profile of the engine before the shapes are set.',
+  ],
+  [
+    /[cC]alibrat|[iI]nt8 scale|[dD]ynamic range|[qQ]uantiz/,
+    'the scales of INT8',
+    'Delete old calibration caches and calibrate with this model, or quantize it with Q/DQ nodes and no calibrator.',
+  ],
+  [
+    /[fF]ormats?\b/,
+    'the memory format of an input or output',
+    'Leave out --inputIOFormats and --outputIOFormats (setAllowedFormats), or name a format that exists for the type and the number of channels.',
+  ],
+  [
+    /[pP]lugin/,
+    'a plugin',
+    'Compile the plugin with the headers of this TensorRT, and check what it returns for shapes, types and formats.',
+  ],
+  [
+    /[rR]efit|[wW]eights/,
+    'weights of the network or the engine',
+    'Check that all weights are there, with the type and number that the layer has, and that the engine was built to be refitted where they are exchanged.',
+  ],
+  [
+    /\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
+    'a type',
+    'Cast the inputs of the node to one type that it takes, or remove the precision that is requested for it.',
+  ],
+  [
+    /[dD]im|[sS]hape|[rR]ank|ax[ei]s|[eE]xtent|[vV]olume|scalar|[lL]ength/,
+    'a shape',
+    `Compare the shapes that the node gets for each optimization profile. ${FOLD}`,
+  ],
+  [
+    /not supported|unsupported|[cC]annot|can not/,
+    'something that this TensorRT does not do here',
+    'Use a later TensorRT, or leave out the option or the operator that is named.',
+  ],
+];
+
+const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
+  table.find(([words]) => words.test(text));
+
+/** What an assertion of the parser means; the parser alone is not enough where nothing in it is known. */
+function parserSays(claim: string): { values: Record<string, string> } {
+  const found = entryFor(PARSER_TOPICS, claim);
+  return {
+    values: { topic: found?.[1] ?? 'its inputs or attributes are other than it expects', step: found?.[2] ?? FOLD },
+  };
+}
+
+/** What TensorRT checks before it goes on: general rules, for what no other knows. */
+export const CHECK_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'layer-constant',
+    code: 'unsupported-form',
+    pattern: layerSays(
+      'build[- ]time (?:constant|extent)|rooted at an IConstantLayer|initializer|must (?:be|have) (?:a )?constant',
+    ),
+    named: layerIn,
+    cause:
+      'An input of this node[[ ({kind} layer)]] is computed from data, and TensorRT needs it, or a size that it gives, when it builds: {why}.',
+    advice: `${FOLD} Otherwise write that input as an initializer.`,
+    source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'layer-plugin',
+    code: 'unsupported-form',
+    pattern: layerSays('PluginV2Layer|IPluginV\\w+|V2DynamicExt'),
+    named: layerIn,
+    cause: 'The plugin of this node does not implement what this network needs: {why}.',
+    advice:
+      'Dynamic shapes and explicit batch need IPluginV2DynamicExt or IPluginV3: port the plugin (its interface decides, not its name), or build with fixed shapes where that is all that the message asks for.',
+    source: 'texts of the layers of TensorRT 10.6; wang-xinyu/tensorrtx#414',
+  },
+  {
+    id: 'layer-types',
+    code: 'type-mismatch',
+    pattern: layerSays('\\b(?:types?|k?FLOAT|k?(?:Int|INT)\\d+|Bool|kBOOL|precision)\\b'),
+    named: layerIn,
+    cause: 'This node[[ ({kind} layer)]] has inputs or outputs of types that it cannot take: {why}.',
+    advice:
+      'Insert Casts so that its inputs have one type that it takes. In a weakly typed build, leave out the precision that is requested for it.',
+    source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'layer-shapes',
+    code: 'shape-mismatch',
+    pattern: layerSays(
+      '[dD]im(?:ension)?s?\\b|[rR]ank|[sS]hape|scalar|\\b\\dD\\b|ax[ei]s|extent|channel|sizes?\\b|length|volume|bounds|elements|subscript',
+    ),
+    named: layerIn,
+    cause: 'This node[[ ({kind} layer)]] gets a shape or size that does not fit: {why}.',
+    advice:
+      'Compare the shapes of its inputs (Netron, `polygraphy inspect model --show layers attrs`) with what it needs for every shape of the profile. Sizes that depend on dynamic dimensions need fixed inputs or folded constants; a program that adds the layer itself has to pass computed sizes as a second input.',
+    source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1; NVIDIA/TensorRT#545',
+  },
+  {
+    id: 'layer-refused',
+    code: 'unsupported-form',
+    pattern: layerSays(''),
+    named: layerIn,
+    cause: 'TensorRT does not take this node[[ ({kind} layer)]] as it is: {why}.',
+    advice:
+      'Export the model so that the node avoids what is named, with constants folded; a later TensorRT may take it.',
+    sure: 'likely',
+    source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'parser-assertion',
+    code: 'unsupported-form',
+    pattern:
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+    named: (m) => parserSays(m[0]),
+    cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
+    advice:
+      '[[{step} ]]Otherwise export the model so that the node avoids what the message names: another opset or attribute, or a constant in place of a computed value.',
+    sure: 'likely',
+    source: 'onnx-tensorrt: the texts of its assertions',
+  },
+  {
+    id: 'parser-condition',
+    code: 'unsupported-form',
+    pattern:
+      /(?:(?:In function \w+:?\s*|^)\[\d+\] Assertion failed: |\(\w+\): [A-Z_]+: Assertion failed: |^Description of the error: Assertion failed: )(?<claim>[^\n]*)/m,
+    named: (m) => parserSays(m.groups!['claim']!),
+    cause: "TensorRT's parser does not take this node[[ ({op})]] in this form: {topic}.",
+    advice:
+      '{step} If that changes nothing, fold constants with fixed input shapes, export with another opset, or use a later TensorRT, whose parser takes more forms.',
+    sure: 'possible',
+    source: 'onnx-tensorrt: its assertions without a text; triton-inference-server/server#281',
+  },
+  {
+    id: 'flags-together',
+    code: 'flag-conflict',
+    pattern:
+      /Parameter check failed[^\n]*condition: [^\n]*(?:[fF]lags?\[BuilderFlag::|builderFlag != BuilderFlag::|getFlag\(BuilderFlag::)/,
+    named: (m, text) => ({
+      values: {
+        flags: [...new Set(text.slice(m.index).match(/(?<=BuilderFlag::k)[A-Z0-9_]+/g) ?? [])].join(' and '),
+      },
+    }),
+    cause: 'Options of the build do not go together, or one needs the other: {flags}.',
+    advice:
+      'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
+    source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
+  },
+  {
+    id: 'api-argument',
+    code: 'internal',
+    pattern:
+      /(?:(?<on>I\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
+    named: (m) => {
+      const { on, call, claim } = m.groups!;
+      const [, what = 'a condition on it does not hold', step] =
+        entryFor(CLAIMS, `${on ?? call ?? ''} ${claim!}`) ?? [];
+      return { values: { call: on ?? call ?? 'a function of TensorRT', what, step } };
+    },
+    cause: 'The program, or the parser, calls {call} with an argument that it does not take: {what}.',
+    advice:
+      '[[{step} ]]If an error of TensorRT came before, that one is the cause. A program that was right with another version may need another interface (migration guide of NVIDIA).',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
+  },
+  {
+    id: 'host-array-size',
+    code: 'runtime-shape',
+    pattern:
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+    severity: 'error',
+    named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
+      values: { have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`), want: want ?? want2 ?? want3 ?? want4 },
+    }),
+    cause: 'The script puts {have} values where the engine, or the script, has room for {want}.',
+    advice:
+      'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330; NumPy',
+  },
+  {
+    id: 'demo-build',
+    code: 'failed',
+    pattern: /Failed to build TensorRT engine\. Error details:/,
+    severity: 'error',
+    cause: 'The demo could not build an engine, and does not show what the command that it ran said.',
+    advice:
+      'Run that command (the line "Command: polygraphy convert …") in a terminal with --verbosity verbose: its last errors are the cause, most often too little GPU memory, or a TensorRT or Polygraphy of another version than the requirements of the demo.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT demo/Diffusion; NVIDIA/TensorRT#4433',
+  },
+  {
+    id: 'python-callback',
+    code: 'calibration-failed',
+    pattern:
+      /Tried to call pure virtual function "(?<what>\w+?)(?:_pyimpl)?::(?<method>\w+)"|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
+    severity: 'error',
+    cause:
+      'A Python object that TensorRT calls[[ ({what})]] lacks a method[[ ({method})]] or returns something that it does not take; while building for INT8 that is the calibrator.',
+    advice:
+      'Write all methods of the calibrator with the names of the API: get_batch_size() returns an int, get_batch(names) a list of device pointers as int (`[int(buffer)]`) or None at the end, read_calibration_cache() bytes or None. Give it to the configuration that builds (config.int8_calibrator with build_engine(network, config)), not to the builder.',
+    sure: 'likely',
+    source: 'rmccorm4/tensorrt-utils#17; NVIDIA/TensorRT#389, #688; pybind11',
+  },
+  {
+    id: 'crash-arithmetic',
+    code: 'crashed',
+    pattern: /SIGFPE|Floating point exception|signal 8, Arithmetic/,
+    severity: 'error',
+    cause:
+      'The program divided by zero while {phase}: most often two threads use one execution context, or a context runs without the shapes of its inputs.',
+    advice:
+      'Give each thread an execution context, a stream and buffers of its own (or a lock), set all input shapes before each run, and check that no size is 0.',
+    after: ['library-mismatch', 'runtime-failed', 'runtime-shape'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1400, wang-xinyu/tensorrtx#918',
+  },
+  {
+    id: 'outputs-differ',
+    code: 'failed',
+    pattern: /FAILED \| Mismatched outputs: (?<names>\[[^\]\n]*\])/,
+    severity: 'error',
+    once: true,
+    cause: 'The build passed; outputs of the two runners differ by more than the tolerance: {names}.',
+    advice:
+      'The default tolerance (1e-5) is that of FP32: give --atol and --rtol that suit the precision (about 1e-2 for FP16), leave TF32 out (--no-tf32 or without --tf32), and look at the median of the error first. If it is large, mark all outputs in both runners (--trt-outputs mark all --onnx-outputs mark all) and keep the first node that differs in FP32.',
+    after: EVERY_CAUSE,
+    source: 'Polygraphy comparator; NVIDIA/TensorRT#3855',
+  },
+  {
+    // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
+    id: 'internal-check',
+    code: 'internal',
+    pattern:
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
+    named: (m, text) => {
+      const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
+      return { values: { topic, step } };
+    },
+    cause:
+      'TensorRT stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
+    advice:
+      'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
+    // A program that aborts does so for such a check.
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    sure: 'likely',
+    source:
+      'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034; ultralytics/ultralytics#23841',
+  },
+];
+
+/** What is left: a statement of TensorRT with its number, of which only the subject is known. */
+export const STATEMENT_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'statement',
+    code: 'internal',
+    pattern:
+      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
+    named: (_, text) => {
+      const why = closed(causeText(text));
+      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text);
+      return { values: { why, topic: found?.[1] ?? 'this', step: found?.[2] } };
+    },
+    cause: 'TensorRT refuses {topic} while {phase}: {why}.',
+    advice:
+      '[[{step} ]]If that does not fit, keep the whole verbose log, reduce the model to the part that fails (`polygraphy debug reduce`), and try it with the next version of TensorRT.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+];

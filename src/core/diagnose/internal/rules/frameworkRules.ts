@@ -1,0 +1,391 @@
+import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
+
+/** ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
+export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'ultralytics-onnx',
+    code: 'model-unreadable',
+    pattern: /export failure[^\n]*failed to load ONNX file: (?<file>\S+)/,
+    cause: "TensorRT's parser refuses {file}, which Ultralytics exported before.",
+    advice:
+      'The reason is in the errors of TensorRT above this line. If there are none, build the file itself with --verbose; an opset that this TensorRT does not know is a usual cause (opset=… of the export), and a newer TensorRT another way.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'ultralytics, exporter.py',
+  },
+  {
+    id: 'provider-not-in-build',
+    code: 'library-missing',
+    pattern:
+      /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
+    once: true,
+    // In Python only a warning: the session takes the other providers.
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+      ...(name !== undefined && { severity: 'warning' }),
+      values: { name: name ?? name2 ?? name3 ?? name4 },
+    }),
+    cause:
+      'The ONNX Runtime that is loaded was built without {name}; the model runs on another provider or not at all.',
+    advice:
+      'Install the package with it: onnxruntime-gpu has the CUDA and TensorRT providers, and must be the only one (`pip uninstall onnxruntime onnxruntime-gpu`, then install it again; .NET: Microsoft.ML.OnnxRuntime.Gpu; Java: onnxruntime_gpu). On a Jetson it is a wheel of NVIDIA for the JetPack; other builds need --use_tensorrt.',
+    source: 'ONNX Runtime onnxruntime_inference_collection.py and provider factories',
+  },
+  {
+    id: 'provider-option',
+    code: 'unknown-flag',
+    pattern:
+      /Unknown provider option: "(?<name>[^"\n]+)"|Failed to parse provider option "(?<name2>[^"\n]+)": ?(?<why>[^\n]*)/,
+    named: ({ groups: { name, name2 } = {} }) => ({
+      values: { name: name ?? name2, what: name ? 'this release does not have' : 'has a value that it does not take' },
+    }),
+    cause: 'The provider of ONNX Runtime got an option that {what}: {name}.',
+    advice:
+      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed.',
+    source: 'ONNX Runtime provider_options_utils.h',
+  },
+  {
+    id: 'provider-subgraph-shapes',
+    code: 'model-invalid',
+    pattern: /graph_build\.Resolve\(\)\.IsOK\(\) was false|GetSupportedList [^\n]*was false/,
+    severity: 'error',
+    cause:
+      'The TensorRT provider of ONNX Runtime could not cut a part out of the model: shapes or types in it are not known.',
+    advice:
+      'Infer them first: `python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output model.inferred.onnx --auto_merge`, or make the input shapes fixed. If that changes nothing, use a later ONNX Runtime, or build the model with trtexec.',
+    sure: 'likely',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#7757',
+  },
+  {
+    id: 'session-debug-mixed',
+    code: 'library-mismatch',
+    pattern:
+      /Exception during initialization: (?:bad array new length|vector too long|string too long|bad allocation|std::bad_alloc|invalid (?:map|string|vector)\b)/,
+    severity: 'error',
+    cause:
+      'ONNX Runtime failed while it created the session, in a C++ container: most often a Debug build is mixed with libraries of a Release build (TensorRT comes as Release only), or the memory ran out.',
+    advice:
+      'Use the Release build of ONNX Runtime and of the program next to TensorRT, all of one compiler. If they are, watch the memory, and run with log_severity_level=0.',
+    sure: 'likely',
+    source: 'microsoft/onnxruntime#16273',
+  },
+  {
+    id: 'tf-trt-native-segment',
+    code: 'no-implementation',
+    pattern:
+      /Engine creation for (?<layer>\S+) failed\. The native segment will be used instead\.?(?: Reason: (?<why>[^\n]+))?/,
+    severity: 'warning',
+    once: true,
+    named: (m) => ({ layer: m.groups!['layer'], values: { why: m.groups!['why']?.replace(/\.$/, '') } }),
+    cause: 'TF-TRT got no engine for {layer}, and TensorFlow runs these operators itself[[ ({why})]].',
+    advice:
+      'Nothing failed: the results are right, but not faster. What TensorRT says about it comes before (lines with "DefaultLogger"); too little memory next to TensorFlow (limit it with per_process_gpu_memory_fraction or set_memory_growth), and shapes that differ from those of build(), are the usual causes.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
+  },
+  {
+    id: 'provider-fallback-disabled',
+    code: 'unsupported-op',
+    pattern: /assigned to the default CPU EP, but fallback to CPU EP has been explicitly disabled/,
+    cause: 'Some nodes are not taken by the TensorRT provider, and the session may not run them on the CPU.',
+    advice:
+      'Unset session.disable_cpu_ep_fallback, or add the CUDA provider. Set log_severity_level=0: the log then lists the provider of each node.',
+    source: 'ONNX Runtime inference_session.cc',
+  },
+  {
+    id: 'tf-trt-unknown-dimension',
+    code: 'profile-missing',
+    pattern: /Input tensor with shape (?<shape>\[[^\]]*\]) has an unknown non-batch dimension at dim (?<dim>\d+)/,
+    cause:
+      'Dimension {dim} of an input of shape {shape} is not known, and TF-TRT converts only segments whose shapes are.',
+    advice:
+      'Pass use_dynamic_shape=True to TrtGraphConverterV2 and call build() with inputs of the real sizes, or export the model with fixed sizes besides the batch.',
+    source: 'TensorFlow, tf2tensorrt/convert/convert_nodes.cc',
+  },
+  {
+    id: 'ort-input',
+    code: 'runtime-shape',
+    pattern:
+      /Got invalid dimensions for input: (?<input>\S+) for the following indices\s+(?<what>[^\n]+)|Unexpected input data type\. Actual: \(?\(?(?<have>[\w()]+?)\)?\)? ?, expected: \(?\(?(?<want>[\w()]+?)\)*(?:\s|$)|Invalid (?:Feed Input|Output) Name: ?(?<name>\S+)|Invalid input name: ?(?<name2>\S+)|Missing Input: ?(?<name3>\S+)|Invalid rank for input: (?<input2>\S+) Got: (?<rank>\d+) Expected: (?<wanted>\d+)|Required inputs \(\[(?<name4>[^\]]+)\]\) are missing/,
+    severity: 'error',
+    named: ({ groups: { input, input2, what, have, want, name, name2, name3, name4, rank, wanted } = {} }) => {
+      const missing = name3 ?? name4;
+      return {
+        values: {
+          input: undefined,
+          what: what
+            ? `input ${input} has another size than the model (${what.trim()})`
+            : rank
+              ? `input ${input2} has ${rank} dimensions and the model ${wanted}`
+              : have
+                ? `an input is of type ${have} and the model takes ${want}`
+                : missing
+                  ? `the model also needs ${missing}`
+                  : `the model has no input or output ${name ?? name2}`,
+        },
+      };
+    },
+    cause: 'What the program gives ONNX Runtime does not fit the model: {what}.',
+    advice:
+      'Print the names, shapes and types of session.get_inputs(), and give exactly those (NumPy: `.astype(np.float32)`, the size of the export); export with dynamic axes for sizes that vary.',
+    source: 'ONNX Runtime core/session/inference_session.cc',
+  },
+  {
+    id: 'ort-file',
+    code: 'model-missing',
+    pattern:
+      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
+    severity: 'error',
+    named: ({ groups: { file, file2, why } = {} }, text) => ({
+      values: {
+        file: file ?? file2 ?? 'the model',
+        why: /NO_SUCHFILE|doesn't exist|No such file/.test(text)
+          ? 'the file does not exist'
+          : /INVALID_PROTOBUF|[Pp]rotobuf parsing failed/.test(text)
+            ? 'it is no complete ONNX file (cut off, a Git LFS pointer, or of another format)'
+            : why!,
+      },
+    }),
+    cause: 'ONNX Runtime cannot load {file}: {why}.',
+    advice:
+      'Check the path and the size of the file; weights that lie outside of it (model.onnx.data) belong next to it. An opset or IR version that is too new needs a later ONNX Runtime, or an export with an older one.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/graph/model.cc, error codes',
+  },
+  {
+    id: 'ort-kernel-missing',
+    code: 'unsupported-op',
+    pattern:
+      /(?:Could not find an implementation for|NOT_IMPLEMENTED : [^\n]*?for(?: the node)?) (?<node>[^\s:]*:?)(?<op>\w+)\((?<opset>\d+)\)/,
+    severity: 'error',
+    cause: 'No provider of ONNX Runtime computes {op} (opset {opset}) with these types.',
+    advice:
+      'Add CUDAExecutionProvider and CPUExecutionProvider behind the one of TensorRT, or export with types (FLOAT) and an opset that they have.',
+    source: 'ONNX Runtime core/framework/session_state_utils',
+  },
+  {
+    id: 'ort-output-shape',
+    code: 'model-invalid',
+    pattern:
+      /OrtValue shape verification failed\. Current shape:(?<have>\{[^}]*\}) Requested shape:(?<want>\{[^}]*\})|Expected shape from model of (?<want2>\{[^}]*\}) does not match actual shape of (?<have2>\{[^}]*\})/,
+    severity: 'error',
+    named: ({ groups: { have, want, have2, want2 } = {} }) => ({
+      values: { have: have ?? have2, want: want ?? want2 },
+    }),
+    cause:
+      'The model says of an output that its shape is other than the one that it computes ({want} and {have}): its export wrote fixed or wrong shapes.',
+    advice:
+      'Remove the shapes of the outputs and of the values in between from the model, or make them dynamic, and infer them again (`python -m onnxruntime.tools.symbolic_shape_infer --auto_merge`, onnxslim); otherwise export it again with dynamic axes. With caches of engines, delete these.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/framework/execution_frame.cc; VisoMasterFusion/VisoMaster-Fusion#347',
+  },
+  {
+    id: 'ort-data-transfer',
+    code: 'library-missing',
+    pattern: /There's no data transfer registered for copying tensors from Device/,
+    severity: 'error',
+    cause:
+      'The program binds tensors on the GPU, and no provider for the GPU is active in the session: that of CUDA or TensorRT could not be loaded.',
+    advice:
+      'Look for its message at the start of the session, and install the CUDA, cuDNN and TensorRT that this onnxruntime-gpu was built with; `session.get_providers()` must list CUDAExecutionProvider.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/framework/data_transfer_manager.cc; visomaster/VisoMaster#30',
+  },
+  {
+    id: 'built-without-tensorrt',
+    code: 'library-missing',
+    pattern:
+      /(?:didn'?t|did not|was not|is not|not) (?:been )?(?:compiled?|built?) with (?:TrtBackend|TensorRT|TRT)\b|TensorRT (?:backend )?is not (?:supported|available|enabled) in this (?:build|version)|(?:without|no) TensorRT support/i,
+    severity: 'error',
+    once: true,
+    cause: 'The program or library was built without TensorRT.',
+    advice:
+      'Install its package or image with TensorRT (for GPUs, for this CUDA and TensorRT), or compile it with that option (ENABLE_TRT_BACKEND=ON for FastDeploy, --use_tensorrt for ONNX Runtime, WITH_TENSORRT=ON for Paddle).',
+    source: 'PaddlePaddle/FastDeploy#2140',
+  },
+  {
+    id: 'fastdeploy-failed',
+    code: 'failed',
+    pattern:
+      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|TensorRT [Ee]ngine build timed out/,
+    severity: 'error',
+    once: true,
+    named: (_, text) => ({
+      values: {
+        what: text.includes('timed out') ? 'the build took longer than the program waits' : 'its errors are above',
+      },
+    }),
+    cause: 'The program got no engine from TensorRT: {what}.',
+    advice:
+      'Look at the first error of TensorRT. If there is none: build the ONNX file once with trtexec --verbose (the parser names the node that it refuses; a build takes minutes, on a small GPU longer), export with fixed or dynamic shapes as the program expects, and keep its cache of engines, so that it builds only once.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'PaddlePaddle/FastDeploy#436, VisoMasterFusion/VisoMaster-Fusion#236',
+  },
+  {
+    id: 'provider-failed',
+    code: 'failed',
+    pattern:
+      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
+    cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
+    advice:
+      'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
+  },
+  {
+    id: 'vs-mlrt-failed',
+    code: 'failed',
+    pattern:
+      /trtexec execution fails,? log has been written to (?<file>\S+)|Command '(?<command>\[?[^\n]{0,200})[^\n]*returned non-zero exit status (?<status>\d+)/,
+    cause: 'The program that was to build the engine failed[[; its log is {file}]].',
+    advice: 'Diagnose that log; without one, run the command in a terminal with --verbose.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'AmusementClub/vs-mlrt#89, #167',
+  },
+  {
+    id: 'tensorflow-no-tensorrt',
+    code: 'library-missing',
+    pattern:
+      /(?:Linked|Loaded) TensorRT version:? \(?0[,.] ?0[,.] ?0\)?|Tensorflow has not been built with TensorRT support|TensorRT (?:is not|was not|support is not) (?:enabled|available|built|found)|has not been (?:built|compiled) with TensorRT/i,
+    severity: 'warning',
+    once: true,
+    cause:
+      'This TensorFlow has no TensorRT (its version reads 0.0.0): TF-TRT converts nothing, and the saved model runs without it.',
+    advice:
+      "Use a TensorFlow with TensorRT: NVIDIA's container (nvcr.io/nvidia/tensorflow) or wheel for Jetson, or the tensorflow wheel of pip for Linux up to 2.17 with the TensorRT that it was compiled with on LD_LIBRARY_PATH. Windows and later wheels have none.",
+    sure: 'likely',
+    source: 'TensorFlow trt_convert.py; tensorflow/tensorrt#250',
+  },
+  {
+    id: 'tensorflow-op-version',
+    code: 'engine-other-version',
+    pattern:
+      /NodeDef mentions attr '(?<name>\w+)' not in Op<name=TRTEngineOp|Op type not registered '(?<name2>TRT\w+)'|GraphDef-interpreting binary is up to date with your GraphDef-generating/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, name2 } = {} }) => ({
+      values: {
+        what: name2
+          ? `it does not know ${name2}`
+          : name
+            ? `it does not know the attribute ${name}`
+            : 'it lacks an attribute',
+      },
+    }),
+    cause: 'The converted model and the TensorFlow that reads it are of different versions or builds: {what}.',
+    advice:
+      'Convert with the TensorFlow that runs the model. An unregistered TRTEngineOp also means that this TensorFlow is built without TensorRT, or that `from tensorflow.python.compiler.tensorrt import trt_convert` was not imported before the model was loaded.',
+    sure: 'likely',
+    source: 'TensorFlow TF-TRT; tensorflow/tensorrt#216',
+  },
+  {
+    id: 'paddle-no-tensorrt',
+    code: 'library-missing',
+    pattern:
+      /Pass tensorrt_subgraph_pass has not been registered|The TRT network should be initialized first|paddle[^\n]{0,60}(?:not compiled|compiled without)[^\n]{0,20}tensorrt/i,
+    severity: 'error',
+    cause: 'This Paddle was built without TensorRT.',
+    advice:
+      'Install the wheel or library of Paddle Inference that is compiled with TensorRT, for this CUDA, cuDNN and TensorRT (its download page lists them), or run without use_tensorrt (run_mode=paddle).',
+    source: 'PaddlePaddle/PaddleDetection#3892, #5675, PaddlePaddle/Paddle#34689, geoyee/buildseg#5',
+  },
+  {
+    id: 'paddle-tensorrt-library',
+    code: 'library-missing',
+    pattern: /Load tensorrt (?:api|plugin) ?(?<name>\w+)? failed/,
+    severity: 'error',
+    cause: 'Paddle does not find the library of TensorRT, or finds one of another version ([[{name} ]]is missing).',
+    advice:
+      'Install the TensorRT that this Paddle was compiled with, and put its lib folder on LD_LIBRARY_PATH (PATH on Windows) before others.',
+    sure: 'likely',
+    source: 'Paddle dynload/tensorrt.h; PaddlePaddle/Paddle#34689',
+  },
+  {
+    id: 'paddle-operator',
+    code: 'unsupported-op',
+    pattern: /no OpConverter for optype \[(?<op>\w+)\]/,
+    severity: 'error',
+    cause: 'Paddle has no conversion of the operator {op} to TensorRT.',
+    advice:
+      'Raise min_subgraph_size so that small parts stay in Paddle, exclude it (`config.exp_disable_tensorrt_ops`), or use a later Paddle.',
+    source: 'Paddle inference/tensorrt/convert/op_converter.h',
+  },
+  {
+    id: 'paddle-build',
+    code: 'failed',
+    pattern:
+      /Build TensorRT cuda engine failed|Adding (?:input|output) (?<tensor>\S+) failed in TensorRT inference network|Error occurs? in Paddle-?TRT|(?:engine|op_converter|tensorrt_engine_op|trt_engine)\.(?:cc|h):\d+\)/i,
+    severity: 'error',
+    cause: 'Paddle could not make a TensorRT engine of a part of the model[[, at {tensor}]].',
+    advice:
+      'An error of TensorRT before this line is the cause. If there is none: give min, max and optimal shapes of every tensor that the parts begin with (collect_shape_range_info, then enable_tuned_tensorrt_dynamic_shape; or set_trt_dynamic_shape_info), or none at all for a model with fixed shapes; raise min_subgraph_size (to 10, 15, …) to leave small parts to Paddle, and workspace_size where memory is short.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'Paddle inference/tensorrt/engine.cc; PaddlePaddle/PaddleOCR#3260',
+  },
+  {
+    id: 'mmdeploy-model',
+    code: 'file-missing',
+    pattern: /no ModelImpl can read model (?<file>\S+)|Failed to load model:? "(?<file2>[^"]+)", implementations tried/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { file, file2 } = {} }) => ({ values: { file: file ?? file2 } }),
+    cause: 'The SDK of mmdeploy gets a file ({file}) where it takes the folder of a deployed model.',
+    advice:
+      'Give the folder that tools/deploy.py wrote with --dump-info (it holds deploy.json, pipeline.json, detail.json and end2end.engine).',
+    sure: 'likely',
+    source: 'mmdeploy csrc/mmdeploy/core/model.cpp; open-mmlab/mmdeploy#1312, #2601',
+  },
+  {
+    id: 'mmdeploy-failed',
+    code: 'failed',
+    pattern: /`?mmdeploy\.[\w.]+`? with Call id: \d+ failed/,
+    severity: 'error',
+    once: true,
+    cause: 'A step of mmdeploy failed; its reason is above.',
+    advice:
+      'If no line says why: build its custom operators and see that check_env.py finds them (tensorrt custom ops: Available), use a deployment configuration with a range of shapes that fits the model and the memory, and a TensorRT that supports the GPU.',
+    after: [...EVERY_CAUSE, 'failed', 'file-missing'],
+    sure: 'possible',
+    source: 'mmdeploy pipeline_manager.py; open-mmlab/mmdeploy#780, #962, #2177',
+  },
+  {
+    id: 'vs-mlrt-planes',
+    code: 'unknown-input',
+    pattern: /operator \(\): expects (?<want>\d+) input planes/,
+    severity: 'error',
+    cause: 'The model takes {want} planes (channels) of input, and the script gives another number of clips or planes.',
+    advice:
+      'Use the vsmlrt.py and the models of one release of vs-mlrt, and the function that belongs to the model (RIFE of another generation takes other inputs).',
+    source: 'AmusementClub/vs-mlrt#71',
+  },
+  {
+    id: 'ultralytics-device',
+    code: 'library-missing',
+    pattern:
+      /export running on CPU but must be on GPU|TensorRT requires GPU export[^\n]*CPU|Invalid CUDA 'device=(?<device>[^']*)' requested/,
+    severity: 'error',
+    cause: 'The export to TensorRT needs the GPU, and PyTorch uses the CPU or does not find the GPU.',
+    advice:
+      'Export with device=0. If that fails, `python -c "import torch; print(torch.cuda.is_available())"` must print True: install a PyTorch with CUDA (on a Jetson the wheel of NVIDIA) and see that nvidia-smi works.',
+    source: 'ultralytics and yolov5, export',
+  },
+  {
+    id: 'ort-node-failed',
+    code: 'runtime-failed',
+    pattern:
+      /Non-zero status code returned while running (?<op>\w+) node\. Name: ?'(?<node>[^']*)' ?Status Message: (?<why>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    cause: 'ONNX Runtime failed at the node {node} ({op}): {why}',
+    advice:
+      'A TRTKernel node is an engine of TensorRT: its errors are above. Otherwise the provider that runs the node has the error: run the model once on CPUExecutionProvider only; if that fails, too, the inputs or the model are wrong, if not, update ONNX Runtime and its CUDA and cuDNN, or leave the provider out.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'ONNX Runtime core/framework/sequential_executor.cc',
+  },
+];

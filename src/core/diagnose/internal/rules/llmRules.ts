@@ -1,0 +1,214 @@
+import type { DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
+
+/** TensorRT-LLM: checkpoints, engines, its runtime and server. */
+export const LLM_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'llm-cache-size',
+    code: 'out-of-memory',
+    pattern:
+      /maxTokensInPagedKvCache \(?\d*\)? ?must be large enough|(?:[Nn]ot enough|[Nn]o free|Can't allocate|[Ii]nsufficient)[^\n]{0,40}\b(?:KV[- ]?cache )?blocks?\b|free GPU memory[^\n]{0,60}(?:not enough|insufficient)[^\n]{0,60}KV|Impossible to fit in any sequence in kvCache|[Mm]ax(?:imum)? (?:KV cache|attention window)[^\n]{0,80}(?:exceeds|too small|not enough)/,
+    once: true,
+    severity: 'error',
+    cause: 'The memory for the KV cache is too small for one sequence of the longest length that the engine allows.',
+    advice:
+      'Give the cache more: raise kv_cache_free_gpu_mem_fraction (0.9) or max_tokens_in_paged_kv_cache to at least the maximum sequence length times the beam width, and free memory of the GPU. Otherwise build with a smaller --max_seq_len, --max_batch_size or --max_beam_width, with a quantized cache, or over more GPUs.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#494, #542, triton-inference-server/tensorrtllm_backend#59, #168; janhq/cortex.cpp#981',
+  },
+  {
+    id: 'llm-gemm',
+    code: 'no-implementation',
+    pattern: /Can't free tmp workspace for GEMM tactics profiling|No valid (?:\w+ )*GEMM tactic/,
+    severity: 'error',
+    once: true,
+    cause: 'TensorRT-LLM has no kernel that runs the quantized matrix products of this model on this GPU.',
+    advice:
+      'Use a quantization that this GPU has (its support matrix: FP8 and W4A8 need Ada or Hopper, INT4 AWQ and GPTQ Ampere or later), with the types and group size that it lists, and see that GPU memory is free while the engine is built. With fewer GPUs in tp_size the matrices get sizes that more kernels take. Otherwise use a later TensorRT-LLM.',
+    after: ['out-of-memory', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#1416, #1739, #1792, #1841, #1850',
+  },
+  {
+    id: 'llm-gemm-untimed',
+    code: 'no-implementation',
+    pattern: /Have not found any valid GEMM config for shape/,
+    severity: 'warning',
+    once: true,
+    cause:
+      'TensorRT-LLM could not time kernels for some matrix products on this GPU; it uses a default, or fails when it runs.',
+    advice:
+      'If the engine runs, nothing has to be done. Otherwise the GPU has no kernels for this quantization (its support matrix), or its memory was full while the engine was built.',
+    after: ['no-implementation', 'out-of-memory'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT-LLM#353, #3274',
+  },
+  {
+    id: 'llm-engine-configuration',
+    code: 'engine-other-version',
+    pattern:
+      /(?:loading failed with error: |creating modelInstanceState: )(?:key '(?<key>\w+)' not found|\[json\.exception\.(?<kind>\w+)[^\n]*)/,
+    named: (m) => ({
+      values: {
+        what:
+          m.groups!['kind'] === 'parse_error'
+            ? 'is missing or empty: the path of the engine is most often wrong'
+            : 'has other keys than this version of the server reads: the engine and the server are of different versions',
+      },
+    }),
+    cause: 'The configuration of the engine (config.json) {what}.',
+    advice:
+      'Check gpt_model_path (engine_dir) in config.pbtxt: the folder with config.json and the .engine files, as it is named inside the container. Use one version of TensorRT-LLM for trtllm-build, the backend of Triton and its files config.pbtxt, and build the engine again.',
+    sure: 'likely',
+    source: 'triton-inference-server/tensorrtllm_backend#207, #500; NVIDIA/TensorRT-LLM#1803',
+  },
+  {
+    id: 'llm-value-missing',
+    code: 'flag-conflict',
+    pattern: /creating modelInstanceState: bad optional access/,
+    severity: 'error',
+    cause: 'TensorRT-LLM needs a value for this kind of engine that its configuration does not give.',
+    advice:
+      'Fill in all parameters of config.pbtxt (fill_template.py) that this kind of decoding needs (decoding_mode, lookahead or Medusa values, max_beam_width), with the templates of the same version, or build the engine without that feature.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#2020',
+  },
+  {
+    id: 'llm-world-size',
+    code: 'flag-conflict',
+    pattern:
+      /Engine world size \((?<engine>[\d* ]+)\) != Runtime world size \((?<have>\d+)\)|MPI size (?<have2>\d+) != TP size (?<engine2>\d+ \* PP size \d+)|mpiSize == tp \* pp|MPI worldSize is expected to be equal to tp\*pp/,
+    once: true,
+    named: ({ groups: { engine, engine2, have, have2 } = {} }) => ({
+      values: { engine: engine ?? engine2?.replace(' PP size', ''), have: have ?? have2 },
+    }),
+    cause:
+      'The engine is for another number of processes (tensor parallel times pipeline parallel[[, {engine}]]) than were started[[ ({have})]].',
+    advice:
+      'Start as many: `mpirun -n N python run.py …`, or --world_size N of launch_triton_server.py. If mpirun starts N and each sees 1, mpi4py was built for another MPI than the mpirun that runs.',
+    source: 'NVIDIA/TensorRT-LLM#108, #440, #753, #1796, #1992, #2021',
+  },
+  {
+    id: 'llm-weight-missing',
+    code: 'weights-missing',
+    pattern:
+      /KeyError: '(?<name>[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
+    severity: 'error',
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => {
+      const weight = name ?? name2 ?? name3 ?? name4!;
+      return { values: { weight, why: weightCause(weight) } };
+    },
+    cause: 'The model has no weight {weight}, which the conversion reads: {why}.',
+    advice:
+      'Give the kind of checkpoint that the options name (a GPTQ or AWQ model for int4_gptq and int4_awq, the original one for the others), with the script of the release that is installed and for this architecture. If the model is newer than that release, use a later one.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#1528, #1677, #2677, SWivid/F5-TTS#967',
+  },
+  {
+    id: 'llm-checkpoint',
+    code: 'model-invalid',
+    pattern: /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)))'/,
+    named: (m) => ({
+      values: {
+        what: m.groups!['key']
+          ? 'The folder given to trtllm-build is no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
+          : `This version of TensorRT-LLM does not know the architecture ${m.groups!['model']}`,
+      },
+    }),
+    cause: '{what}.',
+    advice:
+      'Write the checkpoint with convert_checkpoint.py (or quantize.py) of the same version for this model, and give its output folder to trtllm-build. For a newer architecture use a later TensorRT-LLM.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#2141, #6360',
+  },
+  {
+    id: 'llm-cross-cache',
+    code: 'flag-conflict',
+    pattern: /Do not set crossKvCacheFraction for decoder-only model/,
+    cause: 'The configuration gives a part of the cache to cross-attention, which a decoder-only model does not have.',
+    advice: 'Remove cross_kv_cache_fraction from config.pbtxt of the model tensorrt_llm.',
+    source: 'NVIDIA/TensorRT-LLM#2814',
+  },
+  {
+    id: 'llm-cross-cache-missing',
+    code: 'flag-conflict',
+    pattern: /Must set crossKvCacheFraction for encoder-decoder model/,
+    cause: 'The model is an encoder-decoder one, and the configuration gives no part of the cache to cross-attention.',
+    advice:
+      'Set cross_kv_cache_fraction (0.5, for example) in config.pbtxt of the model tensorrt_llm, or KvCacheConfig(cross_kv_cache_fraction=0.5).',
+    source: 'NVIDIA/TensorRT-LLM#2419',
+  },
+  {
+    id: 'llm-mpi',
+    code: 'failed',
+    pattern:
+      /ORTE (?:was|has|does)|OPAL ERROR|MPI_ABORT was invoked|mpirun (?:noticed|detected|has exited)|There are not enough slots available|MPI_Init(?:_thread)?[^\n]{0,40}(?:fail|error|abort)|UCX {2}ERROR/,
+    once: true,
+    severity: 'error',
+    cause: 'MPI ended the processes of TensorRT-LLM, or could not start them.',
+    advice:
+      'The first error of a rank above is the cause. If there is none: start as many processes as GPUs (mpirun -n N --allow-run-as-root, --oversubscribe), give the container --ipc=host --ulimit memlock=-1, and install mpi4py for the MPI that runs.',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'Open MPI; NVIDIA/TensorRT-LLM docs',
+  },
+  {
+    id: 'llm-worker',
+    code: 'failed',
+    pattern:
+      /Executor worker returned error|Executor worker died during initialization|Encountered an error in forward\w* function: (?<why>[^\n]+)|Failed to build engine for rank (?<rank>\d+)/,
+    once: true,
+    severity: 'error',
+    cause: 'A worker of TensorRT-LLM failed[[: {why}]][[ (rank {rank})]].',
+    advice:
+      'Its own error is further above. If there is none: set TLLM_LOG_LEVEL=DEBUG, run with one GPU, see that GPU memory is free (free_gpu_memory_fraction), and that this version of TensorRT-LLM supports the model and the GPU (its support matrix).',
+    after: [...EVERY_CAUSE, 'failed'],
+    sure: 'possible',
+    source: 'TensorRT-LLM executor; NVIDIA/TensorRT-LLM#978, #2723, #7706',
+  },
+  {
+    id: 'llm-check',
+    code: 'internal',
+    pattern:
+      /(?:Assertion failed: |^)(?<claim>[^\n]{1,300}?) \((?:\/[\w.+-]+)*\/(?<part>batch_manager|kernels|plugins|runtime|executor|layers|common|thop)\/(?:[\w.+-]+\/)*(?<file>[\w.]+\.(?:cpp|h|cu|cuh)):\d+\)|Error occurred when running GEMM/m,
+    severity: 'error',
+    named: ({ groups: { part, file } = {} }) => ({ values: { file, ...llmCheck(part) } }),
+    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]]: {what}.',
+    advice: '{use}.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT-LLM, TLLM_CHECK by folder; NVIDIA/TensorRT-LLM#699, #5389, #2069',
+  },
+];
+
+/** What a check of TensorRT-LLM most often means, by the folder of its source. */
+function llmCheck(part: string | undefined): { what: string; use: string } {
+  if (part === 'batch_manager' || part === 'executor')
+    return {
+      what: 'the scheduler or the KV cache came into a state that it does not expect, by an error of this version or by options that do not fit each other',
+      use: 'Update TensorRT-LLM first. Otherwise switch off one after the other what the engine or the server uses besides: reuse of cache blocks (enable_kv_cache_reuse), chunked context, overlap, speculative decoding, beams; and let the engine, the backend and config.pbtxt be of one version',
+    };
+  if (part === 'runtime' || part === 'layers')
+    return {
+      what: 'a request or a tensor does not fit the engine, or the engine and the runtime are of different versions',
+      use: 'Keep batch, beam width and lengths within those of the build (config.json of the engine), and build the engine again with the TensorRT-LLM that runs it',
+    };
+  if (part === 'common')
+    return {
+      what: 'CUDA, NCCL or a library could not do what it asked for',
+      use: 'See that `nvidia-smi` works in the container and shows free memory, that the driver is new enough for its CUDA, and start it with --gpus all --ipc=host; with several GPUs set NCCL_DEBUG=INFO',
+    };
+  return {
+    what: 'this GPU, data type, quantization or size has no kernel in this version',
+    use: 'Compare the GPU, the quantization and the data type with the support matrix of this version of TensorRT-LLM; build without the plugin or quantization concerned, or use a later version',
+  };
+}
+
+/** Why a checkpoint has no such weight. */
+function weightCause(name: string): string {
+  if (/qweight|qzeros|scales|g_idx/.test(name)) return 'it is not quantized, or in another way than the options say';
+  if (/_scale|scaling_factor/.test(name)) return 'the options ask for a quantization that was not applied to it';
+  if (name.startsWith('lm_head')) return 'it shares that of the embedding, which this release does not handle here';
+  if (name.endsWith('state_dict')) return 'it is in another format (safetensors, or saved without that level)';
+  return 'it is of another architecture, or names its weights in another way';
+}
