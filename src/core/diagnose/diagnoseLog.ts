@@ -89,6 +89,7 @@ class Judge {
       version: log.version,
       product: log.product,
       gpu: log.gpu,
+      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),

@@ -32,7 +32,8 @@ export function causeText(text: string): string {
 /** `[x.cpp::f::12] Error Code 4: API Usage Error (reason In f at /x.cpp:12)` → `reason`. */
 function unwrap(line: string): string {
   const message = line.replace(PREFIX, '').replace(/(?:\.? +In \S+ at \/[^\s)]+)+\)*$/, '');
-  const inner = /^(?:[A-Z][\w ]* Error|Myelin|Serialization|Cuda Runtime) \((.+?)\)?$/.exec(message)?.[1] ?? message;
+  const inner =
+    /^(?:[A-Z][\w ]* Error|Myelin|Miscellaneous|Serialization|Cuda Runtime) \((.+?)\)?$/.exec(message)?.[1] ?? message;
   return assertion(inner.replace(PREFIX, '')).trim();
 }
 

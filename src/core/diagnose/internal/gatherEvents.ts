@@ -6,7 +6,7 @@ const MAX_EVENT_LINES = 400;
 
 const STARTS =
   /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic \S+ due to exception|Error during shape inference/;
-const NO_MEMORY = /insuff?icient memory on requested size of/;
+const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic \S+ due to Myelin error/;
 const OUT_OF_MEMORY = /Error Code 1: Cuda Runtime \(out of memory\)/;
 const CONTINUES =
   /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/;

@@ -15,6 +15,8 @@ export interface RuleContext {
   version: string | null;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
+  /** Whether the build is for the DLA. */
+  dla: boolean;
   /** Plugins that the log says were registered, or were to be. */
   plugins: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */

@@ -1,6 +1,6 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
-import { CHECK_RULES } from './rules/checkRules.ts';
+import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -46,4 +46,5 @@ export const RULES: readonly DiagnosisRule[] = [
   ...CHECK_RULES,
   ...PROGRAM_RULES,
   ...PYTHON_RULES,
+  ...STATEMENT_RULES,
 ];

@@ -194,12 +194,39 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3806',
   },
   {
+    id: 'output-inside-region',
+    code: 'no-implementation',
+    pattern: /Formal output tensor "(?<tensor>[^"\n]+)" is also a data tensor/,
+    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
+    cause:
+      'An output is marked inside a region that TensorRT compiles as a whole, where this version cannot give it: {tensor}.',
+    advice:
+      'Mark fewer outputs (not --trt-outputs mark all): only those of the node that is looked for. A later TensorRT (8.5) takes them, as does a build in FP32.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2189',
+  },
+  {
+    id: 'dla-no-implementation',
+    code: 'dla-failed',
+    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    when: ({ dla }) => dla,
+    cause:
+      'The DLA cannot run {layer}, a part that was given to it as a whole: most often it is too large for the DLA, or a layer in it is beyond its limits.',
+    advice:
+      'Lower the batch and the input sizes, or raise --memPoolSize=dlaLocalDRAM and dlaGlobalDRAM. Keep its layers on the GPU (--layerDeviceTypes=NAME:GPU with --allowGPUFallback), allow --fp16 and --int8, and use a later JetPack: the warnings before this line name layers that leave the DLA.',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3847',
+  },
+  {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
-    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is most often too little GPU memory, or an operation that this version cannot compile.',
     advice: FOREIGN,
+    sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
   },
@@ -283,7 +310,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to exception (?:\[[^\]]*\] )?([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
+  const reason = /due to (?:exception (?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
+    text,
+  )?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

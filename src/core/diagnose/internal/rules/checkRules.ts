@@ -16,6 +16,12 @@ const layerSays = (words: string): RegExp =>
     'm',
   );
 
+/** A text without its end that belongs to what is around it: dots, and brackets that open before it. */
+function closed(text: string): string {
+  const bare = text.replace(/[.\s]+$/, '');
+  return bare.endsWith(')') && bare.split(')').length > bare.split('(').length ? closed(bare.slice(0, -1)) : bare;
+}
+
 /** The layer of such a message, its kind, and what it says. */
 function layerIn(_: unknown, text: string): { layer: string | undefined; values: Record<string, string | undefined> } {
   const cause = causeText(text);
@@ -27,7 +33,7 @@ function layerIn(_: unknown, text: string): { layer: string | undefined; values:
     values: {
       layer,
       kind: kind?.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase(),
-      why: why.replace(/[.)\s]+$/, '').replaceAll('`', ''),
+      why: closed(why).replaceAll('`', ''),
     },
   };
 }
@@ -38,6 +44,16 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /[wW]eight ?[sS]treaming/,
+    'the engine was not built for weight streaming, or the budget does not fit it',
+    'Build a strongly typed network with the flag WEIGHT_STREAMING (trtexec --allowWeightStreaming --stronglyTyped), and set a budget between 0 and streamable_weights_size before the first context is made.',
+  ],
+  [
+    /containsTensor/,
+    'a tensor is not of this network',
+    'Use tensors of the network that the layer is added to: one of another network, of an engine, or of a network that was destroyed is none.',
   ],
   [
     /bindingIsInput|kINPUT|isInput/,
@@ -199,6 +215,65 @@ const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
+/** What a statement of TensorRT is about where no other rule knows it, by its words and the function that made it. */
+const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /[dD]eserializ|\bplan\b|[aA]rchive|stream: read|[sS]erializ/,
+    'the file of the engine',
+    'Check its path and size, and build it again with the TensorRT that loads it, on this GPU.',
+  ],
+  [
+    /(?:[nN]ames?\b[^\n]*(?:distinct|unique|already|twice)|[rR]epeated [^\n]*name)/,
+    'names that occur twice',
+    'Give each layer, input and output a name of its own (the nodes of an ONNX model, too).',
+  ],
+  [
+    /[aA]ddress|[bB]inding|neither input nor output|not an (?:in|out)put/,
+    'a tensor that the program names or gives memory',
+    'Ask the engine for its tensors (num_io_tensors, get_tensor_name, get_tensor_mode), and set the address of each with enough bytes before every run.',
+  ],
+  [
+    /[pP]rofile|kMIN|kOPT|kMAX/,
+    'an optimization profile',
+    'Give each dynamic input min ≤ opt ≤ max with the rank of the model, and select a profile of the engine before the shapes are set.',
+  ],
+  [
+    /[cC]alibrat|[iI]nt8 scale|[dD]ynamic range|[qQ]uantiz/,
+    'the scales of INT8',
+    'Delete old calibration caches and calibrate with this model, or quantize it with Q/DQ nodes and no calibrator.',
+  ],
+  [
+    /[fF]ormats?\b/,
+    'the memory format of an input or output',
+    'Leave out --inputIOFormats and --outputIOFormats (setAllowedFormats), or name a format that exists for the type and the number of channels.',
+  ],
+  [
+    /[pP]lugin/,
+    'a plugin',
+    'Compile the plugin with the headers of this TensorRT, and check what it returns for shapes, types and formats.',
+  ],
+  [
+    /[rR]efit|[wW]eights/,
+    'weights of the network or the engine',
+    'Check that all weights are there, with the type and number that the layer has, and that the engine was built to be refitted where they are exchanged.',
+  ],
+  [
+    /\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
+    'a type',
+    'Cast the inputs of the node to one type that it takes, or remove the precision that is requested for it.',
+  ],
+  [
+    /[dD]im|[sS]hape|[rR]ank|ax[ei]s|[eE]xtent|[vV]olume|scalar|[lL]ength/,
+    'a shape',
+    `Compare the shapes that the node gets for each optimization profile. ${FOLD}`,
+  ],
+  [
+    /not supported|unsupported|[cC]annot|can not/,
+    'something that this TensorRT does not do here',
+    'Use a later TensorRT, or leave out the option or the operator that is named.',
+  ],
+];
+
 const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
   table.find(([words]) => words.test(text));
 
@@ -216,10 +291,11 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-constant',
     code: 'unsupported-form',
     pattern: layerSays(
-      'build[- ]time constant|rooted at an IConstantLayer|initializer|must (?:be|have) (?:a )?constant',
+      'build[- ]time (?:constant|extent)|rooted at an IConstantLayer|initializer|must (?:be|have) (?:a )?constant',
     ),
     named: layerIn,
-    cause: 'An input of this node[[ ({kind} layer)]] is computed, and TensorRT needs it when it builds: {why}.',
+    cause:
+      'An input of this node[[ ({kind} layer)]] is computed from data, and TensorRT needs it, or a size that it gives, when it builds: {why}.',
     advice: `${FOLD} Otherwise write that input as an initializer.`,
     source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
@@ -324,6 +400,34 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
+    id: 'host-array-size',
+    code: 'runtime-shape',
+    pattern:
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+    severity: 'error',
+    named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
+      values: { have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`), want: want ?? want2 ?? want3 ?? want4 },
+    }),
+    cause: 'The script puts {have} values where the engine, or the script, has room for {want}.',
+    advice:
+      'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330; NumPy',
+  },
+  {
+    id: 'demo-build',
+    code: 'failed',
+    pattern: /Failed to build TensorRT engine\. Error details:/,
+    severity: 'error',
+    cause: 'The demo could not build an engine, and does not show what the command that it ran said.',
+    advice:
+      'Run that command (the line "Command: polygraphy convert …") in a terminal with --verbosity verbose: its last errors are the cause, most often too little GPU memory, or a TensorRT or Polygraphy of another version than the requirements of the demo.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT demo/Diffusion; NVIDIA/TensorRT#4433',
+  },
+  {
     id: 'python-callback',
     code: 'calibration-failed',
     pattern:
@@ -380,5 +484,26 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     sure: 'likely',
     source:
       'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034; ultralytics/ultralytics#23841',
+  },
+];
+
+/** What is left: a statement of TensorRT with its number, of which only the subject is known. */
+export const STATEMENT_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'statement',
+    code: 'internal',
+    pattern:
+      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
+    named: (_, text) => {
+      const why = closed(causeText(text));
+      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text);
+      return { values: { why, topic: found?.[1] ?? 'this', step: found?.[2] } };
+    },
+    cause: 'TensorRT refuses {topic} while {phase}: {why}.',
+    advice:
+      '[[{step} ]]If that does not fit, keep the whole verbose log, reduce the model to the part that fails (`polygraphy debug reduce`), and try it with the next version of TensorRT.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
 ];

@@ -62,6 +62,17 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#639',
   },
   {
+    id: 'refit-incomplete',
+    code: 'runtime-failed',
+    pattern:
+      /missing (?<count>\d+) needed [wW]eights|refitCudaEngine[^\n]*[mM]issing [wW]eights|(?:network|engine) does not have[^\n]{0,60}(?:refittable|such role)/,
+    cause:
+      'The refit does not fit the engine: weights that belong together are missing[[ ({count} more)]], or a name or role is not one of the engine.',
+    advice:
+      'List what is needed (`refitter.get_missing_weights()`, get_missing()) and what there is (get_all_weights()), and give all of one group before refit_cuda_engine(). The names are those of the initializers of the ONNX model that was built: take new weights from a model that was exported and folded in the same way; trtexec tests it with --timeRefit.',
+    source: 'NVIDIA/TensorRT#1612; IRefitter of TensorRT 10.6',
+  },
+  {
     id: 'refit-build',
     code: 'out-of-memory',
     pattern: /\[refitUtils\.cpp::buildRefitEngine::\d+\]|^(?:Error\[2\]: )?Assertion engine failed\./,
@@ -71,6 +82,18 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
       'Free GPU memory, build in FP16 or with smaller shapes, or on a GPU with more memory. If that changes nothing, try the next version of TensorRT.',
     sure: 'possible',
     source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
+  },
+  {
+    id: 'timing-cache',
+    code: 'engine-other-device',
+    pattern:
+      /[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'The timing cache is of another GPU, driver or version of TensorRT, or damaged, so it is not used.',
+    advice:
+      'Nothing has to be done: the build takes longer and writes a new one. Keep one cache for each GPU model and version; delete this one.',
+    source: 'TensorRT timing cache (setTimingCache, combine)',
   },
   {
     id: 'engine-empty',

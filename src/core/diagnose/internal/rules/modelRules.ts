@@ -47,23 +47,14 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): (?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
-    named: (m, text) => ({
-      layer: m.groups!['layer'],
-      values: {
-        layer: m.groups!['layer'],
-        have: m.groups!['have'] ?? m.groups!['have2'],
-        want: m.groups!['want'] ?? m.groups!['want2'],
-        what:
-          (m.groups!['have'] ?? m.groups!['have2']) === '0'
-            ? NO_WEIGHTS
-            : OF_ONNX.test(text)
-              ? OTHER_CHANNELS
-              : OTHER_WEIGHTS,
-      },
-    }),
+      /(?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+    named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
+      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|kernel weights)/.exec(text)?.[1];
+      const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
+      return { layer, values: { layer: layer ?? 'a layer', have: have ?? have2, want: want ?? want2, advice } };
+    },
     cause: 'The weights of {layer} have {have} numbers, and its shape needs {want}.',
-    advice: '{what}',
+    advice: '{advice}',
     source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
@@ -109,6 +100,15 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Check the path; it is relative to the working directory of the build.',
     after: ['model-invalid'],
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
+  },
+  {
+    id: 'no-model-named',
+    code: 'bad-flag-value',
+    pattern: /Model missing or format not recognized/,
+    cause: 'The command names no model: trtexec takes it only from an option.',
+    advice:
+      'Pass --onnx=FILE to build, or --loadEngine=FILE to run an engine; a file name without an option is not read. Caffe and UFF models need TensorRT 9 or earlier.',
+    source: 'trtexec; NVIDIA/trt-samples-for-hackathon-cn#99',
   },
   {
     id: 'uff-plugin',
@@ -200,7 +200,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'loop-operation',
     code: 'control-flow',
-    pattern: /(?<what>[^\s(]+)? ?operation not supported within a loop body/,
+    pattern: /operation not supported within a loop body/,
+    named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
     cause:
       'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
     advice:
@@ -345,8 +346,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'dimensions-not-converted',
     code: 'unsupported-form',
-    pattern:
-      /(?:(?<input>[^\s:]+):\d+ In function importInput[s]?:\s*)?(?:\[\d+\] )?Assertion failed: convert_?[oO]nnx_?[dD]ims\(/,
+    pattern: /Assertion failed: convert_?[oO]nnx_?[dD]ims\(/,
+    named: (_, text) => ({ values: { input: /([^\s:]+):\d+ In function importInput/.exec(text)?.[1] } }),
     cause: 'The parser of this TensorRT cannot read the dimensions of input[[ {input}]] of the model: one has no size.',
     advice:
       'Use TensorRT 7 or later with explicit batch, or export with fixed sizes for all inputs (no dynamic axes, a batch of 1). Where the model is one of classical machine learning (trees, scalers), run it with ONNX Runtime.',

@@ -103,6 +103,37 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX',
   },
   {
+    id: 'plugin-library-symbol',
+    code: 'plugin-missing',
+    pattern: /SymbolAddress for (?<name>\w+) could not be loaded/,
+    cause: 'A plugin library that is loaded does not export {name}, by which TensorRT asks it for its plugins.',
+    advice:
+      'Export `extern "C" getPluginCreators(int32_t&)` for plugins of IPluginV2, getCreators(int32_t&) for IPluginV3, and setLoggerFinder(), with default visibility, and compile it with the headers of this TensorRT. A library that registers its plugins itself (REGISTER_TENSORRT_PLUGIN) is loaded with dlopen() or ctypes.CDLL, not with loadLibrary().',
+    source: 'TensorRT IPluginRegistry; NVIDIA/TensorRT#4121',
+  },
+  {
+    id: 'plugin-library-open',
+    code: 'library-missing',
+    pattern: /(?:Cannot|Could not|Unable to|Failed to) (?:open|load) (?:the )?plugin library:? '?(?<file>[^\s']+)?/i,
+    cause:
+      'The plugin library[[ {file}]] cannot be loaded: it is not there, or a library that it needs is missing or of another version.',
+    advice:
+      'Give the whole path, and look at `ldd` of it (on Windows, Dependencies) for libraries that are not found. It must be compiled against this TensorRT and CUDA.',
+    source: 'trtexec --staticPlugins; mmdeploy',
+  },
+  {
+    id: 'plugin-registered-twice',
+    code: 'plugin-missing',
+    pattern: /[cC]ould not register plugin creator|[pP]lugin creator already registered/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'Plugins are registered a second time, which is refused and does no harm by itself.',
+    advice:
+      'Call initLibNvInferPlugins() once, and load one plugin library, of the version of this TensorRT. What fails after that has another cause.',
+    source: 'TensorRT plugin registry; jkjung-avt/tensorrt_demos#90',
+  },
+  {
     id: 'plugin-fields-missing',
     code: 'plugin-missing',
     pattern: /Attribute (?<field>\S+) not found in plugin node/,

@@ -117,7 +117,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'type-beyond-gpu',
     code: 'gpu-unsupported',
     pattern:
-      /Networks? with (?:QuantizeLayer\/DequantizeLayer|(?<what>\w+)(?: Q\/DQ)?) (?:layers?|precision) requires? hardware with (?<type>\w+) support|(?<type2>\w+) (?:tensors? )?(?:is|are) (?:only supported on|not supported on (?:this|the current)) (?:GPU|hardware|platform|device)/i,
+      /Networks? with (?:QuantizeLayer\/DequantizeLayer|(?<what>\w+)(?: Q\/DQ)?) (?:layers?|precision) requires? hardware with (?<type>\w+) support|\b(?<type2>[A-Z]+\d+) (?:tensors? )?(?:is|are) (?:only supported on|not supported on (?:this|the current)) (?:GPU|hardware|platform|device)/,
     named: (m) => ({ values: { type: m.groups!['type'] ?? m.groups!['type2'] } }),
     cause:
       'The model asks for {type}, which this GPU[[ ({gpu})]] does not compute, or this TensorRT is older than the GPU.',

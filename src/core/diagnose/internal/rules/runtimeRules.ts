@@ -48,7 +48,11 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
   [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
-  [/^error 701\b|too many resources/, 'a kernel needs more registers or threads than the GPU has'],
+  [
+    /^error 701\b|too many resources/,
+    'a kernel needs more registers or threads than the GPU has',
+    'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
+  ],
   [
     /^error 702\b|timed out/,
     'a kernel ran longer than the system allows',
@@ -114,7 +118,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:name|index):? ?'?(?<name>[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
     cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
     advice:
@@ -237,7 +241,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       return {
         values: {
           why: means === undefined ? said : `${means} (${said})`,
-          step: /\.cu:\d+$/.test(file ?? '') ? PLUGIN : step,
+          step: /\.cu:\d+$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
         },
       };
     },
@@ -269,7 +273,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
-      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
+      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)(?![^\n]*Parameter check failed)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
     cause: 'The engine was loaded, but running it failed.',
     advice:
       'The errors before this line say why; a shape outside the profile and unset or too small buffers are the usual causes.',

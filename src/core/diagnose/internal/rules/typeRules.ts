@@ -261,8 +261,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     id: 'quantized-constant',
     code: 'quantization',
     pattern:
-      /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ|(?<tensor2>[^\s(]+): Int8 constant is only allowed before DQ/,
-    named: (m) => ({ values: { tensor: m.groups!['tensor'] ?? m.groups!['tensor2'] } }),
+      /Quantized constant \((?<tensor>.+?)\) is only allowed before DQ|: Int8 constant is only allowed before DQ/,
+    named: (m, text) => ({ values: { tensor: m.groups!['tensor'] ?? layerBefore(text, ': Int8 constant') } }),
     cause:
       'The constant {tensor} is INT8 and is read by other nodes than DequantizeLinear: TensorRT takes it for quantized.',
     advice:
@@ -293,7 +293,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'elementwise-int32',
     code: 'unsupported-type',
-    pattern: /(?<layer>[^\n:]+): elementwise inputs must not be Int32/,
+    pattern: /: elementwise inputs must not be Int32/,
+    named: (m, text) => ({ layer: layerBefore(text, m[0]), values: { layer: layerBefore(text, m[0]) } }),
     cause: 'This version of TensorRT computes no elementwise operation of INT32 (node {layer}).',
     advice: 'Use TensorRT 7 or later, or cast its inputs to FLOAT and the result back.',
     source: 'TensorRT 5 and 6; microsoft/onnxruntime#1837',
