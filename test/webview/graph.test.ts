@@ -636,10 +636,11 @@ describe('data as they arrive', () => {
     await view.page.evaluate(() => {
       const own = window as unknown as { cleared: number; workers: number };
       own.cleared = own.workers = 0;
-      const { fillRect } = CanvasRenderingContext2D.prototype;
-      CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
-        if (this.canvas.matches('.graph-stage > canvas') && width === this.canvas.clientWidth) own.cleared += 1;
-        fillRect.call(this, x, y, width, height);
+      const { fillRect } = Object.getOwnPropertyDescriptors(CanvasRenderingContext2D.prototype);
+      CanvasRenderingContext2D.prototype.fillRect = function (...box) {
+        const { canvas } = this;
+        if (canvas.matches('.graph-stage > canvas') && box[2] === canvas.clientWidth) own.cleared += 1;
+        fillRect.value!.apply(this, box);
       };
       window.Worker = class extends Worker {
         constructor(url: string) {
