@@ -643,7 +643,7 @@ describe('data as they arrive', () => {
         fillRect.value!.apply(this, box);
       };
       window.Worker = class extends Worker {
-        constructor(url: string) {
+        constructor(url: string | URL) {
           super(url);
           own.workers += 1;
         }
