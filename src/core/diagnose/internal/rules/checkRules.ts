@@ -471,12 +471,12 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
-    named: (m, text) => {
+    named: (m, text, { version }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
-      return { values: { topic, step } };
+      return { values: { topic, step, version: version ?? undefined } };
     },
     cause:
-      'TensorRT stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
+      'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
       'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     // A program that aborts does so for such a check.
@@ -493,10 +493,10 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     id: 'statement',
     code: 'internal',
     pattern:
-      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
+      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|Algorithm selection|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
     named: (_, text) => {
       const why = closed(causeText(text));
-      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text);
+      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text.replaceAll('buildSerializedNetwork', ''));
       return { values: { why, topic: found?.[1] ?? 'this', step: found?.[2] } };
     },
     cause: 'TensorRT refuses {topic} while {phase}: {why}.',
