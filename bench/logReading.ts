@@ -8,7 +8,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { BuildLogReader, readBuildLog } from '../src/core/formats/tensorrt/readBuildLog.ts';
-import { Utf8Decoder } from '../src/core/base/text.ts';
 
 const ROUNDS = 15;
 const captures = fileURLToPath(new URL('../test/fixtures/captures', import.meta.url));
@@ -34,9 +33,7 @@ async function compare(ours: () => unknown, peer: () => unknown): Promise<{ ours
 
 async function readFileAsLog(path: string): Promise<number> {
   const reader = new BuildLogReader();
-  const decoder = new Utf8Decoder();
-  for await (const bytes of createReadStream(path)) reader.push(decoder.push(bytes as Uint8Array));
-  reader.push(decoder.end());
+  for await (const bytes of createReadStream(path)) reader.pushBytes(bytes as Uint8Array);
   return reader.end().value.lines;
 }
 

@@ -86,8 +86,11 @@ export class Utf8Decoder {
   #whole = false;
   /** The first bytes of a character whose last ones have not come yet. */
   #rest: Uint8Array = new Uint8Array(0);
+  /** Each byte of the last piece is one character of the text that `push` returned. */
+  isPlain = false;
 
   push(bytes: Uint8Array): string {
+    this.isPlain = false;
     if (bytes.length === 0) return '';
     if (this.#decoder === undefined) {
       const encoding = encodingOf(bytes);
@@ -100,6 +103,7 @@ export class Utf8Decoder {
     const end = all.length - openBytes(all);
     if (end < all.length || this.#rest.length > 0) this.#rest = all.slice(end);
     const text = this.#decoder.decode(all.subarray(0, end));
+    this.isPlain = text.length === bytes.length && all === bytes;
     // Only the first piece begins with a byte order mark.
     if (end > 0) this.#decoder = inner;
     return text;

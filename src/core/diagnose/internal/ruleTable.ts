@@ -15,6 +15,7 @@ import { OPERATOR_RULES } from './rules/operatorRules.ts';
 import { PRECISION_RULES } from './rules/precisionRules.ts';
 import { PROFILE_RULES } from './rules/profileRules.ts';
 import { PROGRAM_RULES, REPLAY_RULES } from './rules/programRules.ts';
+import { PYTHON_RULES } from './rules/pythonRules.ts';
 import { RUNTIME_RULES } from './rules/runtimeRules.ts';
 import { SHAPE_RULES } from './rules/shapeRules.ts';
 import { TYPE_RULES } from './rules/typeRules.ts';
@@ -44,5 +45,6 @@ export const RULES: readonly DiagnosisRule[] = [
   ...PIPELINE_RULES,
   ...CHECK_RULES,
   ...PROGRAM_RULES,
+  ...PYTHON_RULES,
   ...STATEMENT_RULES,
 ];

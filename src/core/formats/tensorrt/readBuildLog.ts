@@ -51,7 +51,7 @@ export function readDriverLine(cursor: LogCursor, read: (cursor: LogCursor) => v
 const MAX_LINE = 16_000_000;
 
 /** Bytes decoded at a time: V8 gives a longer text memory of its own, which takes several times as long. */
-const DECODED = 1 << 15;
+const DECODED = 1 << 16;
 
 /** Characters that are kept of the last line. */
 const MAX_LAST = 300;
@@ -113,10 +113,19 @@ export class BuildLogReader {
 
   /** A piece of UTF-8, or of UTF-16. */
   pushBytes(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += DECODED) this.push(this.#decoder.push(bytes.subarray(at, at + DECODED)));
+    for (let at = 0; at < bytes.length; at += DECODED) {
+      const piece = bytes.subarray(at, at + DECODED);
+      const text = this.#decoder.push(piece);
+      this.#push(text, this.#skips && this.#decoder.isPlain ? piece : null);
+    }
   }
 
   push(chunk: string): void {
+    this.#push(chunk, null);
+  }
+
+  /** @param bytes the chunk's, one for each character, where quiet lines are of no use */
+  #push(chunk: string, bytes: Uint8Array | null): void {
     this.#wrapper.see(chunk);
     let from = 0;
     let end = chunk.indexOf('\n');
@@ -131,7 +140,7 @@ export class BuildLogReader {
       end = chunk.indexOf('\n', from);
     }
     for (; end >= 0; end = chunk.indexOf('\n', from)) {
-      this.#line(chunk, from, end);
+      this.#line(chunk, from, end, bytes);
       from = end + 1;
     }
     keepNodeNames(this.#state);
@@ -169,7 +178,7 @@ export class BuildLogReader {
     this.#length += Math.min(piece.length, MAX_LINE);
   }
 
-  #line(text: string, from: number, end: number): void {
+  #line(text: string, from: number, end: number, bytes: Uint8Array | null = null): void {
     this.#lines++;
     if (this.#lines < this.#only.line || this.#lines > this.#only.end) return;
     let to = end;
@@ -186,7 +195,7 @@ export class BuildLogReader {
       last.to = to;
       last.line = this.#lines;
     }
-    if (this.#skips && this.#wrapper.isOver && readQuietLine(this.#state, text, from, to)) return;
+    if (bytes !== null && this.#wrapper.isOver && readQuietLine(this.#state, text, bytes, from, to)) return;
     const cursor = this.#cursor;
     cursor.text = text;
     cursor.from = from;

@@ -89,6 +89,8 @@ const line = fc
 
 test('passing over quiet lines changes nothing, whatever is between them, in pieces cut anywhere', () => {
   const encode = {
+    // A piece with any other character has no quiet lines.
+    plain: (text: string) => Buffer.from(text.replaceAll('é', 'e')),
     utf8: (text: string) => Buffer.from(text),
     wide: (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le'),
   };
@@ -96,7 +98,7 @@ test('passing over quiet lines changes nothing, whatever is between them, in pie
     fc.property(
       fc.array(line, { maxLength: 60 }),
       fc.array(fc.nat(1000), { maxLength: 6 }),
-      fc.constantFrom('utf8', 'utf8', 'utf8', 'wide' as const),
+      fc.constantFrom('plain', 'plain', 'utf8', 'wide' as const),
       (lines, cuts, encoding) => {
         const bytes = encode[encoding](START + lines.join(''));
         const places = cuts.map((cut) => Math.max(0, bytes.length - cut * 3)).toSorted((a, b) => a - b);
@@ -118,7 +120,7 @@ test('passing over quiet lines changes nothing, whatever is between them, in pie
 
 test('a quiet line that is the last one is the one that the log ends with', () => {
   const reader = new BuildLogReader({ times: false, registered: false });
-  reader.push(`${START}${TIME}[V] [TRT] Registering tensor: last\n`);
+  reader.pushBytes(Buffer.from(`${START}${TIME}[V] [TRT] Registering tensor: last\n`));
   const { value } = reader.end();
   expect(value.lines).toBe(221);
   expect(value.lastLine).toEqual({ line: 221, text: `${TIME}[V] [TRT] Registering tensor: last` });

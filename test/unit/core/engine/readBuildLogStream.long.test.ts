@@ -309,10 +309,14 @@ describe('memory', () => {
     collectGarbage();
     const before = process.memoryUsage().heapUsed;
     for (let index = 0; index < 150; index++)
-      reader.push(`[V] [TRT] Parsing node: /a/long/enough/name/of/a/node/${index} [Conv]\n${filler}`);
+      reader.push(
+        `&&&& RUNNING TensorRT.trtexec [TensorRT v100600] # trtexec --onnx=${index}.onnx\n[V] [TRT] Parsing node: /a/long/enough/name/of/a/node/${index} [Conv]\n${filler}`,
+      );
     collectGarbage();
     const grown = process.memoryUsage().heapUsed - before;
-    expect(reader.end().value.parsedNodes).toHaveLength(150);
+    const { value } = reader.end();
+    expect(value.parsedNodes).toHaveLength(150);
+    expect(value.runs).toHaveLength(150);
     // 139 MB went through; one piece of it may still be at hand.
     expect(grown).toBeLessThan(20_000_000);
   });

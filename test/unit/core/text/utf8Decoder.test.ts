@@ -32,3 +32,22 @@ it('no bytes are no text', () => {
   expect(decoder.push(new Uint8Array()) + decoder.end()).toBe('');
   expect(decodeUtf8(new Uint8Array())).toBe('');
 });
+
+it('says whether each byte is one character', () => {
+  const smile = Buffer.from('😀');
+  const decoder = new Utf8Decoder();
+  const isPlain = (bytes: Uint8Array): boolean => {
+    decoder.push(bytes);
+    return decoder.isPlain;
+  };
+  expect(isPlain(Buffer.from('plain'))).toBe(true);
+  expect(isPlain(Buffer.from('caf\u00e9'))).toBe(false);
+  expect(isPlain(Buffer.concat([Buffer.from('cut'), smile.subarray(0, 3)]))).toBe(false);
+  // As many characters as bytes, but not at the same places.
+  expect(isPlain(Buffer.concat([smile.subarray(3), Buffer.from('caf\u00e9')]))).toBe(false);
+  expect(isPlain(Buffer.from('plain again'))).toBe(true);
+  expect(isPlain(new Uint8Array())).toBe(false);
+  const wide = new Utf8Decoder();
+  wide.push(utf16('le'));
+  expect(wide.isPlain).toBe(false);
+});

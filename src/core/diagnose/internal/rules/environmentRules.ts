@@ -16,6 +16,8 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
   1920: 'the program may not read it',
 };
 
+const windowsError = (number: string): string => WINDOWS_ERRORS[number] ?? `Windows says error ${number}`;
+
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
@@ -157,6 +159,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     },
     after: ['plugin-missing'],
     source: 'CUDA; captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'docker-image',
+    code: 'library-missing',
+    pattern:
+      /manifest (?:for (?<image>\S+) not found|unknown)|pull access denied for (?<image2>[^\s,]+)|unauthorized: (?:authentication required|<html>)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { image, image2 } = {} }) => ({ values: { image: image ?? image2 } }),
+    cause: 'The image of the container[[ {image}]] does not exist under that name and tag, or needs a login.',
+    advice:
+      'Look its tags up in the registry: those of NGC (nvcr.io/nvidia/tensorrt:YY.MM-py3, tritonserver, deepstream) and for Jetson (l4t-…, r36.…) are named by release, and not every release has one; build it otherwise. For nvcr.io: `docker login nvcr.io` with the user $oauthtoken and the key of NGC.',
+    source: 'Docker; dusty-nv/jetson-containers#762',
   },
   {
     id: 'container-runtime',
@@ -496,11 +511,25 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow, TF-TRT; tensorflow/tensorrt#81, tensorflow/tensorflow#35440, #38747',
   },
   {
+    id: 'forward-arguments',
+    code: 'runtime-shape',
+    pattern:
+      /\bforward\(\) (?:missing \d+ required positional arguments?: (?<names>[^\n]{1,80})|takes (?:from \d+ to )?\d+ positional arguments? but \d+)/,
+    severity: 'error',
+    lastResort: true,
+    cause: 'The module is called with other inputs than its forward takes[[: {names} is missing]].',
+    advice:
+      'Give the export or conversion (torch.onnx.export, torch.jit.trace, torch2trt, torch_tensorrt.compile) all inputs of forward in their order, as a tuple of tensors; a batch that is a tuple needs one more pair of parentheses. Wrap a module that takes lists or dictionaries.',
+    sure: 'likely',
+    source: 'PyTorch',
+  },
+  {
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
     severity: 'error',
+    lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
       values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
     }),
@@ -564,10 +593,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
   },
   {
+    id: 'pip-placeholder',
+    code: 'library-missing',
+    pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
+    severity: 'error',
+    once: true,
+    cause:
+      "The package on PyPI is only a placeholder: its wheels are in NVIDIA's own index, or none of them is for this Python and system.",
+    advice:
+      'Give the index: `pip install --extra-index-url https://pypi.nvidia.com NAME`. nvidia-tensorrt is the old name: `pip install tensorrt-cu12` (or -cu11, -cu13) needs no other index. For torch-tensorrt give the index of PyTorch for this CUDA (https://download.pytorch.org/whl/cu…). Look which versions of Python have wheels.',
+    source: 'nvidia-pyindex; pytorch/TensorRT#2645, NVIDIA/tensorflow#38, ELS-RD/transformer-deploy#20',
+  },
+  {
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
-      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement) (?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
     cause: 'TensorRT cannot be installed by pip here.',
     advice:
       "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
@@ -627,12 +668,13 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'provider-dll',
     code: 'library-missing',
-    pattern: /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"/,
+    pattern:
+      /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"|ProviderLibrary[^\n]*Failed to load library, error code: (?<number2>\d+)/,
     once: true,
     named: (m) => ({
       values: {
-        file: m.groups!['path']!.replace(/^.*[\\/]/, ''),
-        why: WINDOWS_ERRORS[m.groups!['number']!] ?? `Windows says error ${m.groups!['number']}`,
+        file: m.groups!['path']?.replace(/^.*[\\/]/, '') ?? 'A provider',
+        why: windowsError((m.groups!['number'] ?? m.groups!['number2'])!),
       },
     }),
     cause: '{file} of ONNX Runtime cannot be loaded: {why}.',
@@ -678,12 +720,14 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
-    named: (m) => {
+      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+    named: (m, text) => {
       const file = Object.values(m.groups!)
         .find((one) => one !== undefined)
         ?.replace(/\.$/, '');
-      return { values: { file, ...productOf(file) } };
+      // GStreamer looks at every plugin: the others go on without it.
+      const severity = text.includes("Failed to load plugin '") ? { severity: 'warning' as const } : {};
+      return { values: { file, ...productOf(file) }, ...severity };
     },
     cause: '{file} cannot be loaded[[; it belongs to {product}]].',
     advice:

@@ -70,6 +70,17 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'microsoft/onnxruntime#16273',
   },
   {
+    id: 'tf-trt-resource',
+    code: 'runtime-failed',
+    pattern: /Container TF-TRT does not exist|Could not find resource: TF-TRT|TRTEngineCacheResource not yet created/,
+    severity: 'warning',
+    cause: 'TF-TRT has no engine in its cache yet for a part of the graph: it is built at the first run.',
+    advice:
+      'It is no failure by itself. To have the engines before: call converter.build(input_fn=…), then converter.save(), and load that SavedModel on the same GPU and TensorRT.',
+    sure: 'likely',
+    source: 'TensorFlow trt_engine_resource_ops.cc; tensorflow/tensorrt#145, #336',
+  },
+  {
     id: 'tf-trt-native-segment',
     code: 'no-implementation',
     pattern:
@@ -224,6 +235,27 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'PaddlePaddle/FastDeploy#436, VisoMasterFusion/VisoMaster-Fusion#236',
   },
   {
+    id: 'provider-list',
+    code: 'runtime-failed',
+    pattern: /required to explicitly set the providers parameter/,
+    cause:
+      'The program makes a session of ONNX Runtime without saying which providers it uses, which builds with TensorRT or CUDA need.',
+    advice:
+      "Pass `providers=['TensorrtExecutionProvider', 'CUDAExecutionProvider', 'CPUExecutionProvider']` to InferenceSession, or update the program, which was written for an ONNX Runtime before 1.9.",
+    source: 'ONNX Runtime, onnxruntime_inference_collection.py; microsoft/onnxruntime#16585',
+  },
+  {
+    id: 'provider-profile',
+    code: 'profile-inconsistent',
+    pattern:
+      /TensorRT EP (?:failed to parse (?:input tensor and generate optimization profiles|explicit profiles?)|: [^\n]{0,80}optimization profile)/i,
+    cause: 'The TensorRT provider of ONNX Runtime cannot make an optimization profile of the shapes that it has.',
+    advice:
+      'Give trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes for every dynamic input as `name:1x3x224x224,…`, or none of them, and delete the caches of profiles (.profile) of other shapes. In C and C++ use the V2 options (UpdateTensorRTProviderOptions), or set every field of OrtTensorRTProviderOptions.',
+    sure: 'likely',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#14614',
+  },
+  {
     id: 'provider-failed',
     code: 'failed',
     pattern:
@@ -362,6 +394,18 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use the vsmlrt.py and the models of one release of vs-mlrt, and the function that belongs to the model (RIFE of another generation takes other inputs).',
     source: 'AmusementClub/vs-mlrt#71',
+  },
+  {
+    id: 'ultralytics-exported',
+    code: 'runtime-failed',
+    pattern:
+      /should be a \*\.pt PyTorch model to run this method|'?\.engine'? model loading not implemented|is not a supported model format|Unsupported model type[^\n]*\.engine/,
+    severity: 'error',
+    cause:
+      'The program does with an exported engine what only the PyTorch model can, or its ultralytics is too old for engines.',
+    advice:
+      'Use the .engine with predict, track and val only: leave out .to(), .cuda(), .half() and .fuse() (give device= to predict), and train and export from the .pt. Update ultralytics, and give task= with an exported model.',
+    source: 'ultralytics, engine/model.py; ultralytics/ultralytics#7644, #866',
   },
   {
     id: 'ultralytics-device',

@@ -1,7 +1,7 @@
 // How a program frames its log: its start, its end, its command.
 import { type BuildLog, decodeVersion, type LogRun } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { enterStage, keep, kept, type LogState, type PhraseHandler } from './logState.ts';
+import { enterStage, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
 
 /** What only Polygraphy says; a log of it need not hold a build. */
 const TOOL_PHRASES: [string, PhraseHandler][] = [
@@ -93,7 +93,7 @@ function onFrame(state: LogState, cursor: LogCursor, at: number): void {
   state.log.writer = program.endsWith('.build_engine') ? 'driver' : 'trtexec';
   state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
   if (version) setVersion(state, version, 1);
-  if (word === 'RUNNING') startRunOf(state, cursor, program, command);
+  if (word === 'RUNNING') startRunOf(state, cursor, own(state, program), own(state, command));
   else end(state, cursor, word === 'PASSED' ? 'passed' : 'failed');
 }
 

@@ -299,6 +299,7 @@ export function isOfLayer(layer: TimedLayer | null, text: string, from: number, 
   if (layer === null || layer.name === '') return false;
   if (layer.reformat && text.startsWith('Optimizer Reformat(', from)) return true;
   const open = from + layer.name.length;
+  if (open + 1 >= to) return false;
   const bracket = text.charCodeAt(open + 1);
   if (text.charCodeAt(open) !== 0x20 || (bracket !== 0x5b && bracket !== 0x28)) return false;
   if (!text.startsWith(layer.name, from)) return false;

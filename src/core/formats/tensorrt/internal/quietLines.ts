@@ -1,5 +1,5 @@
 import { readNodeInputs } from './logParser.ts';
-import { phraseAt } from './logPhrases.ts';
+import { phraseAt, phraseIn, SHORTEST } from './logPhrases.ts';
 import type { LogState } from './logState.ts';
 import { isOfLayer, openReformat, REFORMAT } from './logTactics.ts';
 
@@ -18,7 +18,7 @@ const ofKnownLayer: Effect = (state) => {
 };
 
 /** Phrases of verbose lines, most of a log, of which a diagnosis needs only that they are there. */
-const QUIET = new Map<string, Effect>([
+const QUIET: [string, Effect][] = [
   [
     'Tactic Name: ',
     (state) => {
@@ -96,7 +96,8 @@ const QUIET = new Map<string, Effect>([
       return true;
     },
   ],
-]);
+];
+for (const [text, effect] of QUIET) phraseAt(text, 0)!.quiet = effect;
 
 /** Length of `[MM/DD/YYYY-HH:MM:SS] [V] [TRT] `. */
 const PREFIX = 32;
@@ -104,16 +105,16 @@ const PREFIX = 32;
 /**
  * Reads a quiet line that continues nothing: reading it as any other line has the same result, and takes several times as
  * long. Only for a diagnosis without a model (neither `times` nor `registered`) and without a listener.
+ * @param bytes those of `text`, one for each character
  * @returns false for any other line, which is left as it is
  */
-export function readQuietLine(state: LogState, text: string, from: number, to: number): boolean {
+export function readQuietLine(state: LogState, text: string, bytes: Uint8Array, from: number, to: number): boolean {
   const at = from + PREFIX;
-  if (text.charCodeAt(from + 23) !== 0x56 || at >= to || !isVerbose(text, from) || !isCalm(state)) return false;
-  const phrase = phraseAt(text, at);
+  if (to < at + SHORTEST || !isVerbose(bytes, from) || !isCalm(state)) return false;
+  const phrase = phraseIn(bytes, at);
   if (phrase === undefined) {
     if (!readOther(state, text, at, to)) return false;
   } else {
-    if (phrase.quiet === undefined) phrase.quiet = QUIET.get(phrase.text) ?? null;
     if (phrase.quiet === null || !phrase.quiet(state, text, at + phrase.text.length, to)) return false;
     state.evidence.phrases++;
   }
@@ -136,15 +137,16 @@ const isCalm = (state: LogState): boolean =>
   state.block === 'none' && state.held === null && state.graphNodes === null && state.broken.isEmpty;
 
 /** `[MM/DD/YYYY-HH:MM:SS] [V] [TRT] `, as `readCommonForm` tells it. */
-const isVerbose = (text: string, at: number): boolean =>
-  text.charCodeAt(at + 20) === 0x5d &&
-  text.charCodeAt(at + 24) === 0x5d &&
-  text.charCodeAt(at + 30) === 0x5d &&
-  text.charCodeAt(at) === 0x5b &&
-  text.charCodeAt(at + 3) === 0x2f &&
-  text.charCodeAt(at + 11) === 0x2d &&
-  text.charCodeAt(at + 25) === 0x20 &&
-  text.charCodeAt(at + 26) === 0x5b &&
-  text.charCodeAt(at + 27) === 0x54 &&
-  text.charCodeAt(at + 31) === 0x20 &&
-  text.charCodeAt(at + PREFIX) !== 0x5b;
+const isVerbose = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at] === 0x5b &&
+  bytes[at + 3] === 0x2f &&
+  bytes[at + 11] === 0x2d &&
+  bytes[at + 20] === 0x5d &&
+  bytes[at + 23] === 0x56 &&
+  bytes[at + 24] === 0x5d &&
+  bytes[at + 25] === 0x20 &&
+  bytes[at + 26] === 0x5b &&
+  bytes[at + 27] === 0x54 &&
+  bytes[at + 30] === 0x5d &&
+  bytes[at + 31] === 0x20 &&
+  bytes[at + PREFIX] !== 0x5b;

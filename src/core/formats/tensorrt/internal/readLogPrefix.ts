@@ -95,15 +95,16 @@ export function readLogPrefix(cursor: LogCursor): void {
  * logs. Leaves others as they are.
  */
 export function readCommonForm(cursor: LogCursor): boolean {
-  const { text, from } = cursor;
-  if (text.charCodeAt(from) !== OPEN) return false;
-  const at = text.charCodeAt(from + 20) === CLOSE && isTime(text, from) ? from + 22 : from;
+  const { text, from, to } = cursor;
+  // Never behind the text's end: V8 would compile this a second time, into slower code.
+  if (to < from + 10 || text.charCodeAt(from) !== OPEN) return false;
+  const at = to > from + 31 && isTime(text, from) ? from + 22 : from;
   const severity = LETTERS[text.charCodeAt(at + 1)];
   if (severity === undefined || text.charCodeAt(at + 2) !== CLOSE || text.charCodeAt(at + 3) !== SPACE) return false;
   const library = text.charCodeAt(at + 4) === OPEN;
   if (library ? text.charCodeAt(at + 5) !== 0x54 || text.charCodeAt(at + 8) !== CLOSE : at === from) return false;
   const start = library ? at + 10 : at + 4;
-  if (start > cursor.to || text.charCodeAt(start - 1) !== SPACE || text.charCodeAt(start) === OPEN) return false;
+  if (text.charCodeAt(start - 1) !== SPACE || text.charCodeAt(start) === OPEN) return false;
   cursor.from = start;
   cursor.severity = severity;
   cursor.prefixed = true;
