@@ -24,10 +24,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'framework-out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|(?:errors_impl\.)?ResourceExhaustedError:/,
+      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|BFCArena::AllocateRawInternal|Dst tensor is not initialized|(?:errors_impl\.)?ResourceExhaustedError:/,
     severity: 'error',
     once: true,
-    cause: 'The memory of the GPU ran out in PyTorch or TensorFlow[[, which asked for {size} more]].',
+    cause: 'The memory of the GPU ran out in PyTorch, TensorFlow or ONNX Runtime[[, which asked for {size} more]].',
     advice:
       'Close other programs that use the GPU, and use a smaller batch, input or model part, or FP16. Convert in a process of its own: what the framework holds (the loaded model, its cache) is not free for TensorRT (del model, torch.cuda.empty_cache(); TensorFlow: set_memory_growth).',
     source: 'PyTorch and TensorFlow allocators',
@@ -51,6 +51,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
     source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
+  },
+  {
+    id: 'provider-cuda',
+    code: 'library-missing',
+    pattern: /CUDA_PATH is set but CUDA wasn't able to be loaded|Failed to create CUDAExecutionProvider/,
+    cause: 'ONNX Runtime cannot load the libraries of CUDA or cuDNN, and goes on without its CUDA provider.',
+    advice:
+      'Install the CUDA and cuDNN (of the major versions) that this release of onnxruntime-gpu was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `onnxruntime.preload_dlls()` or `import torch` before the session. Install only one of onnxruntime and onnxruntime-gpu.',
+    source: 'ONNX Runtime onnxruntime_pybind_state.cc; microsoft/onnxruntime#14667',
   },
   {
     id: 'provider-decryption',
@@ -133,9 +142,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cudnn-not-initialized',
     code: 'library-mismatch',
     pattern:
-      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|cublasStatus == CUBLAS_STATUS_SUCCESS/,
+      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|(?<library3>cuDNN) failed to initialize|cublasStatus == CUBLAS_STATUS_SUCCESS/,
     named: (m, _, { version }) => {
-      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? 'cublas').toLowerCase().includes('cudnn')
+      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? m.groups!['library3'] ?? 'cublas')
+        .toLowerCase()
+        .includes('cudnn')
         ? 'cuDNN'
         : 'cuBLAS';
       return { values: { library, wanted: library === 'cuDNN' ? cudnnFor(version) : '' } };
@@ -150,7 +161,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -214,10 +225,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 46, PyCUDA tools.py; NVIDIA/TensorRT#1121',
   },
   {
+    id: 'driver-restart',
+    code: 'library-mismatch',
+    pattern: /API mismatch: the client has|Driver\/library version mismatch/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The libraries of the NVIDIA driver and its kernel module are of different versions: the driver was updated and the machine not restarted, or a container brings libraries of another driver.',
+    advice:
+      'Restart the machine (or unload and load the modules nvidia*). In a container leave out packages of the driver (libnvidia-…, libcuda1): the NVIDIA Container Toolkit mounts those of the host.',
+    source: 'NVML, NVIDIA kernel module',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -236,10 +259,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'torch-without-cuda',
     code: 'library-missing',
     pattern:
-      /Torch not compiled with CUDA enabled|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
+      /Torch not compiled with CUDA enabled|(?:Cannot|can't) use GPU in CPU only version|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
     severity: 'error',
     once: true,
-    cause: 'The PyTorch that is installed has no CUDA, or does not see the GPU.',
+    cause: 'The PyTorch (or Paddle) that is installed has no CUDA, or does not see the GPU.',
     advice:
       'Install the build for the CUDA of the driver (its web page gives the pip line with --index-url …/whl/cu…; on a Jetson the wheel of NVIDIA for the JetPack), in place of the one for CPUs, and check that nvidia-smi works in the same environment.',
     source: 'PyTorch',
