@@ -335,7 +335,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'aborted',
     code: 'crashed',
     pattern:
-      /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
+      /terminate called after throwing an instance of '(?<what>[^']+)'|Unhandled exception caught in c10|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
       values: {
         why:

@@ -188,6 +188,21 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton python_backend, shm_manager.cc; PyTorch data loaders',
   },
   {
+    id: 'triton-measurement',
+    code: 'failed',
+    pattern:
+      /Failed to maintain requested inference load|No valid requests recorded within time interval|Failed to retrieve results from inference request|^Thread \[\d+\] had error: (?<why>[^\n]{3,200})/m,
+    severity: 'error',
+    once: true,
+    cause: 'The measurement (perf_analyzer) has no results: its requests to Triton fail[[ ({why})]].',
+    advice:
+      'The log of the server says why a request fails. Send one request of real data first (--input-data FILE; random values may be outside of what the model takes, --shape for dynamic inputs), use the client of the release of the server, and raise --concurrency-range and the batch slowly and --measurement-interval for slow models.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source:
+      'Triton perf_analyzer; triton-inference-server/server#136, #2342, triton-inference-server/model_analyzer#357',
+  },
+  {
     id: 'triton-unavailable',
     code: 'failed',
     pattern:
