@@ -2,15 +2,16 @@ import type { DiagnosisRule } from '../rule.ts';
 
 /** Where a symbol that the linker misses is. */
 const SYMBOLS: readonly (readonly [RegExp, string])[] = [
-  [/createNvOnnxParser|^nvonnxparser/, 'nvonnxparser'],
-  [/initLibNvInferPlugins|createNMSPlugin/, 'nvinfer_plugin'],
-  [/createInfer|getPluginRegistry|getInferLibVersion|getLogger|^nvinfer1::I[A-Z]/, 'nvinfer'],
-  [/^cudnn/, 'cudnn'],
+  [/createNv\w*Parser|^nvonnxparser/, 'nvonnxparser'],
+  [/initLibNvInferPlugins/, 'nvinfer_plugin'],
+  [/createInfer|getPluginRegistry|getInferLibVersion|^nvinfer1::I[A-Z]/, 'nvinfer'],
+  [/^cudnn[A-Z]/, 'cudnn'],
   [/^cublas/, 'cublas'],
   [/^nvrtc/, 'nvrtc'],
-  [/^(?:cuda[A-Z]|__cuda)/, 'cudart'],
-  [/^cu[A-Z]/, 'cuda (the driver, libcuda)'],
-  [/^cv::/, 'of OpenCV'],
+  [/^_*cuda[A-Z]/, 'cudart'],
+  [/^cu[A-Z]/, 'cuda (the driver library)'],
+  [/\bsample::|gLog(?:Error|Info|Warning|Verbose)/, 'samples/common/logger.cpp of TensorRT'],
+  [/\bcv::/, 'OpenCV'],
   [/google::protobuf/, 'protobuf'],
 ];
 
@@ -123,26 +124,24 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
   },
   {
-    id: 'link-symbol',
+    id: 'symbol-not-linked',
     code: 'library-missing',
-    pattern: /(?:undefined reference to|unresolved external symbol|无法解析的外部符号) [`'‘"“]*(?<symbol>[^`'’"”(\n]+)/,
+    pattern:
+      /(?:undefined reference to|unresolved external symbol|无法解析的外部符号) (?:symbol )?[`'‘"“]*(?<symbol>[^`'’"”\n]{1,200})/,
     once: true,
     severity: 'error',
     named: (m) => {
       const symbol = m
-        .groups!['symbol']!.replace(/^.*\b(?:__cdecl|virtual|class) /, '')
-        .replace(/ referenced in.*/, '')
+        .groups!['symbol']!.replace(/@@.*| referenced in .*|(?<=\w)\(.*/, '')
+        .replace(/^.*\b(?:__cdecl|virtual|class) /, '')
         .trim();
-      const library = entryFor(SYMBOLS, symbol);
-      return { values: { symbol, library, other: library === undefined ? 'its source file or library' : undefined } };
+      return { values: { symbol, library: entryFor(SYMBOLS, symbol) } };
     },
-    cause:
-      'The linker does not find {symbol}: [[the library {library}]][[{other}]] is not linked, or is of another version.',
+    cause: 'The program is not built: the linker does not find {symbol}[[, which is in {library}]].',
     advice:
-      'Add it to target_link_libraries, after what uses it, and give its folder (TensorRT_ROOT, link_directories). A class of the project itself, such as a plugin, needs its own source file or library in the same target. Where it is linked already, headers and library are of two versions, or (std::__cxx11 in the name) of two settings of the compiler.',
-    sure: 'likely',
+      '[[Link {library} (CMake: target_link_libraries; behind the files that use it), with its folder (TensorRT_ROOT, link_directories). ]]A class of the project itself, such as a plugin, needs its own source file or library in the same target. Use headers and libraries of one version: what a newer header declares is missing in an older library. A library built by another compiler (MinGW and MSVC, the old C++ ABI) lacks the symbol as well.',
     source:
-      'GNU ld and MSVC; NVIDIA/TensorRT#433, #3833, ceccocats/tkDNN#41, wang-xinyu/tensorrtx#223, #483, #1126, z3lx/waifu2x-tensorrt#4',
+      'GNU ld, MSVC link; NVIDIA/TensorRT#433, #664, #864, #3301, #3358, #3833, ceccocats/tkDNN#41, wang-xinyu/tensorrtx#223, #1126, dusty-nv/jetson-inference#230',
   },
   {
     id: 'source-noexcept',

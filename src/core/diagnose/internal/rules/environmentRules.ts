@@ -16,20 +16,6 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
   1920: 'the program may not read it',
 };
 
-/** Libraries by the symbols that a linker does not find. */
-const LINKED: readonly [RegExp, string][] = [
-  [/createNv\w*Parser|nvonnxparser::/, 'nvonnxparser'],
-  [/initLibNvInferPlugins/, 'nvinfer_plugin'],
-  [/createInfer|nvinfer1::|getPluginRegistry/, 'nvinfer'],
-  [/\bcudnn[A-Z]/, 'cudnn'],
-  [/\bcublas\w+/, 'cublas'],
-  [/\b_*cuda[A-Z]/, 'cudart'],
-  [/\bcu[A-Z]\w+/, 'cuda (the driver library)'],
-  [/\bsample::|gLog(?:Error|Info|Warning|Verbose)/, 'samples/common/logger.cpp of TensorRT'],
-  [/\bcv::/, 'OpenCV'],
-  [/google::protobuf/, 'protobuf'],
-];
-
 const windowsError = (number: string): string => WINDOWS_ERRORS[number] ?? `Windows says error ${number}`;
 
 /** Libraries, drivers and GPUs. */
@@ -611,41 +597,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'pip',
   },
   {
-<<<<<<< HEAD
-=======
-    id: 'symbol-not-linked',
-    code: 'library-missing',
-    pattern:
-      /undefined reference to (?:symbol )?[`'‘"](?<name>[^'’"\n]{1,200})|unresolved external symbol "?(?<name2>[^"\n]{1,200})/,
-    severity: 'error',
-    once: true,
-    named: ({ groups: { name, name2 } = {} }) => {
-      const symbol = (name ?? name2!).replace(/@@.*| referenced in .*/, '');
-      return { values: { symbol, library: LINKED.find(([pattern]) => pattern.test(symbol))?.[1] } };
-    },
-    cause: 'The program is not built: the linker does not find {symbol}[[, which is in {library}]].',
-    advice:
-      '[[Link {library} (CMake: target_link_libraries; behind the files that use it), with its folder (TensorRT_ROOT, link_directories). ]]Use headers and libraries of one version: what a newer header declares is missing in an older library. A library built by another compiler (MinGW and MSVC, the old C++ ABI) lacks the symbol as well.',
-    source: 'GNU ld, MSVC link; NVIDIA/TensorRT#664, #864, #3301, #3358, dusty-nv/jetson-inference#230',
-  },
-  {
-    id: 'link-failed',
-    code: 'library-missing',
-    pattern:
-      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found/,
-    once: true,
-    named: (m) => ({
-      values: {
-        library: m.groups!['lib'] ?? m.groups!['lib2'],
-      },
-    }),
-    cause: 'The linker does not find the library {library}; the program is not built.',
-    advice:
-      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
-    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
-  },
-  {
->>>>>>> main
     id: 'python-package-missing',
     code: 'library-missing',
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
