@@ -8,6 +8,7 @@ import { postedData } from '../../src/host/workspace/postedData.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { differingShare } from './support/comparePictures.ts';
+import { manyGroups } from './support/manyGroups.ts';
 import { useViews } from './support/useViews.ts';
 
 const captures = {
@@ -630,10 +631,37 @@ describe('data as they arrive', () => {
     await view.close();
   });
 
-  it('have their first picture at once where the layout is small, without a worker that has to start', async () => {
+  it('have their first picture at once and drawn once where the layout is small, without a worker, also for what opens', async () => {
     const view = await open();
+    await view.page.evaluate(() => {
+      const own = window as unknown as { cleared: number; workers: number };
+      own.cleared = own.workers = 0;
+      const { fillRect } = Object.getOwnPropertyDescriptors(CanvasRenderingContext2D.prototype);
+      CanvasRenderingContext2D.prototype.fillRect = function (...box) {
+        const { canvas } = this;
+        if (canvas.matches('.graph-stage > canvas') && box[2] === canvas.clientWidth) own.cleared += 1;
+        fillRect.value!.apply(this, box);
+      };
+      window.Worker = class extends Worker {
+        constructor(url: string | URL) {
+          super(url);
+          own.workers += 1;
+        }
+      };
+    });
     await view.post('show', await data('resnet18'), '');
     expect(await paintings(view)).toBe(1);
+    await view.still();
+    const counts = () =>
+      view.page.evaluate(() => {
+        const { cleared, workers } = window as unknown as { cleared: number; workers: number };
+        return { cleared, workers };
+      });
+    expect(await counts()).toEqual({ cleared: 1, workers: 0 });
+    await view.page.locator('[role=treeitem][aria-expanded=false]').first().dblclick();
+    await view.still();
+    expect(await paintings(view)).toBe(2);
+    expect((await counts()).workers).toBe(0);
     await view.close();
   });
 });
@@ -642,34 +670,45 @@ describe('flat', () => {
   it('shows the picture that there is until every node has its place', async () => {
     const view = await open();
     await controlLayouts(view);
-    await show(view, { ...(await data('vit_tiny')), report: null, build: null });
+    await show(view, { ...manyGroups(60, 25), report: null });
     const before = await view.page.evaluate(() => performance.getEntriesByName('graph-painted').length);
     const release = await holdLayouts(view);
     await view.page.getByRole('button', { name: 'Flat' }).click();
     await view.page.getByRole('button', { name: 'Zoom in' }).click();
     await release();
     await settled(view, before);
-    expect(await view.page.locator('.graph-legend .legend-count').allTextContents()).toEqual(['636']);
+    expect(await view.page.locator('.graph-legend .legend-count').allTextContents()).toEqual(['1,500']);
     expect(await view.faults()).toEqual([]);
     await view.close();
   });
 });
 
 describe('what comes while a layout is on its way', () => {
-  /** A node of every MLP, each in a closed module of its own, and another one beside it. */
-  const pair = ({ graph }: ViewData, block: number) =>
-    graph!.nodes.filter(({ name }) => name.startsWith(`/blocks/blocks.${block}/mlp/`)).slice(0, 2) as [
+  const shown = manyGroups(40, 125);
+  /** Two nodes of a stage, of which all but the first are closed. */
+  const pair = (stage: number) =>
+    shown.graph!.nodes.filter(({ name }) => name.startsWith(`/stage.${stage}/block_a/`)).slice(0, 2) as [
       GraphNode,
       GraphNode,
     ];
 
-  it('a later selection stays, be it of the host or of a person', async () => {
+  /** Opens all of one stage: so many boxes are laid out in a worker. */
+  async function openLarge(): Promise<OpenPage> {
     const view = await open();
     await controlLayouts(view);
-    const shown = await data('vit_tiny');
     await show(view, shown);
+    await item(view, 'module:/stage.0').click();
+    await view.post('perform', 'expandAll');
+    await view.still();
+    await view.post('select', { kind: 'none' });
+    await view.page.evaluate(() => ((window as unknown as { sent: Message[] }).sent = []));
+    return view;
+  }
+
+  it('a later selection stays, be it of the host or of a person', async () => {
+    const view = await openLarge();
     const heading = view.page.locator('.graph-inspector h2');
-    const [first, second] = pair(shown, 5);
+    const [first, second] = pair(1);
     let release = await holdLayouts(view);
     await view.post('select', { kind: 'nodes', ids: [first.id] });
     await view.post('select', { kind: 'nodes', ids: [second.id] });
@@ -679,13 +718,13 @@ describe('what comes while a layout is on its way', () => {
     expect(await item(view, `node:${first.id}`).getAttribute('aria-selected')).toBe('false');
     expect(await view.page.locator('.graph-inspector').textContent()).toContain(second.name);
     release = await holdLayouts(view);
-    await view.post('select', { kind: 'nodes', ids: [pair(shown, 7)[0].id] });
+    await view.post('select', { kind: 'nodes', ids: [pair(2)[0].id] });
     await view.post('select', { kind: 'foreignNode', id: 0 });
     await release();
     await view.still();
-    expect(await heading.textContent()).toBe(shown.report!.foreignNodes[0]!.title);
+    expect(await heading.textContent()).toBe('ForeignNode 0');
     release = await holdLayouts(view);
-    await view.post('select', { kind: 'nodes', ids: [pair(shown, 9)[0].id] });
+    await view.post('select', { kind: 'nodes', ids: [pair(3)[0].id] });
     await view.page.keyboard.press('/');
     await view.page.getByRole('button', { name: /close/i }).first().click();
     await release();
@@ -697,27 +736,24 @@ describe('what comes while a layout is on its way', () => {
   });
 
   it('the next hit of a search is that hit, not the module that still hides it', async () => {
-    const view = await open();
-    await controlLayouts(view);
-    const shown = await data('vit_tiny');
-    await show(view, shown);
+    const view = await openLarge();
     const release = await holdLayouts(view);
     await view.page.keyboard.press('/');
-    await view.page.keyboard.type('/blocks/blocks.5/mlp/');
+    await view.page.keyboard.type('/stage.1/block_a/');
     await view.page.keyboard.press('Enter');
     await view.page.keyboard.press('Enter');
     await release();
     await view.still();
     expect(await view.page.locator('.hits').textContent()).toMatch(/^2 of /);
-    expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [pair(shown, 5)[1].id] }]);
+    expect(await selections(view)).toEqual([{ kind: 'nodes', ids: [pair(1)[1].id] }]);
     await view.close();
   });
 
   it('a module that is opened while it is made flat leaves something to look at', async () => {
     const view = await open();
     await controlLayouts(view);
-    await show(view, await data('vit_tiny'));
-    const module = item(view, 'module:/blocks/blocks.0');
+    await show(view, manyGroups(60, 25));
+    const module = view.page.locator('[role=treeitem][aria-expanded=false]').first();
     await module.click();
     await view.still();
     const release = await holdLayouts(view);

@@ -13,7 +13,7 @@ import { gatherEvents } from './internal/gatherEvents.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
-import { raisedIn } from './internal/raisedIn.ts';
+import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
@@ -105,7 +105,7 @@ class Judge {
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);
-    const place = origin === 'python' ? raisedIn(this.#log, message.line) : undefined;
+    const place = origin === 'python' ? raisedIn(this.#log, message.line, message.text) : undefined;
     return {
       rule: null,
       key: `internal\n${text}`,
@@ -145,6 +145,7 @@ class Judge {
     const layer =
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
+    const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
     return {
       rule,
@@ -156,8 +157,8 @@ class Judge {
         code: rule.code,
         rule: rule.id,
         severity: finding.severity,
-        message: withLayer(finding.cause, layer) + inputText(inputs),
-        advice: this.#advice(finding),
+        message: raisedText(place, withLayer(finding.cause, layer)) + inputText(inputs),
+        advice: [this.#advice(finding), ...(place ? [place.advice] : [])].join(' '),
         sure: rule.sure ?? 'stated',
         line: message.line,
         evidence: evidenceOf(message.text, rule.pattern),
@@ -367,6 +368,12 @@ function repairOf({ repair }: DiagnosisRule, op: string | undefined): { repair?:
 /** The shapes that do not fit, with their names. */
 const inputText = (inputs: NonNullable<LogMessage['inputs']>): string =>
   inputs.length === 0 ? '' : ` Its inputs: ${inputs.map(({ name, shape }) => `${name} ${shape}`).join(', ')}.`;
+
+/** A cause after what was under way when it came up. */
+const raisedText = (place: RaisedIn | undefined, cause: string): string =>
+  place === undefined
+    ? cause
+    : `${place.what}: ${cause.replace(/^(?:The|Some|Sizes|Types|Two|A) /, (word) => word.toLowerCase())}`;
 
 const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 

@@ -96,7 +96,13 @@ export class LabelSpace {
 
   /** Whether something is there. */
   hits(box: PlacedBox): boolean {
-    return this.#inCells(box, (cell) => cell.some((other) => touch(box, other)));
+    // Asked for hundreds of places in the first frame, before anything of it is compiled.
+    const [wide, high] = cellSize;
+    const [right, bottom] = [box.x + box.width, box.y + box.height];
+    for (let row = Math.floor(box.y / high); row <= Math.floor(bottom / high); row++)
+      for (let column = Math.floor(box.x / wide); column <= Math.floor(right / wide); column++)
+        for (const other of this.#cells.get(row * 4096 + column) ?? []) if (touch(box, other)) return true;
+    return false;
   }
 
   #put(box: PlacedBox): void {

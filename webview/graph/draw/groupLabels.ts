@@ -21,8 +21,7 @@ const layerScale = 0.6;
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
 /** So far lines keep off a label, with the boundary that a group has around them. */
 const lineGap = 8;
-const nearReaches = reaches.slice(0, 4);
-const layerReaches = reaches.slice(0, 2);
+const [layerReaches, nearReaches, farReaches] = [reaches.slice(0, 2), reaches.slice(0, 4), reaches.slice(4)];
 
 /** Where a group is on the screen: its boundary, or its part of a closed module's bar. */
 interface Anchor {
@@ -105,17 +104,25 @@ function placeOf(around: Around, full: Label): Placed | null {
   const shorter = [[name], name.split(' · ')].filter(({ length }, i) => length !== (i === 0 ? full.lines.length : 1));
   const ways = [full, ...shorter.map((lines) => withLines(frame, full, lines))];
   // In another group a label would seem to be that one's.
-  const isFree = (box: PlacedBox) => isInside(box, frame) && !labels.hits(grown(box, 2)) && !crosses(full.group, box);
-  const isClear = (box: PlacedBox) => isFree(box) && !isOnLine(box, lineGap);
+  const isTaken = (box: PlacedBox) => labels.hits(box) || crosses(full.group, box);
+  const isFree = ({ box, line: [line] }: Placed) =>
+    isInside(box, frame) &&
+    !labels.hits(grown(box, 2)) &&
+    !crosses(full.group, box) &&
+    (line === undefined || !isTaken(line));
   // Layers are many and small: far from its layer, a label says nothing.
   const isLayer = frame.model.fusion.groups[full.group]!.kind !== 'foreign' && !full.wanted;
+  const free = new Map<Label, Placed>();
+  for (const label of ways)
+    for (const placed of placesNear(frame, label, isLayer ? layerReaches : nearReaches)) {
+      if (!isFree(placed)) continue;
+      if (!isOnLine(placed.box, lineGap)) return placed;
+      if (!free.has(label)) free.set(label, placed);
+    }
   for (const label of ways) {
-    const placed = nextTo(label, isClear) ?? atLine(around, label, isClear, isLayer ? layerReaches : nearReaches);
-    if (placed !== null) return placed;
-  }
-  for (const label of ways) {
-    const placed = nextTo(label, isFree) ?? atLine(around, label, isFree, isLayer ? layerReaches : reaches);
-    if (placed !== null) return placed;
+    const near = free.get(label);
+    if (near !== undefined) return near;
+    for (const placed of isLayer ? [] : atLine(frame, label, farReaches)) if (isFree(placed)) return placed;
   }
   return within(around, ways.at(-1)!);
 }
@@ -269,14 +276,19 @@ function boundariesOf(frame: Frame): (PlacedBox & { group: number })[] {
   return found;
 }
 
-function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | null {
+/** Next to the group, then at the end of a line. */
+function* placesNear(frame: Frame, label: Label, reachable: readonly number[]): Iterable<Placed> {
+  if (!label.anchor.segment) yield* nextTo(label);
+  yield* atLine(frame, label, reachable);
+}
+
+function nextTo(label: Label): Placed[] {
   const { width, height } = label;
-  const { box, segment } = label.anchor;
-  if (segment) return null;
-  const at = (x: number, y: number): PlacedBox => ({ x, y, width, height });
+  const { box } = label.anchor;
+  const at = (x: number, y: number): Placed => ({ label, box: { x, y, width, height }, line: [] });
   const right = box.x + box.width - width;
   const [above, below] = [box.y - height - 2, box.y + box.height + 2];
-  const tries = [
+  return [
     at(box.x, above),
     at(right, above),
     at(box.x + box.width + 3, box.y),
@@ -288,20 +300,12 @@ function nextTo(label: Label, isFree: (box: PlacedBox) => boolean): Placed | nul
     // Past a corner, where what enters or leaves the group is in the way.
     ...[24, 48].flatMap((by) => [above, below].flatMap((y) => [at(box.x - by, y), at(right + by, y)])),
   ];
-  const found = tries.find(isFree);
-  return found === undefined ? null : { label, box: found, line: [] };
 }
 
-/** At the end of a line to its side, at a height where the line crosses nothing. */
-function atLine(
-  { frame, labels, crosses }: Around,
-  label: Label,
-  isFree: (box: PlacedBox) => boolean,
-  reachable: readonly number[],
-): Placed | null {
+/** At the end of a line to its side, the nearest first; the first of its lines may cross nothing. */
+function* atLine({ camera: { k } }: Frame, label: Label, reachable: readonly number[]): Iterable<Placed> {
   const { width, height } = label;
   const { box, segment } = label.anchor;
-  const { k } = frame.camera;
   const middle = box.x + box.width / 2;
   const below = box.y + box.height;
   const heights = segment
@@ -313,16 +317,13 @@ function atLine(
         const start = segment ? middle : side > 0 ? box.x + box.width - 3 : box.x + 3;
         const from = side > 0 ? Math.max(start, box.x + box.width) : Math.min(start, box.x);
         const x = side > 0 ? from + reach : from - reach - width;
-        const place = { x, y: y - height / 2, width, height };
         const end = side > 0 ? x : x + width;
         const line = [{ x: Math.min(start, end), y: y - 0.5, width: Math.abs(end - start), height: 1 }];
-        if (!isFree(place) || labels.hits(line[0]!) || crosses(label.group, line[0]!)) continue;
         if (segment) line.push({ x: middle - 0.5, y: below, width: 1, height: y - below });
-        return { label, box: place, line };
+        yield { label, box: { x, y: y - height / 2, width, height }, line };
       }
     }
   }
-  return null;
 }
 
 /** As many places are tried in each direction; closer together than `leastStep` they are the same to the eye. */

@@ -8,6 +8,9 @@ import { TileLayer } from './internal/tileLayer.ts';
 /** This long after the last change of scale the picture is made sharp again. */
 const zoomPause = 140;
 
+const pixelRatio = (): number => globalThis.devicePixelRatio || 1;
+const inPixels = (length: number): number => Math.round(length * pixelRatio());
+
 /** Draws at most once a frame, and says when the picture stands still. */
 export class Painter {
   readonly #parts: GraphParts;
@@ -37,7 +40,13 @@ export class Painter {
     if (this.#pending === 0) this.#pending = requestAnimationFrame(() => this.#draw());
   }
 
-  /** The same, with a new overview: something else is shown than before. */
+  /** The same, unless the last frame has this size already: an element that has just been shown reports its first size, too. */
+  resize({ width, height }: Pick<Frame, 'width' | 'height'>): void {
+    const { canvas } = this.#parts;
+    if (canvas.width !== inPixels(width) || canvas.height !== inPixels(height)) this.request();
+  }
+
+  /** Draws, with a new overview: something else is shown than before. */
   restamp(): void {
     this.#stamp = {};
     this.request();
@@ -48,15 +57,14 @@ export class Painter {
     const frame = this.#frameOf();
     if (frame === null || frame.width === 0 || frame.height === 0) return;
     const { canvas, minimap } = this.#parts;
-    const ratio = globalThis.devicePixelRatio || 1;
-    const width = Math.round(frame.width * ratio);
-    const height = Math.round(frame.height * ratio);
+    const [width, height] = [inPixels(frame.width), inPixels(frame.height)];
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
       canvas.height = height;
     }
     const context = canvas.getContext('2d', { alpha: false });
     if (context === null) return;
+    const ratio = pixelRatio();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = frame.palette.theme.background;
     context.fillRect(0, 0, frame.width, frame.height);

@@ -22,9 +22,10 @@ export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnos
   const causes: Judged[] = [];
   const others: Judged[] = [];
   for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
-  const known = causes.filter(({ rule, diagnosis }) => rule !== null && diagnosis.severity === 'error');
-  const unknown = causes.filter(({ rule }) => rule === null);
-  const rest = causes.filter(({ rule }) => rule !== null);
+  const isKnown = ({ rule }: Judged) => rule !== null && !rule.lastResort;
+  const known = causes.filter((one) => isKnown(one) && one.diagnosis.severity === 'error');
+  const unknown = causes.filter((one) => !isKnown(one));
+  const rest = causes.filter(isKnown);
   // A known cause explains what no rule knows; otherwise the first unknown one counts.
   const kept = known.length > 0 ? rest : [...rest, ...unknown.slice(0, 1)];
   others.push(...unknown.slice(known.length > 0 ? 0 : 1));
@@ -98,7 +99,8 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
         one.diagnosis.line >= diagnosis.line &&
         rule.harmless !== true
       ) &&
-      !(one.rule === null && isConsequence(one.diagnosis.message)),
+      // What no rule knows explains only what comes after it.
+      !(one.rule === null && (isConsequence(one.diagnosis.message) || one.diagnosis.line > diagnosis.line)),
   );
   return causes.findLast((one) => one.diagnosis.line <= diagnosis.line) ?? causes[0];
 }

@@ -64,6 +64,8 @@ export interface DiagnosisRule {
   severity?: 'error' | 'warning';
   /** Where one of these came before, this is what followed from it. */
   after?: readonly DiagnosisCode[];
+  /** Says what an exception means whatever raised it: counts as one that no rule knows, and where it was raised is added. */
+  lastResort?: true;
   /** All its messages are one, the first. */
   once?: true;
   /** Nothing follows from it: it is never the cause of an error. */

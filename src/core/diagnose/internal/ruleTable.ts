@@ -1,6 +1,7 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
 import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
+import { COMPILE_RULES } from './rules/compileRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -15,6 +16,7 @@ import { OPERATOR_RULES } from './rules/operatorRules.ts';
 import { PRECISION_RULES } from './rules/precisionRules.ts';
 import { PROFILE_RULES } from './rules/profileRules.ts';
 import { PROGRAM_RULES, REPLAY_RULES } from './rules/programRules.ts';
+import { PYTHON_RULES } from './rules/pythonRules.ts';
 import { RUNTIME_RULES } from './rules/runtimeRules.ts';
 import { SHAPE_RULES } from './rules/shapeRules.ts';
 import { TYPE_RULES } from './rules/typeRules.ts';
@@ -32,6 +34,7 @@ export const RULES: readonly DiagnosisRule[] = [
   ...SHAPE_RULES,
   ...DLA_RULES,
   ...ENVIRONMENT_RULES,
+  ...COMPILE_RULES,
   ...PRECISION_RULES,
   ...BUILDER_RULES,
   ...PROFILE_RULES,
@@ -44,5 +47,6 @@ export const RULES: readonly DiagnosisRule[] = [
   ...PIPELINE_RULES,
   ...CHECK_RULES,
   ...PROGRAM_RULES,
+  ...PYTHON_RULES,
   ...STATEMENT_RULES,
 ];

@@ -17,12 +17,12 @@ const codes = (text: string) => diagnose(text).map(({ code, severity }) => `${se
 const model = async (name: string) => (await readModel(bytesOf(readFileSync(modelPath(name))))).value!;
 
 describe('an exception of Python that no rule knows', () => {
-  const raised = (...files: string[]) =>
+  const raised = (files: string[], text = "RuntimeError: no way to go on with 'y'") =>
     diagnose(
       [
         'Traceback (most recent call last):',
         ...files.flatMap((file) => [`  File "${file}", line 84, in call`, '    call()']),
-        "TypeError: forward() missing 1 required positional argument: 'y'",
+        text,
       ].join('\n'),
     )[0]!;
 
@@ -35,13 +35,26 @@ describe('an exception of Python that no rule knows', () => {
     ['TensorRT-LLM', ['/app/examples/llama/convert_checkpoint.py'], /convert or build this model/],
     ['Windows', ['C:\\venv\\Lib\\site-packages\\torch_tensorrt\\_compile.py'], /Torch-TensorRT failed/],
   ])('is told with the place that it was raised in: %s', (_, files, place) => {
-    expect(raised(...files)).toMatchObject({ severity: 'error', rule: null, sure: 'possible' });
-    expect(raised(...files).message).toMatch(place);
-    expect(raised(...files).message).toContain("argument: 'y'");
+    expect(raised(files)).toMatchObject({ severity: 'error', rule: null, sure: 'possible' });
+    expect(raised(files).message).toMatch(place);
+    expect(raised(files).message).toContain("with 'y'");
   });
 
   it('is told as it is where no frame is of a known package', () => {
-    expect(raised('app.py').message).toMatch(/^TypeError: /);
+    expect(raised(['app.py']).message).toMatch(/^RuntimeError: /);
+  });
+
+  it('is told with its meaning and the place where one is known', () => {
+    const one = raised(['/venv/torch/onnx/utils.py'], "AttributeError: module 'numpy' has no attribute 'bool'");
+    expect(one).toMatchObject({ rule: 'numpy-version' });
+    const other = raised(['/venv/torch/onnx/utils.py'], 'ValueError: not enough values to unpack (expected 4, got 2)');
+    expect(other.message).toMatch(/^The export to ONNX failed: sizes do not fit/);
+    expect(other.advice).toMatch(/Feed the batch.* Export in eval mode/);
+  });
+
+  it('is told after what TensorRT said before it', () => {
+    const [first] = diagnose('[TRT] [E] 9: something that is unheard of\nValueError: not enough values to unpack\n');
+    expect(first!.message).toMatch(/unheard of/);
   });
 });
 

@@ -6,7 +6,7 @@ import { type Drawn, type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';
 
-/** So many boxes are placed in a few milliseconds, sooner than a worker starts. */
+/** So many boxes are placed in a few milliseconds, sooner than a worker answers. */
 export const few = 1000;
 
 /** More modules than these are not tried, and none after so many in a row that do not fit. */
@@ -73,21 +73,27 @@ const usuallyWider = 1.05;
 
 /** Opens one module after the other, those that do not fit left out. */
 function openMost(
-  { hierarchy }: GraphModel,
+  { graph, hierarchy }: GraphModel,
   closed: Sketched,
   opened: (open: readonly string[]) => Sketched,
   fits: (size: Sketched['size']) => boolean,
 ): Sketched {
   let last = closed;
   let failed = 0;
+  const tooLarge = new Set<string>();
   for (const id of openingOrder(hierarchy).slice(0, most)) {
-    const { parent } = hierarchy.modules[hierarchy.byId.get(id)!]!;
+    const { parent, modules, own, start, end } = hierarchy.modules[hierarchy.byId.get(id)!]!;
     if (parent > 0 && !last.open.includes(hierarchy.modules[parent]!.id)) continue;
-    const tried = opened([...last.open, id]);
-    if (fits(tried.size)) {
+    // Of alike modules side by side, one that does not fit stands for the others.
+    const look = [parent, modules.length, end - start, ...own.map((point) => graph.data.nodes[point]?.op)].join(' ');
+    const tried = tooLarge.has(look) ? null : opened([...last.open, id]);
+    if (tried !== null && fits(tried.size)) {
       last = tried;
       failed = 0;
-    } else if (++failed === mostFailed) break;
+      continue;
+    }
+    tooLarge.add(look);
+    if (++failed === mostFailed) break;
   }
   return last;
 }

@@ -126,7 +126,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     listenTo(this.#parts, this.pointer, () => {
       if (this.#unseen !== null) this.show(...this.#unseen);
       this.#resized(root);
-      this.redraw();
+      this.painter.resize(this.stage.size);
     });
     this.show(null, '');
   }
@@ -189,7 +189,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
       if (due !== null) this.perform(due);
     };
     // Where one looked before is settled by what is selected, which arrives while the worker makes the layout.
-    this.#relayout(() => {}, { atOnce: onScreen === null && kept === null });
+    this.#relayout(() => {}, { atOnce: kept === null });
   }
 
   /** Into a part of the graph or back: what moves the picture there; undefined: the part is the same. */
@@ -357,7 +357,7 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     });
   }
 
-  #relayout(then: () => void, { atOnce = false } = {}): void {
+  #relayout(then: () => void, { atOnce = true } = {}): void {
     const model = this.#model!;
     this.#then = then;
     const place = (scene: Scene, layout: LayoutResult) => {
@@ -407,7 +407,6 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
   }
 
   #settled(frame: Frame): void {
-    this.#worker.start();
     this.#parts.tree.update({ ...frame, focused: this.pointer.focused });
     this.pointer.settled();
     this.#keep();

@@ -6,8 +6,8 @@ import code from 'worker:./layoutWorker.ts';
 type Answer = { id: number; result: LayoutResult } | { id: number; error: string };
 
 /**
- * Layouts in a worker, so that the page answers while a large one is made. Only the newest request is answered: what
- * was asked before is no longer wanted. Where no worker may start, the layout is made here.
+ * Makes large layouts in a worker, so that the page answers meanwhile, and small ones here. Only the newest request is
+ * answered: what was asked before is no longer wanted. Where no worker may start, every layout is made here.
  */
 export class LayoutClient {
   /** undefined: not started yet; null: none may start. */
@@ -22,7 +22,7 @@ export class LayoutClient {
 
   /**
    * Calls `done` with the layout, unless a newer one is requested before it is ready.
-   * @param atOnce nothing is on the screen yet that could answer meanwhile: a small layout is made here and now
+   * @param atOnce a small layout is made here and now
    */
   layout(input: LayoutInput, done: (result: LayoutResult) => void, atOnce: boolean): void {
     this.#newest += 1;
@@ -41,7 +41,7 @@ export class LayoutClient {
     worker.postMessage({ id, input });
   }
 
-  /** Starts the worker if it is not there: for the first layout that needs it, or before, while there is time. */
+  /** Starts the worker if it is not there: for the first layout that needs it, or before. */
   start(): Worker | null {
     if (this.#worker !== undefined) return this.#worker;
     this.#worker = null;

@@ -16,16 +16,18 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
   1920: 'the program may not read it',
 };
 
+const windowsError = (number: string): string => WINDOWS_ERRORS[number] ?? `Windows says error ${number}`;
+
 /** Libraries, drivers and GPUs. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'framework-out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|(?:errors_impl\.)?ResourceExhaustedError:/,
+      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|BFCArena::AllocateRawInternal|Dst tensor is not initialized|(?:errors_impl\.)?ResourceExhaustedError:/,
     severity: 'error',
     once: true,
-    cause: 'The memory of the GPU ran out in PyTorch or TensorFlow[[, which asked for {size} more]].',
+    cause: 'The memory of the GPU ran out in PyTorch, TensorFlow or ONNX Runtime[[, which asked for {size} more]].',
     advice:
       'Close other programs that use the GPU, and use a smaller batch, input or model part, or FP16. Convert in a process of its own: what the framework holds (the loaded model, its cache) is not free for TensorRT (del model, torch.cuda.empty_cache(); TensorFlow: set_memory_growth).',
     source: 'PyTorch and TensorFlow allocators',
@@ -49,6 +51,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
     source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
+  },
+  {
+    id: 'provider-cuda',
+    code: 'library-missing',
+    pattern: /CUDA_PATH is set but CUDA wasn't able to be loaded|Failed to create CUDAExecutionProvider/,
+    cause: 'ONNX Runtime cannot load the libraries of CUDA or cuDNN, and goes on without its CUDA provider.',
+    advice:
+      'Install the CUDA and cuDNN (of the major versions) that this release of onnxruntime-gpu was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `onnxruntime.preload_dlls()` or `import torch` before the session. Install only one of onnxruntime and onnxruntime-gpu.',
+    source: 'ONNX Runtime onnxruntime_pybind_state.cc; microsoft/onnxruntime#14667',
   },
   {
     id: 'provider-decryption',
@@ -131,9 +142,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cudnn-not-initialized',
     code: 'library-mismatch',
     pattern:
-      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|cublasStatus == CUBLAS_STATUS_SUCCESS/,
+      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|(?<library3>cuDNN) failed to initialize|cublasStatus == CUBLAS_STATUS_SUCCESS/,
     named: (m, _, { version }) => {
-      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? 'cublas').toLowerCase().includes('cudnn')
+      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? m.groups!['library3'] ?? 'cublas')
+        .toLowerCase()
+        .includes('cudnn')
         ? 'cuDNN'
         : 'cuBLAS';
       return { values: { library, wanted: library === 'cuDNN' ? cudnnFor(version) : '' } };
@@ -148,7 +161,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -157,6 +170,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     },
     after: ['plugin-missing'],
     source: 'CUDA; captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'docker-image',
+    code: 'library-missing',
+    pattern:
+      /manifest (?:for (?<image>\S+) not found|unknown)|pull access denied for (?<image2>[^\s,]+)|unauthorized: (?:authentication required|<html>)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { image, image2 } = {} }) => ({ values: { image: image ?? image2 } }),
+    cause: 'The image of the container[[ {image}]] does not exist under that name and tag, or needs a login.',
+    advice:
+      'Look its tags up in the registry: those of NGC (nvcr.io/nvidia/tensorrt:YY.MM-py3, tritonserver, deepstream) and for Jetson (l4t-…, r36.…) are named by release, and not every release has one; build it otherwise. For nvcr.io: `docker login nvcr.io` with the user $oauthtoken and the key of NGC.',
+    source: 'Docker; dusty-nv/jetson-containers#762',
   },
   {
     id: 'container-runtime',
@@ -199,10 +225,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 46, PyCUDA tools.py; NVIDIA/TensorRT#1121',
   },
   {
+    id: 'driver-restart',
+    code: 'library-mismatch',
+    pattern: /API mismatch: the client has|Driver\/library version mismatch/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The libraries of the NVIDIA driver and its kernel module are of different versions: the driver was updated and the machine not restarted, or a container brings libraries of another driver.',
+    advice:
+      'Restart the machine (or unload and load the modules nvidia*). In a container leave out packages of the driver (libnvidia-…, libcuda1): the NVIDIA Container Toolkit mounts those of the host.',
+    source: 'NVML, NVIDIA kernel module',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -221,10 +259,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'torch-without-cuda',
     code: 'library-missing',
     pattern:
-      /Torch not compiled with CUDA enabled|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
+      /Torch not compiled with CUDA enabled|(?:Cannot|can't) use GPU in CPU only version|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
     severity: 'error',
     once: true,
-    cause: 'The PyTorch that is installed has no CUDA, or does not see the GPU.',
+    cause: 'The PyTorch (or Paddle) that is installed has no CUDA, or does not see the GPU.',
     advice:
       'Install the build for the CUDA of the driver (its web page gives the pip line with --index-url …/whl/cu…; on a Jetson the wheel of NVIDIA for the JetPack), in place of the one for CPUs, and check that nvidia-smi works in the same environment.',
     source: 'PyTorch',
@@ -288,7 +326,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'gpu-memory-unknown',
     code: 'library-missing',
-    pattern: /Unable to determine GPU memory usage/,
+    pattern: /Unable to determine GPU memory usage(?!: (?!no CUDA|CUDA driver|initialization|unknown))/,
     once: true,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
@@ -306,59 +344,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source: 'TensorRT samples, common.h',
-  },
-  {
-    id: 'submodules-missing',
-    code: 'file-missing',
-    pattern: /does not contain a CMakeLists\.txt file/,
-    once: true,
-    severity: 'error',
-    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
-    advice:
-      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
-    source: 'CMake; microsoft/onnxruntime#15784',
-  },
-  {
-    id: 'host-compiler',
-    code: 'library-mismatch',
-    pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
-    once: true,
-    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
-    advice:
-      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
-    source: 'CUDA, crt/host_config.h',
-  },
-  {
-    id: 'header-missing',
-    code: 'library-missing',
-    pattern:
-      /fatal error: (?<header>(?:Nv[A-Z]|cu(?:da|dnn|blas)|nvToolsExt)[\w/]*\.h): No such file|(?:Cannot open include file: |cannot open source file )['"](?<header2>(?:Nv[A-Z]|cu(?:da|dnn|blas))[\w/]*\.h)/,
-    once: true,
-    named: ({ groups: { header, header2 } = {} }) => ({
-      values: {
-        header: header ?? header2,
-        gone: /Caffe|Uff|NvUtils/.test(header ?? header2 ?? '') ? ' TensorRT 10 has this header no more.' : '',
-      },
-    }),
-    severity: 'error',
-    cause: 'The compiler does not find the header {header}; the program is not built.',
-    advice:
-      'Install the development packages (libnvinfer-dev and libnvonnxparsers-dev for TensorRT; the wheels of pip have no headers), or give the folder `include` of the TensorRT or CUDA archive to the build (CMake: TensorRT_ROOT or TENSORRT_DIR; CPLUS_INCLUDE_PATH; INCLUDE on Windows).{gone}',
-    source: 'GCC, Clang and MSVC; TensorRT installation guide',
-  },
-  {
-    id: 'cmake-not-found',
-    code: 'library-missing',
-    pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|nvcc: (?:command )?not found/i,
-    once: true,
-    severity: 'error',
-    named: ({ groups: { name, name3, name4 } = {} }) => ({ values: { name: name ?? name3 ?? name4 ?? 'nvcc' } }),
-    cause: 'CMake or the build does not find {name}; the program is not built.',
-    advice:
-      'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it, -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
-    sure: 'likely',
-    source: 'CMake',
   },
   {
     id: 'apt-dependencies',
@@ -496,11 +481,25 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow, TF-TRT; tensorflow/tensorrt#81, tensorflow/tensorflow#35440, #38747',
   },
   {
+    id: 'forward-arguments',
+    code: 'runtime-shape',
+    pattern:
+      /\bforward\(\) (?:missing \d+ required positional arguments?: (?<names>[^\n]{1,80})|takes (?:from \d+ to )?\d+ positional arguments? but \d+)/,
+    severity: 'error',
+    lastResort: true,
+    cause: 'The module is called with other inputs than its forward takes[[: {names} is missing]].',
+    advice:
+      'Give the export or conversion (torch.onnx.export, torch.jit.trace, torch2trt, torch_tensorrt.compile) all inputs of forward in their order, as a tuple of tensors; a batch that is a tuple needs one more pair of parentheses. Wrap a module that takes lists or dictionaries.',
+    sure: 'likely',
+    source: 'PyTorch',
+  },
+  {
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes \d+ positional arguments? but \d+ (?:was|were) given)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
     severity: 'error',
+    lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
       values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
     }),
@@ -564,10 +563,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
   },
   {
+    id: 'pip-placeholder',
+    code: 'library-missing',
+    pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
+    severity: 'error',
+    once: true,
+    cause:
+      "The package on PyPI is only a placeholder: its wheels are in NVIDIA's own index, or none of them is for this Python and system.",
+    advice:
+      'Give the index: `pip install --extra-index-url https://pypi.nvidia.com NAME`. nvidia-tensorrt is the old name: `pip install tensorrt-cu12` (or -cu11, -cu13) needs no other index. For torch-tensorrt give the index of PyTorch for this CUDA (https://download.pytorch.org/whl/cu…). Look which versions of Python have wheels.',
+    source: 'nvidia-pyindex; pytorch/TensorRT#2645, NVIDIA/tensorflow#38, ELS-RD/transformer-deploy#20',
+  },
+  {
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
-      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|No matching distribution found for tensorrt|satisfies the requirement tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement) (?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
     cause: 'TensorRT cannot be installed by pip here.',
     advice:
       "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
@@ -584,23 +595,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use a version of Python that has a wheel, or install what it is compiled with: a C++ compiler, the headers of Python (python3-dev), CMake, and the CUDA toolkit with CUDA_HOME set and nvcc on PATH. The first error of the compiler above says which is missing.',
     source: 'pip',
-  },
-  {
-    id: 'link-failed',
-    code: 'library-missing',
-    pattern:
-      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found|undefined reference to [`'](?<lib3>cudnn|cublas|createInfer|nvinfer1::)/,
-    once: true,
-    named: (m) => ({
-      values: {
-        library:
-          m.groups!['lib'] ?? m.groups!['lib2'] ?? m.groups!['lib3']?.replace(/^(?:createInfer|nvinfer1::)/, 'nvinfer'),
-      },
-    }),
-    cause: 'The linker does not find the library {library}; the program is not built.',
-    advice:
-      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
-    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
   },
   {
     id: 'python-package-missing',
@@ -627,12 +621,13 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'provider-dll',
     code: 'library-missing',
-    pattern: /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"/,
+    pattern:
+      /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"|ProviderLibrary[^\n]*Failed to load library, error code: (?<number2>\d+)/,
     once: true,
     named: (m) => ({
       values: {
-        file: m.groups!['path']!.replace(/^.*[\\/]/, ''),
-        why: WINDOWS_ERRORS[m.groups!['number']!] ?? `Windows says error ${m.groups!['number']}`,
+        file: m.groups!['path']?.replace(/^.*[\\/]/, '') ?? 'A provider',
+        why: windowsError((m.groups!['number'] ?? m.groups!['number2'])!),
       },
     }),
     cause: '{file} of ONNX Runtime cannot be loaded: {why}.',
@@ -678,12 +673,14 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
-    named: (m) => {
+      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+    named: (m, text) => {
       const file = Object.values(m.groups!)
         .find((one) => one !== undefined)
         ?.replace(/\.$/, '');
-      return { values: { file, ...productOf(file) } };
+      // GStreamer looks at every plugin: the others go on without it.
+      const severity = text.includes("Failed to load plugin '") ? { severity: 'warning' as const } : {};
+      return { values: { file, ...productOf(file) }, ...severity };
     },
     cause: '{file} cannot be loaded[[; it belongs to {product}]].',
     advice:

@@ -167,6 +167,19 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT-LLM executor; NVIDIA/TensorRT-LLM#978, #2723, #7706',
   },
   {
+    id: 'llm-request',
+    code: 'runtime-shape',
+    pattern:
+      /Failed to get (?:value|data) from tensor:? ?(?<name>\w+)|Input tensor '?(?<name2>\w+)'? (?:is )?(?:missing|not found)(?! in)/,
+    severity: 'error',
+    named: ({ groups: { name, name2 } = {} }) => ({ values: { name: name ?? name2 } }),
+    cause: 'TensorRT-LLM does not find the input {name} as it needs it.',
+    advice:
+      'If it is one of a request: give it with the type and shape that config.pbtxt of the model says (a client of the same release does). If it is one of the engine (host_…, cache_…, an input of the network): the engine is from another release, or built with other options than the runtime expects; build it again with the release that runs it.',
+    sure: 'likely',
+    source: 'TensorRT-LLM; NVIDIA/TensorRT-LLM#1137, triton-inference-server/tensorrtllm_backend#215',
+  },
+  {
     id: 'llm-check',
     code: 'internal',
     pattern:
@@ -175,7 +188,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     named: ({ groups: { part, file } = {} }) => ({ values: { file, ...llmCheck(part) } }),
     cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]]: {what}.',
     advice: '{use}.',
-    after: EVERY_CAUSE,
+    after: EVERY_CAUSE.filter((code) => code !== 'internal'),
     sure: 'possible',
     source: 'TensorRT-LLM, TLLM_CHECK by folder; NVIDIA/TensorRT-LLM#699, #5389, #2069',
   },

@@ -81,14 +81,15 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'export-on-two-devices',
     code: 'model-invalid',
-    pattern: /Expected all tensors to be on the same device, but found at least two devices/,
+    pattern:
+      /(?:Exporting|[Ee]xport(?:ing)? to ONNX|ONNX export)[^\n]{0,80}Expected all tensors to be on the same device|invalid unordered_map<K, T> key/,
     severity: 'error',
     cause:
       'The export to ONNX failed, so there is no model to build: some weights are on the CPU and others on the GPU.',
     advice:
-      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) for the export, or export on one device.',
+      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) and without --api for the export, or export on one device.',
     sure: 'likely',
-    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, lllyasviel/stable-diffusion-webui-forge#879',
+    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, #17, #27, lllyasviel/stable-diffusion-webui-forge#879',
   },
   {
     id: 'model-missing',
@@ -122,7 +123,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:
-      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser|CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
+      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser(?!: Could not open)|CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
     cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
     advice:
       'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',

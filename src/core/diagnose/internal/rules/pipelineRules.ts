@@ -109,6 +109,20 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#4, NVIDIA-AI-IOT/deepstream_parallel_inference_app#3',
   },
   {
+    id: 'file-unreadable',
+    code: 'file-missing',
+    pattern:
+      /(?:File does not exist|SavedModel file does not exist at|[Ff]ailed to open TLT encoded model file|UffParser: Could not open):? (?<file3>[^\s,]+)|\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
+    severity: 'error',
+    cause: 'The program cannot read {file}.',
+    named: ({ groups: { file, file2, file3 } = {} }) => ({ values: { file: file ?? file2 ?? file3 } }),
+    advice:
+      'Check that it exists (a relative path starts at the folder that the program runs in; in a container it has to be mounted), that it is not empty, and that the program may read it. An engine has to be built first, on this machine.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'wang-xinyu/tensorrtx#1061',
+  },
+  {
     id: 'deepstream-build',
     code: 'failed',
     pattern: /Failed to get cuda engine from custom library API|build engine file failed|build backend context failed/,

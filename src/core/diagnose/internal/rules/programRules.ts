@@ -117,7 +117,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     once: true,
     pattern:
-      /error: [‘'`"]?class nvinfer1::(?:\w+::)*(?<class>I\w+)[’'`"]? has no member named [‘'`"](?<name>\w+)|error C2039: '(?<name2>\w+)': is not a member of 'nvinfer1::(?:\w+::)*(?<class2>I\w+)'/,
+      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]/,
     severity: 'error',
     named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
       values: {
@@ -318,20 +318,6 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
-    id: 'file-unreadable',
-    code: 'file-missing',
-    pattern:
-      /\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
-    severity: 'error',
-    cause: 'The program cannot read {file}.',
-    named: ({ groups: { file, file2 } = {} }) => ({ values: { file: file ?? file2 } }),
-    advice:
-      'Check that it exists (a relative path starts at the folder that the program runs in; in a container it has to be mounted), that it is not empty, and that the program may read it. An engine has to be built first, on this machine.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#1061',
-  },
-  {
     id: 'program-timed-out',
     code: 'failed',
     pattern:
@@ -349,7 +335,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'aborted',
     code: 'crashed',
     pattern:
-      /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
+      /terminate called after throwing an instance of '(?<what>[^']+)'|Unhandled exception caught in c10|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
       values: {
         why:
@@ -382,9 +368,11 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'python-none',
     code: 'failed',
-    pattern: /'NoneType' object has no attribute '(?<name>\w+)'/,
+    pattern:
+      /'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
-    cause: 'The script uses {name} of None: something before it gave no result.',
+    lastResort: true,
+    cause: 'The script uses[[ {name} of]] None: something before it gave no result.',
     advice:
       'The last frame of the traceback shows what is None: an image that could not be read, a model, engine or file that was not found. An error above it comes first.',
     after: EVERY_CAUSE,

@@ -150,7 +150,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'negative-dimension',
     code: 'shape-mismatch',
     pattern:
-      /(?:dimension|axis|length|size)[^\n]{0,40} (?:is|are|has|would be) (?:negative|less than (?:0|zero))|negative (?:dimension|extent)/i,
+      /(?:dimension|axis|length|size)[^\n]{0,40} (?:is|are|has|would be) (?:negative|less than (?:0|zero))|negative (?:dimension(?!s are not allowed| -\d+: \[)|extent)/i,
     cause: 'A tensor of the model gets a negative size for these shapes.',
     advice: 'Give larger shapes: a kernel, crop or slice is larger than what it is applied to.',
     sure: 'likely',
