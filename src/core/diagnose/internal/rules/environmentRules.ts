@@ -16,20 +16,6 @@ const WINDOWS_ERRORS: Readonly<Record<string, string>> = {
   1920: 'the program may not read it',
 };
 
-/** Libraries by the symbols that a linker does not find. */
-const LINKED: readonly [RegExp, string][] = [
-  [/createNv\w*Parser|nvonnxparser::/, 'nvonnxparser'],
-  [/initLibNvInferPlugins/, 'nvinfer_plugin'],
-  [/createInfer|nvinfer1::|getPluginRegistry/, 'nvinfer'],
-  [/\bcudnn[A-Z]/, 'cudnn'],
-  [/\bcublas\w+/, 'cublas'],
-  [/\b_*cuda[A-Z]/, 'cudart'],
-  [/\bcu[A-Z]\w+/, 'cuda (the driver library)'],
-  [/\bsample::|gLog(?:Error|Info|Warning|Verbose)/, 'samples/common/logger.cpp of TensorRT'],
-  [/\bcv::/, 'OpenCV'],
-  [/google::protobuf/, 'protobuf'],
-];
-
 const windowsError = (number: string): string => WINDOWS_ERRORS[number] ?? `Windows says error ${number}`;
 
 /** Libraries, drivers and GPUs. */
@@ -374,59 +360,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT samples, common.h',
   },
   {
-    id: 'submodules-missing',
-    code: 'file-missing',
-    pattern: /does not contain a CMakeLists\.txt file/,
-    once: true,
-    severity: 'error',
-    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
-    advice:
-      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
-    source: 'CMake; microsoft/onnxruntime#15784',
-  },
-  {
-    id: 'host-compiler',
-    code: 'library-mismatch',
-    pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
-    once: true,
-    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
-    advice:
-      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
-    source: 'CUDA, crt/host_config.h',
-  },
-  {
-    id: 'header-missing',
-    code: 'library-missing',
-    pattern:
-      /fatal error: (?<header>(?:Nv[A-Z]|cu(?:da|dnn|blas)|nvToolsExt)[\w/]*\.h): No such file|(?:Cannot open include file: |cannot open source file )['"](?<header2>(?:Nv[A-Z]|cu(?:da|dnn|blas))[\w/]*\.h)/,
-    once: true,
-    named: ({ groups: { header, header2 } = {} }) => ({
-      values: {
-        header: header ?? header2,
-        gone: /Caffe|Uff|NvUtils/.test(header ?? header2 ?? '') ? ' TensorRT 10 has this header no more.' : '',
-      },
-    }),
-    severity: 'error',
-    cause: 'The compiler does not find the header {header}; the program is not built.',
-    advice:
-      'Install the development packages (libnvinfer-dev and libnvonnxparsers-dev for TensorRT; the wheels of pip have no headers), or give the folder `include` of the TensorRT or CUDA archive to the build (CMake: TensorRT_ROOT or TENSORRT_DIR; CPLUS_INCLUDE_PATH; INCLUDE on Windows).{gone}',
-    source: 'GCC, Clang and MSVC; TensorRT installation guide',
-  },
-  {
-    id: 'cmake-not-found',
-    code: 'library-missing',
-    pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|nvcc: (?:command )?not found/i,
-    once: true,
-    severity: 'error',
-    named: ({ groups: { name, name3, name4 } = {} }) => ({ values: { name: name ?? name3 ?? name4 ?? 'nvcc' } }),
-    cause: 'CMake or the build does not find {name}; the program is not built.',
-    advice:
-      'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it, -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
-    sure: 'likely',
-    source: 'CMake',
-  },
-  {
     id: 'apt-dependencies',
     code: 'library-mismatch',
     pattern:
@@ -676,38 +609,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use a version of Python that has a wheel, or install what it is compiled with: a C++ compiler, the headers of Python (python3-dev), CMake, and the CUDA toolkit with CUDA_HOME set and nvcc on PATH. The first error of the compiler above says which is missing.',
     source: 'pip',
-  },
-  {
-    id: 'symbol-not-linked',
-    code: 'library-missing',
-    pattern:
-      /undefined reference to (?:symbol )?[`'‘"](?<name>[^'’"\n]{1,200})|unresolved external symbol "?(?<name2>[^"\n]{1,200})/,
-    severity: 'error',
-    once: true,
-    named: ({ groups: { name, name2 } = {} }) => {
-      const symbol = (name ?? name2!).replace(/@@.*| referenced in .*/, '');
-      return { values: { symbol, library: LINKED.find(([pattern]) => pattern.test(symbol))?.[1] } };
-    },
-    cause: 'The program is not built: the linker does not find {symbol}[[, which is in {library}]].',
-    advice:
-      '[[Link {library} (CMake: target_link_libraries; behind the files that use it), with its folder (TensorRT_ROOT, link_directories). ]]Use headers and libraries of one version: what a newer header declares is missing in an older library. A library built by another compiler (MinGW and MSVC, the old C++ ABI) lacks the symbol as well.',
-    source: 'GNU ld, MSVC link; NVIDIA/TensorRT#664, #864, #3301, #3358, dusty-nv/jetson-inference#230',
-  },
-  {
-    id: 'link-failed',
-    code: 'library-missing',
-    pattern:
-      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found/,
-    once: true,
-    named: (m) => ({
-      values: {
-        library: m.groups!['lib'] ?? m.groups!['lib2'],
-      },
-    }),
-    cause: 'The linker does not find the library {library}; the program is not built.',
-    advice:
-      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
-    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
   },
   {
     id: 'python-package-missing',

@@ -131,7 +131,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     once: true,
     pattern:
-      /error: [‘'`"]?class nvinfer1::(?:\w+::)*(?<class>I\w+)[’'`"]? has no member named [‘'`"](?<name>\w+)|error C2039: '(?<name2>\w+)': is not a member of 'nvinfer1::(?:\w+::)*(?<class2>I\w+)'/,
+      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]/,
     severity: 'error',
     named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
       values: {
