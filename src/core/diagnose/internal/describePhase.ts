@@ -107,6 +107,12 @@ function phaseOf(log: BuildLog): PhaseReached {
     };
   const said = begunPhase(log) ?? spokenPhase(log);
   if (said !== undefined) return said;
+  if (log.contextMade)
+    return {
+      phase: 'running the engine, which was loaded',
+      usual:
+        'A crash there is most often one of the program: buffers smaller than the shapes of the engine, an input file that was not read, or an engine of another model or batch size than the program expects.',
+    };
   // An excerpt that begins later than the build says nothing of where it was.
   if ((log.runs ?? []).length === 0)
     return {
