@@ -312,6 +312,20 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 209',
   },
   {
+    id: 'nvrtc-failed',
+    code: 'library-mismatch',
+    pattern:
+      /NVRTC (?:[Cc]ompilation|error|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'A kernel could not be compiled while building (NVRTC, the compiler that TensorRT calls): the GPU, the CUDA libraries and this TensorRT do not fit, or this version makes a kernel that fails.',
+    advice:
+      'Use a later TensorRT that lists the GPU, with the CUDA that it was built for. See that libnvrtc and libnvrtc-builtins of one CUDA are found first (LD_LIBRARY_PATH; PATH on Windows), and that the folder for temporary files is writable.',
+    sure: 'likely',
+    source: 'CUDA NVRTC; NVIDIA/TensorRT#3675, dataplayer12/SAM3-TensorRT#12',
+  },
+  {
     id: 'compiler-older-than-gpu',
     code: 'gpu-unsupported',
     pattern:
@@ -691,15 +705,23 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'tensorrt-libraries-mixed',
     code: 'library-mismatch',
     pattern:
-      /(?<file>lib(?:nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
+      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
     severity: 'error',
     named: ({ groups: { symbol, symbol2, file } = {} }) => ({
-      values: { symbol: symbol ?? symbol2, file: file ?? 'a library of TensorRT' },
+      values: {
+        symbol: symbol ?? symbol2,
+        file: file ?? 'a library of TensorRT',
+        other: !file?.startsWith('libnvinfer.so')
+          ? 'libnvinfer'
+          : /nvdla/.test(symbol ?? '')
+            ? 'the library for the DLA (JetPack)'
+            : 'another library',
+      },
     }),
     cause:
-      'Libraries of two versions of TensorRT are mixed: {file} asks libnvinfer for what it does not have[[ ({symbol})]].',
+      'Libraries of two versions of TensorRT (or JetPack) are mixed: {file} asks {other} for what it does not have[[ ({symbol})]].',
     advice:
-      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy.',
+      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
     source: 'dynamic loader; NVIDIA/TensorRT#3810',
   },
   {
@@ -763,7 +785,7 @@ const LIBRARIES: readonly { name: RegExp; product: string; from: string; windows
     name: /^(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|nvJitLink|cupti|npp\w*)(?!Lt_static)/,
     product: 'CUDA',
     windows: 'the bin folder of the CUDA toolkit of that version',
-    from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia',
+    from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia; containers on JetPack 4 get it from the host, with --runtime nvidia',
     major: true,
   },
   { name: /^libnccl/, product: 'NCCL', from: 'apt: libnccl2; pip: nvidia-nccl-cu12' },

@@ -270,6 +270,17 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
   },
   {
+    id: 'vs-mlrt-engine',
+    code: 'file-missing',
+    pattern: /operator \(\): open engine failed/,
+    severity: 'error',
+    cause:
+      'The plugin of vs-mlrt (vstrt) cannot open the engine file: it does not exist at that path, or trtexec failed to write it.',
+    advice:
+      'Check the path (on Windows as a raw string, r"…") and the rights of the folder (engine_folder=…). Where vsmlrt.py builds the engine, look at the log of trtexec in the folder for temporary files first.',
+    source: 'vs-mlrt vstrt; styler00dollar/VSGAN-tensorrt-docker#18',
+  },
+  {
     id: 'vs-mlrt-failed',
     code: 'failed',
     pattern:

@@ -227,6 +227,19 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     },
     source: 'captures of TensorRT 10.6; pytorch/TensorRT#2730, NVIDIA/TensorRT#4061',
   },
+  {
+    id: 'calibrator-exception',
+    code: 'calibration-failed',
+    pattern:
+      /Exception caught in (?<name>get_batch|get_batch_size|read_calibration_cache|write_calibration_cache)\(\): (?<why>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The function {name}() of the calibrator in the script raised an exception, so the calibration has no data: {why}.',
+    advice:
+      'get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
+    source: 'TensorRT Python bindings, pyInt8; NVIDIA/TensorRT#3871',
+  },
 ];
 
 /** TensorRT lists every node, and empty names for those with a precision of their own. */
