@@ -312,7 +312,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT has no importer for the operator[[ {op}]] of this node, and no plugin with that name is registered.',
     advice:
-      'A later TensorRT may have it (each release imports more operators), or an export with another opset writes the node otherwise. If it is a plugin, load its library before the model is parsed (--plugins, ctypes.CDLL, initLibNvInferPlugins), with that name, version and namespace. Otherwise replace the node with supported operators.',
+      'Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
     repair: OPERATOR_REPAIRS,
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
