@@ -105,7 +105,7 @@ class Judge {
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);
-    const place = origin === 'python' ? raisedIn(this.#log, message.line) : undefined;
+    const place = origin === 'python' ? raisedIn(this.#log, message.line, message.text) : undefined;
     return {
       rule: null,
       key: `internal\n${text}`,
@@ -145,7 +145,7 @@ class Judge {
     const layer =
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
-    const place = rule.lastResort && raisedIn(this.#log, message.line);
+    const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
     return {
       rule,

@@ -166,14 +166,16 @@ const FRAME = /(?:^|\s)File "(?<file>[^"]+)", line \d+|^[│|] (?<file2>\S+\.py)
 /** As many lines before an exception as belong to its traceback, at most. */
 const MOST_LINES = 200;
 
-/** Where an exception was raised: the innermost frame that is in a known package. */
-export function raisedIn({ strays = [] }: BuildLog, line: number): RaisedIn | undefined {
+/** Where an exception was raised: the innermost frame that is in a known package. `text` is that of the exception. */
+export function raisedIn({ strays = [] }: BuildLog, line: number, text: string): RaisedIn | undefined {
   const near = strays.filter((one) => one.line < line && one.line >= line - MOST_LINES);
-  for (const { text } of near.toReversed()) {
-    const { file, file2 } = FRAME.exec(text)?.groups ?? {};
+  for (const { text: frame } of near.toReversed()) {
+    const { file, file2 } = FRAME.exec(frame)?.groups ?? {};
     const path = file ?? file2;
     const found = path === undefined ? undefined : PLACES.find(([name]) => name.test(path));
     if (found) return found[1];
   }
-  return undefined;
+  // Without frames, the module of the exception: `tensorflow.python.framework.errors_impl.InternalError`.
+  const module = /^[\w.]+(?=\.\w+: )/.exec(text)?.[0];
+  return module === undefined ? undefined : PLACES.find(([name]) => name.test(`/${module.replaceAll('.', '/')}/`))?.[1];
 }

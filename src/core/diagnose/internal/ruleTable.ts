@@ -1,6 +1,7 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
 import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
+import { COMPILE_RULES } from './rules/compileRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -33,6 +34,7 @@ export const RULES: readonly DiagnosisRule[] = [
   ...SHAPE_RULES,
   ...DLA_RULES,
   ...ENVIRONMENT_RULES,
+  ...COMPILE_RULES,
   ...PRECISION_RULES,
   ...BUILDER_RULES,
   ...PROFILE_RULES,

@@ -284,6 +284,34 @@ describe('memory', () => {
     expect(value.lines).toBe(3 + 20 * 6000);
   });
 
+  test('the time of a chosen tactic is known, also where it is not kept', () => {
+    const lines = ['=============== Computing costs for X', '--------------- Timing Runner: X (Cask[0x1])'];
+    for (let index = 0; index < 1500; index++) lines.push(`Tactic: 0x${index.toString(16)} Time: ${index}.5`);
+    lines.push('>>>>>>>>>>>>>>> Chose Runner Type: Cask Tactic: 0x578');
+    const { value } = readBuildLog(lines.map((line) => `[V] [TRT] ${line}\n`).join(''));
+    const [combination] = value.phases[0]!.tactics[0]!.combinations;
+    expect(combination!.tactics).toHaveLength(1000);
+    expect(combination!.chosen).toEqual({ runner: 'Cask', tactic: '0x578', ms: 1400.5 });
+  });
+
+  test('the name of a kernel is kept once, however many lines name it', () => {
+    const reader = new BuildLogReader();
+    const names = Array.from({ length: 20 }, (_, index) => `sm80_xmma_fprop_implicit_gemm_${index}_`.padEnd(1000, 'x'));
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let index = 0; index < 2000; index++) {
+      const tactics = names.map((name) => `[V] [TRT] Tactic Name: ${name} Tactic: 0x1 Time: 0.5\n`);
+      reader.push(
+        `[V] [TRT] *************** Autotuning format combination: A -> B ***************\n${tactics.join('')}`,
+      );
+    }
+    collectGarbage();
+    const grown = process.memoryUsage().heapUsed - before;
+    expect(reader.end().value.phases[0]!.tactics[0]!.combinations).toHaveLength(2000);
+    // 40 MB went through.
+    expect(grown).toBeLessThan(12_000_000);
+  });
+
   test('a line of any length is read once: its beginning is kept', () => {
     const reader = new BuildLogReader();
     reader.push('[V] [TRT] Original: 1 layers\n[V] [TRT] ForeignNode {ForeignNode[a...b]} metadata: ');

@@ -274,6 +274,60 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
+/** What the checker of ONNX refuses, and what helps. */
+const CHECKER: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /topologically sorted, however input '(?<name>[^'\n]*)'/,
+    'a node reads a tensor that no node before it makes',
+    'Sort the graph (`polygraphy surgeon sanitize` or GraphSurgeon: graph.toposort()). Where the tensor is made by no node at all, an edit or a simplifier lost it, or its name has a character more: take the model before that step, or connect it.',
+  ],
+  [
+    /single static assignment[^\n]*however '(?<name>[^'\n]*)'/,
+    'two nodes or inputs have one output name',
+    'Rename one of them (GraphSurgeon), or export again.',
+  ],
+  [
+    /(?<!No )Op registered for (?<name>\w+) is deprecated/,
+    'this opset has the operator no more',
+    'Declare the opset that the model was written for (Upsample: 9, Scatter: 10), most easily with the onnx version of the script (1.4 for opset 9), or write the operator that replaced it: Resize for Upsample, ScatterElements for Scatter.',
+  ],
+  [
+    /No Op registered for (?<name>\w+)/,
+    'the installed onnx does not know this operator in this opset',
+    'Update onnx (`pip install -U onnx`). An operator of a plugin or of another domain needs that domain in the node and in the opset imports; TensorRT then looks for a plugin of its name, so the checker may be left out.',
+  ],
+  [
+    /Unrecognized attribute: (?<name>\w+)/,
+    'the operator has no such attribute in the opset that the model declares',
+    'Declare a later opset, or remove the attribute; an old onnx does not know those of later opsets (`pip install -U onnx`).',
+  ],
+  [
+    /No opset import for domain '(?<name>[^'\n]*)'/,
+    'nodes are of a domain that the model does not import',
+    'Add it: model.opset_import.append(onnx.helper.make_opsetid(domain, 1)).',
+  ],
+  [
+    /ir_version (?<name>\d+)/,
+    'its IR version is later than the installed onnx reads',
+    'Update onnx (`pip install -U onnx`), or save the model with an earlier one (`model.ir_version = 8`).',
+  ],
+  [
+    /TensorProto ?\( ?tensor name: (?<name>[^)\n]*)\)(?: should be (?:stored|file|a rel)| is stored externally|[^\n]*absolute path)/,
+    'a file with weights is not where the model says',
+    'Keep the file with the external weights next to the .onnx file, with the name that it has in the model, and give check_model the path of the model.',
+  ],
+  [
+    /(?:Field|field) '(?<name>\w+)' of '\w+' is required|tensor name: (?:[^)\n]*)\)/,
+    'a part of it lacks what ONNX requires',
+    'An edit by hand left it incomplete: export again, or set the field with onnx.helper.',
+  ],
+  [
+    /./,
+    'its text names the place',
+    'Export again with the current exporter, or repair the node that the text names (GraphSurgeon, onnx.helper). A model that TensorRT reads without this check may still be built.',
+  ],
+];
+
 const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
   table.find(([words]) => words.test(text));
 
@@ -400,6 +454,22 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
+    id: 'onnx-checker',
+    code: 'model-invalid',
+    pattern:
+      /(?:Nodes in a graph must be topologically sorted|Graph must be in single static assignment|No Op registered for|Op registered for|Unrecognized attribute: |No opset import for domain|Your model ir_version|TensorProto ?\( ?tensor name: |Bad node spec|Field '\w+' of '\w+' is required|checker\.ValidationError: )[^\n]*/,
+    severity: 'error',
+    once: true,
+    named: ({ 0: text }) => {
+      const [pattern, what, step] = entryFor(CHECKER, text)!;
+      const groups = pattern.exec(text)!.groups;
+      return { values: { what, step, checked: groups?.['name'] || undefined } };
+    },
+    cause: 'The checker of ONNX refuses the model[[: {what}]][[ ({checked})]].',
+    advice: '{step}',
+    source: 'onnx/checker.cc; onnx/onnx-tensorrt#175, onnx/onnx#1920, #3533, modelscope/FunASR#1566',
+  },
+  {
     id: 'host-array-size',
     code: 'runtime-shape',
     pattern:
@@ -471,12 +541,12 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
-    named: (m, text) => {
+    named: (m, text, { version }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
-      return { values: { topic, step } };
+      return { values: { topic, step, version: version ?? undefined } };
     },
     cause:
-      'TensorRT stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
+      'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
       'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     // A program that aborts does so for such a check.
@@ -493,10 +563,10 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     id: 'statement',
     code: 'internal',
     pattern:
-      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
+      /Error Code:? ?\d+: (?:API Usage|Internal|Shape|Unsupported State|Serialization|Miscellaneous)(?: Error)? \((?!Assertion\b|Algorithm selection|(?:Engine|Network|Build\w*|Init|Failed)\b[^\n]*failed)(?<why>[^\n]{10,})/,
     named: (_, text) => {
       const why = closed(causeText(text));
-      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text);
+      const found = entryFor(STATEMENTS, why) ?? entryFor(STATEMENTS, text.replaceAll('buildSerializedNetwork', ''));
       return { values: { why, topic: found?.[1] ?? 'this', step: found?.[2] } };
     },
     cause: 'TensorRT refuses {topic} while {phase}: {why}.',

@@ -185,7 +185,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-damaged',
     code: 'engine-invalid',
     pattern:
-      /magicTag|[Nn]ot a valid plan stream|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
+      /magicTag|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
     cause:
       'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
     advice: {
@@ -210,7 +210,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-not-deserialized',
     code: 'engine-invalid',
     pattern:
-      /[Uu]nable to (?:load plan file|create TensorRT (?:engine|runtime)|deserialize)|[Ff]ailed to deserialize (?:cuda )?engine|deserializeCudaEngine failed|Could not deserialize engine|could not deserialize engine from binary data|Assertion engine->deserialize|Expected \(cuda_engine\.get\(\) != nullptr\)/,
+      /[Uu]nable to (?:load plan file|create TensorRT (?:engine|runtime)|deserialize)|[Ff]ailed to deserialize (?:cuda )?engine|deserializeCudaEngine failed|Could not deserialize engine|operator \(\): engine deserialization failed|could not deserialize engine from binary data|Assertion engine->deserialize|Expected \(cuda_engine\.get\(\) != nullptr\)/,
     cause:
       'The engine cannot be loaded, and no line says why: most often it was built by another version of TensorRT or for another GPU.',
     advice: REBUILD,

@@ -24,10 +24,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'framework-out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|(?:errors_impl\.)?ResourceExhaustedError:/,
+      /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|BFCArena::AllocateRawInternal|Dst tensor is not initialized|(?:errors_impl\.)?ResourceExhaustedError:/,
     severity: 'error',
     once: true,
-    cause: 'The memory of the GPU ran out in PyTorch or TensorFlow[[, which asked for {size} more]].',
+    cause: 'The memory of the GPU ran out in PyTorch, TensorFlow or ONNX Runtime[[, which asked for {size} more]].',
     advice:
       'Close other programs that use the GPU, and use a smaller batch, input or model part, or FP16. Convert in a process of its own: what the framework holds (the loaded model, its cache) is not free for TensorRT (del model, torch.cuda.empty_cache(); TensorFlow: set_memory_growth).',
     source: 'PyTorch and TensorFlow allocators',
@@ -51,6 +51,15 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
     source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
+  },
+  {
+    id: 'provider-cuda',
+    code: 'library-missing',
+    pattern: /CUDA_PATH is set but CUDA wasn't able to be loaded|Failed to create CUDAExecutionProvider/,
+    cause: 'ONNX Runtime cannot load the libraries of CUDA or cuDNN, and goes on without its CUDA provider.',
+    advice:
+      'Install the CUDA and cuDNN (of the major versions) that this release of onnxruntime-gpu was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `onnxruntime.preload_dlls()` or `import torch` before the session. Install only one of onnxruntime and onnxruntime-gpu.',
+    source: 'ONNX Runtime onnxruntime_pybind_state.cc; microsoft/onnxruntime#14667',
   },
   {
     id: 'provider-decryption',
@@ -133,9 +142,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cudnn-not-initialized',
     code: 'library-mismatch',
     pattern:
-      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|cublasStatus == CUBLAS_STATUS_SUCCESS/,
+      /Could not initialize (?<library>cudnn|cublas|cublasLt)|(?<library2>CUDNN|CUBLAS)_STATUS_(?:NOT_INITIALIZED|VERSION_MISMATCH|SUBLIBRARY_\w+|ARCH_MISMATCH|LICENSE_ERROR)|(?<library3>cuDNN) failed to initialize|cublasStatus == CUBLAS_STATUS_SUCCESS/,
     named: (m, _, { version }) => {
-      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? 'cublas').toLowerCase().includes('cudnn')
+      const library = (m.groups!['library'] ?? m.groups!['library2'] ?? m.groups!['library3'] ?? 'cublas')
+        .toLowerCase()
+        .includes('cudnn')
         ? 'cuDNN'
         : 'cuBLAS';
       return { values: { library, wanted: library === 'cuDNN' ? cudnnFor(version) : '' } };
@@ -150,7 +161,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -214,10 +225,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 46, PyCUDA tools.py; NVIDIA/TensorRT#1121',
   },
   {
+    id: 'driver-restart',
+    code: 'library-mismatch',
+    pattern: /API mismatch: the client has|Driver\/library version mismatch/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The libraries of the NVIDIA driver and its kernel module are of different versions: the driver was updated and the machine not restarted, or a container brings libraries of another driver.',
+    advice:
+      'Restart the machine (or unload and load the modules nvidia*). In a container leave out packages of the driver (libnvidia-…, libcuda1): the NVIDIA Container Toolkit mounts those of the host.',
+    source: 'NVML, NVIDIA kernel module',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
@@ -236,10 +259,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'torch-without-cuda',
     code: 'library-missing',
     pattern:
-      /Torch not compiled with CUDA enabled|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
+      /Torch not compiled with CUDA enabled|(?:Cannot|can't) use GPU in CPU only version|torch\.cuda\.is_available\(\) is False|torch\.cuda\.is_available\(\): False/,
     severity: 'error',
     once: true,
-    cause: 'The PyTorch that is installed has no CUDA, or does not see the GPU.',
+    cause: 'The PyTorch (or Paddle) that is installed has no CUDA, or does not see the GPU.',
     advice:
       'Install the build for the CUDA of the driver (its web page gives the pip line with --index-url …/whl/cu…; on a Jetson the wheel of NVIDIA for the JetPack), in place of the one for CPUs, and check that nvidia-smi works in the same environment.',
     source: 'PyTorch',
@@ -289,6 +312,20 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 209',
   },
   {
+    id: 'nvrtc-failed',
+    code: 'library-mismatch',
+    pattern:
+      /NVRTC (?:[Cc]ompilation|error|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'A kernel could not be compiled while building (NVRTC, the compiler that TensorRT calls): the GPU, the CUDA libraries and this TensorRT do not fit, or this version makes a kernel that fails.',
+    advice:
+      'Use a later TensorRT that lists the GPU, with the CUDA that it was built for. See that libnvrtc and libnvrtc-builtins of one CUDA are found first (LD_LIBRARY_PATH; PATH on Windows), and that the folder for temporary files is writable.',
+    sure: 'likely',
+    source: 'CUDA NVRTC; NVIDIA/TensorRT#3675, dataplayer12/SAM3-TensorRT#12',
+  },
+  {
     id: 'compiler-older-than-gpu',
     code: 'gpu-unsupported',
     pattern:
@@ -303,7 +340,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'gpu-memory-unknown',
     code: 'library-missing',
-    pattern: /Unable to determine GPU memory usage/,
+    pattern: /Unable to determine GPU memory usage(?!: (?!no CUDA|CUDA driver|initialization|unknown))/,
     once: true,
     cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
@@ -321,59 +358,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source: 'TensorRT samples, common.h',
-  },
-  {
-    id: 'submodules-missing',
-    code: 'file-missing',
-    pattern: /does not contain a CMakeLists\.txt file/,
-    once: true,
-    severity: 'error',
-    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
-    advice:
-      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
-    source: 'CMake; microsoft/onnxruntime#15784',
-  },
-  {
-    id: 'host-compiler',
-    code: 'library-mismatch',
-    pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
-    once: true,
-    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
-    advice:
-      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
-    source: 'CUDA, crt/host_config.h',
-  },
-  {
-    id: 'header-missing',
-    code: 'library-missing',
-    pattern:
-      /fatal error: (?<header>(?:Nv[A-Z]|cu(?:da|dnn|blas)|nvToolsExt)[\w/]*\.h): No such file|(?:Cannot open include file: |cannot open source file )['"](?<header2>(?:Nv[A-Z]|cu(?:da|dnn|blas))[\w/]*\.h)/,
-    once: true,
-    named: ({ groups: { header, header2 } = {} }) => ({
-      values: {
-        header: header ?? header2,
-        gone: /Caffe|Uff|NvUtils/.test(header ?? header2 ?? '') ? ' TensorRT 10 has this header no more.' : '',
-      },
-    }),
-    severity: 'error',
-    cause: 'The compiler does not find the header {header}; the program is not built.',
-    advice:
-      'Install the development packages (libnvinfer-dev and libnvonnxparsers-dev for TensorRT; the wheels of pip have no headers), or give the folder `include` of the TensorRT or CUDA archive to the build (CMake: TensorRT_ROOT or TENSORRT_DIR; CPLUS_INCLUDE_PATH; INCLUDE on Windows).{gone}',
-    source: 'GCC, Clang and MSVC; TensorRT installation guide',
-  },
-  {
-    id: 'cmake-not-found',
-    code: 'library-missing',
-    pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|nvcc: (?:command )?not found/i,
-    once: true,
-    severity: 'error',
-    named: ({ groups: { name, name3, name4 } = {} }) => ({ values: { name: name ?? name3 ?? name4 ?? 'nvcc' } }),
-    cause: 'CMake or the build does not find {name}; the program is not built.',
-    advice:
-      'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it, -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
-    sure: 'likely',
-    source: 'CMake',
   },
   {
     id: 'apt-dependencies',
@@ -627,23 +611,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'pip',
   },
   {
-    id: 'link-failed',
-    code: 'library-missing',
-    pattern:
-      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found|undefined reference to [`'](?<lib3>cudnn|cublas|createInfer|nvinfer1::)/,
-    once: true,
-    named: (m) => ({
-      values: {
-        library:
-          m.groups!['lib'] ?? m.groups!['lib2'] ?? m.groups!['lib3']?.replace(/^(?:createInfer|nvinfer1::)/, 'nvinfer'),
-      },
-    }),
-    cause: 'The linker does not find the library {library}; the program is not built.',
-    advice:
-      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
-    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
-  },
-  {
     id: 'python-package-missing',
     code: 'library-missing',
     pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
@@ -717,6 +684,30 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'microsoft/onnxruntime#18597',
   },
   {
+    id: 'executable-stack',
+    code: 'library-mismatch',
+    pattern: /(?:(?<=(?<file>[\w.+-]+): )|)cannot enable executable stack as shared object requires/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The system refuses to load a library[[, {file}]]: it asks for an executable stack, which glibc 2.41 and hardened kernels do not give.',
+    advice:
+      'Use TensorRT 10.8 or later, whose libraries do not ask for it, or clear the mark in the file: `patchelf --clear-execstack FILE` (or `execstack -c FILE`).',
+    source: 'glibc 2.41; TNTwise/REAL-Video-Enhancer#85',
+  },
+  {
+    id: 'builder-resource-windows',
+    code: 'library-missing',
+    pattern: /(?<file>libnvinfer_builder_resource_win\.so[.\d]*)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'TensorRT asks for {file}, which the wheels of 10.2.0 for Linux do not have: that release is packed wrongly.',
+    advice:
+      'Install 10.2.0.post1 or a later version (`pip install -U tensorrt-cu12`), or stay with 10.1.0; engines have to be built again.',
+    source: 'NVIDIA/TensorRT#3983, pytorch/TensorRT#2986, replicate/cog-triton#51',
+  },
+  {
     id: 'library-missing',
     code: 'library-missing',
     pattern:
@@ -738,15 +729,23 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'tensorrt-libraries-mixed',
     code: 'library-mismatch',
     pattern:
-      /(?<file>lib(?:nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
+      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
     severity: 'error',
     named: ({ groups: { symbol, symbol2, file } = {} }) => ({
-      values: { symbol: symbol ?? symbol2, file: file ?? 'a library of TensorRT' },
+      values: {
+        symbol: symbol ?? symbol2,
+        file: file ?? 'a library of TensorRT',
+        other: !file?.startsWith('libnvinfer.so')
+          ? 'libnvinfer'
+          : /nvdla/.test(symbol ?? '')
+            ? 'the library for the DLA (JetPack)'
+            : 'another library',
+      },
     }),
     cause:
-      'Libraries of two versions of TensorRT are mixed: {file} asks libnvinfer for what it does not have[[ ({symbol})]].',
+      'Libraries of two versions of TensorRT (or JetPack) are mixed: {file} asks {other} for what it does not have[[ ({symbol})]].',
     advice:
-      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy.',
+      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
     source: 'dynamic loader; NVIDIA/TensorRT#3810',
   },
   {
@@ -810,7 +809,7 @@ const LIBRARIES: readonly { name: RegExp; product: string; from: string; windows
     name: /^(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvToolsExt|nvJitLink|cupti|npp\w*)(?!Lt_static)/,
     product: 'CUDA',
     windows: 'the bin folder of the CUDA toolkit of that version',
-    from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia',
+    from: 'the CUDA toolkit of that version in /usr/local/cuda-…/lib64, or the wheels nvidia-…-cu12 of pip, in site-packages/nvidia; containers on JetPack 4 get it from the host, with --runtime nvidia',
     major: true,
   },
   { name: /^libnccl/, product: 'NCCL', from: 'apt: libnccl2; pip: nvidia-nccl-cu12' },

@@ -118,7 +118,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'ort-input',
     code: 'runtime-shape',
     pattern:
-      /Got invalid dimensions for input: (?<input>\S+) for the following indices\s+(?<what>[^\n]+)|Unexpected input data type\. Actual: \(?\(?(?<have>[\w()]+?)\)?\)? ?, expected: \(?\(?(?<want>[\w()]+?)\)*(?:\s|$)|Invalid (?:Feed Input|Output) Name: ?(?<name>\S+)|Invalid input name: ?(?<name2>\S+)|Missing Input: ?(?<name3>\S+)|Invalid rank for input: (?<input2>\S+) Got: (?<rank>\d+) Expected: (?<wanted>\d+)|Required inputs \(\[(?<name4>[^\]]+)\]\) are missing/,
+      /Got invalid dimensions for input: (?<input>\S+) for the following indices\s+(?<what>[^\n]+)|Unexpected input data type\. Actual: \(*(?<have>\w+(?:\(\w+\))?)\)* ?, expected: \(*(?<want>\w+(?:\(\w+\))?)|Invalid (?:Feed Input|Output) Name: ?(?<name>\S+)|Invalid input name: ?(?<name2>\S+)|Missing Input: ?(?<name3>\S+)|Invalid rank for input: (?<input2>\S+) Got: (?<rank>\d+) Expected: (?<wanted>\d+)|Required inputs \(\[(?<name4>[^\]]+)\]\) are missing/,
     severity: 'error',
     named: ({ groups: { input, input2, what, have, want, name, name2, name3, name4, rank, wanted } = {} }) => {
       const missing = name3 ?? name4;
@@ -155,7 +155,9 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
           ? 'the file does not exist'
           : /INVALID_PROTOBUF|[Pp]rotobuf parsing failed/.test(text)
             ? 'it is no complete ONNX file (cut off, a Git LFS pointer, or of another format)'
-            : why!,
+            : /:(\w+)\(-?\d+\) is not a registered function\/op/.test(text)
+              ? `it has the operator ${/(\w+)\(-?\d+\) is not a registered/.exec(text)![1]}, a plugin of TensorRT or a custom operator, which only its own library gives ONNX Runtime`
+              : why!.replace(/\.+$/, ''),
       },
     }),
     cause: 'ONNX Runtime cannot load {file}: {why}.',
@@ -168,7 +170,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'ort-kernel-missing',
     code: 'unsupported-op',
     pattern:
-      /(?:Could not find an implementation for|NOT_IMPLEMENTED : [^\n]*?for(?: the node)?) (?<node>[^\s:]*:?)(?<op>\w+)\((?<opset>\d+)\)/,
+      /(?:Could not find an implementation for|NOT_IMPLEMENTED : [^\n]*?for(?: the node)?) (?:[^\s:]*:)?(?<op>\w+)\((?<opset>\d+)\)/,
     severity: 'error',
     cause: 'No provider of ONNX Runtime computes {op} (opset {opset}) with these types.',
     advice:
@@ -266,6 +268,17 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
+  },
+  {
+    id: 'vs-mlrt-engine',
+    code: 'file-missing',
+    pattern: /operator \(\): open engine failed/,
+    severity: 'error',
+    cause:
+      'The plugin of vs-mlrt (vstrt) cannot open the engine file: it does not exist at that path, or trtexec failed to write it.',
+    advice:
+      'Check the path (on Windows as a raw string, r"…") and the rights of the folder (engine_folder=…). Where vsmlrt.py builds the engine, look at the log of trtexec in the folder for temporary files first.',
+    source: 'vs-mlrt vstrt; styler00dollar/VSGAN-tensorrt-docker#18',
   },
   {
     id: 'vs-mlrt-failed',
@@ -411,11 +424,11 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'ultralytics-device',
     code: 'library-missing',
     pattern:
-      /export running on CPU but must be on GPU|TensorRT requires GPU export[^\n]*CPU|Invalid CUDA 'device=(?<device>[^']*)' requested/,
+      /export running on CPU but must be on GPU|TensorRT requires GPU export[^\n]*CPU|Invalid CUDA 'device=(?<device>[^']*)' requested|cpu is invalid for the backend tensorrt/,
     severity: 'error',
     cause: 'The export to TensorRT needs the GPU, and PyTorch uses the CPU or does not find the GPU.',
     advice:
-      'Export with device=0. If that fails, `python -c "import torch; print(torch.cuda.is_available())"` must print True: install a PyTorch with CUDA (on a Jetson the wheel of NVIDIA) and see that nvidia-smi works.',
+      'Export with device=0 (--device cuda:0). If that fails, `python -c "import torch; print(torch.cuda.is_available())"` must print True: install a PyTorch with CUDA (on a Jetson the wheel of NVIDIA) and see that nvidia-smi works.',
     source: 'ultralytics and yolov5, export',
   },
   {
@@ -432,4 +445,93 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     sure: 'possible',
     source: 'ONNX Runtime core/framework/sequential_executor.cc',
   },
+  {
+    id: 'ort-status',
+    code: 'failed',
+    pattern: /\[ONNXRuntimeError\] : \d+ : (?<status>\w+) : (?<why>[^\n]{3,300})/,
+    severity: 'error',
+    lastResort: true,
+    once: true,
+    named: ({ groups: { status } = {} }) => {
+      const [what, use] = ORT_STATUS[status!] ?? ORT_STATUS['FAIL']!;
+      return { values: { what, use } };
+    },
+    cause: 'ONNX Runtime gives up: {what} ({why}).',
+    advice: '{use} With log_severity_level=0 it says what each provider does.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'ONNX Runtime core/common/status.h',
+  },
+  {
+    id: 'paddle-status',
+    code: 'failed',
+    pattern:
+      /(?:^|[\s(])(?<status>InvalidArgument|NotFound|OutOfRange|ResourceExhausted|PreconditionNotMet|Unimplemented|Unavailable|Fatal|External)(?:Error: | error\. |\) )(?<why>[^\n]{3,200})(?=[^]{0,400}?(?:\[Hint:|[Pp]addle))/,
+    severity: 'error',
+    lastResort: true,
+    once: true,
+    named: ({ groups: { status } = {} }) => {
+      const [what, use] = PADDLE_STATUS[status!] ?? PADDLE_STATUS['External']!;
+      return { values: { what, use } };
+    },
+    cause: 'Paddle gives up: {what}.',
+    advice: '{use} Run the model without use_tensorrt once: if it fails as well, TensorRT has no part in it.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Paddle phi/core/errors.h',
+  },
 ];
+
+/** What the statuses of ONNX Runtime mean, and what to do. */
+const ORT_STATUS: Readonly<Record<string, readonly [what: string, use: string]>> = {
+  FAIL: [
+    'a check of the runtime or of a provider failed',
+    'Run the model on CPUExecutionProvider only: if that fails as well, the model is at fault, otherwise the provider with its CUDA, cuDNN or TensorRT.',
+  ],
+  INVALID_ARGUMENT: [
+    'an input, an option or an attribute does not fit',
+    'Compare names, types and shapes of what is fed with session.get_inputs(), and the options of the provider with those of this release.',
+  ],
+  NO_SUCHFILE: ['the file of the model does not exist', 'Check the path, from the folder that the program runs in.'],
+  NO_MODEL: ['no model was loaded', 'Check the path, and the errors before.'],
+  ENGINE_ERROR: ['a provider failed inside', 'Look at its errors above.'],
+  RUNTIME_EXCEPTION: [
+    'a provider failed while it set up the session or ran a node',
+    'Most often memory of the GPU ran out, or CUDA, cuDNN and TensorRT are not of the versions that this release of ONNX Runtime was built with: check both, and try CUDAExecutionProvider, then CPUExecutionProvider alone.',
+  ],
+  INVALID_PROTOBUF: ['the file is no complete ONNX model', 'Copy or export it again, and check its size.'],
+  NOT_IMPLEMENTED: [
+    'no provider has a kernel for an operator with these types',
+    'Add the CUDA and CPU providers to the list, or export with FP32 and an older opset; a later ONNX Runtime has more.',
+  ],
+  INVALID_GRAPH: [
+    'the model is not valid',
+    'Check it with onnx.checker and export it again; a conversion to FP16 or a quantization often leaves types that do not fit.',
+  ],
+  EP_FAIL: ['a provider failed', 'Its errors are above; without it in the list the model runs on the others.'],
+};
+
+/** What the statuses of Paddle mean, and what to do. */
+const PADDLE_STATUS: Readonly<Record<string, readonly [what: string, use: string]>> = {
+  InvalidArgument: [
+    'an operator or the predictor got what it does not take (a shape, a type, a value)',
+    'Feed the shapes that the model was exported for, export it with the release of Paddle that runs it, and give dynamic shapes of all inputs or of none.',
+  ],
+  NotFound: [
+    'a file, variable or operator is not there',
+    'Check the paths of the model and its parameters, and that one release of Paddle exported and runs it.',
+  ],
+  OutOfRange: ['an index or a size is out of its range', 'Check the inputs and the number of classes of the model.'],
+  ResourceExhausted: ['memory ran out', 'Use a smaller batch, input or workspace, or a GPU with more memory.'],
+  PreconditionNotMet: [
+    'a library or a step that it needs before is missing',
+    'Install the CUDA, cuDNN and TensorRT that this wheel of Paddle names, on the path of the loader.',
+  ],
+  Unimplemented: ['this build does not have that', 'Use a build of Paddle with GPU and TensorRT, or another release.'],
+  Unavailable: ['a resource could not be opened', 'Check the paths and the GPU.'],
+  Fatal: ['it crashed', 'Try one release of Paddle with the TensorRT and CUDA that it names, and check the memory.'],
+  External: [
+    'a call of CUDA, cuDNN or TensorRT failed',
+    'The number and name in the message say which; check the driver, the free memory of the GPU and that one set of libraries is loaded.',
+  ],
+};

@@ -82,14 +82,14 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'export-on-two-devices',
     code: 'model-invalid',
     pattern:
-      /(?:Exporting|[Ee]xport(?:ing)? to ONNX|ONNX export)[^\n]{0,80}Expected all tensors to be on the same device/,
+      /(?:Exporting|[Ee]xport(?:ing)? to ONNX|ONNX export)[^\n]{0,80}Expected all tensors to be on the same device|invalid unordered_map<K, T> key/,
     severity: 'error',
     cause:
       'The export to ONNX failed, so there is no model to build: some weights are on the CPU and others on the GPU.',
     advice:
-      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) for the export, or export on one device.',
+      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) and without --api for the export, or export on one device.',
     sure: 'likely',
-    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, lllyasviel/stable-diffusion-webui-forge#879',
+    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, #17, #27, lllyasviel/stable-diffusion-webui-forge#879',
   },
   {
     id: 'model-missing',

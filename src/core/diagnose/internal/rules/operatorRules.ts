@@ -307,8 +307,10 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'operator-unknown',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
-    cause: 'TensorRT has no importer for the operator {op} of this node, and no plugin with that name is registered.',
-    advice: 'Replace the node with supported operators or by a plugin of the same name.',
+    cause:
+      'TensorRT has no importer for the operator[[ {op}]] of this node, and no plugin with that name is registered.',
+    advice:
+      'Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
     repair: OPERATOR_REPAIRS,
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },

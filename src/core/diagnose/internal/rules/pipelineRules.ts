@@ -112,7 +112,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'file-unreadable',
     code: 'file-missing',
     pattern:
-      /(?:File does not exist|[Ff]ailed to open TLT encoded model file|UffParser: Could not open):? (?<file3>[^\s,]+)|\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
+      /(?:File does not exist|SavedModel file does not exist at|[Ff]ailed to open TLT encoded model file|UffParser: Could not open):? (?<file3>[^\s,]+)|\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
     severity: 'error',
     cause: 'The program cannot read {file}.',
     named: ({ groups: { file, file2, file3 } = {} }) => ({ values: { file: file ?? file2 ?? file3 } }),

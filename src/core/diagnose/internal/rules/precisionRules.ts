@@ -92,10 +92,26 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3837, pytorch/TensorRT#2782, wang-xinyu/tensorrtx#892',
   },
   {
+    id: 'calibration-no-scales',
+    code: 'calibration-missing',
+    pattern:
+      /Calibration failure occur+ed with no scaling factors|provide missing int8 scales|Builder failed while configuring INT8 mode/,
+    once: true,
+    cause: 'The build is to use INT8, and no scales came: it has no calibrator, or the calibrator gave no data.',
+    advice: {
+      trtexec:
+        'Pass --calib=CACHE with a cache of this model, quantize the model with Q/DQ nodes, or leave --int8 out.',
+      other:
+        'Give the configuration that builds a calibrator (config.int8_calibrator, up to TensorRT 10) whose get_batch returns data, and see that its images are found and an old cache is deleted; or set the dynamic range of every tensor. A model with Q/DQ nodes needs the INT8 flag only: TensorRT 7 and older do not read them. Without INT8 the build passes.',
+    },
+    source:
+      'TensorRT standardEngineBuilder.cpp; NVIDIA/TensorRT#1827, #2865, CaoWGG/TensorRT-CenterNet#7, NVIDIA/retinanet-examples#101, PKUZHOU/MTCNN_FaceDetection_TensorRT#5',
+  },
+  {
     id: 'calibration-missing',
     code: 'calibration-missing',
     pattern:
-      /[Cc]alibration failure|Calibrator is not being used|Missing scale and zero-point for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[,.]?(?:\s|$)|Int8 (?:mode )?(?:is )?(?:specified|requested|set) (?:but|without)[^\n]*calibrat/,
+      /Calibrator is not being used|Missing scale and zero-point for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[,.]?(?:\s|$)|Int8 (?:mode )?(?:is )?(?:specified|requested|set) (?:but|without)[^\n]*calibrat/,
     severity: 'warning',
     cause:
       'INT8 has no scale{plural}[[ for tensor {tensor}]]: neither a calibration table (or cache) nor Q/DQ nodes provide one.',
@@ -210,6 +226,19 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
         'Keep normalization and softmax nodes in FP32 (an override file: `op:LayerNormalization fp32`), or export with opset 17 or later.',
     },
     source: 'captures of TensorRT 10.6; pytorch/TensorRT#2730, NVIDIA/TensorRT#4061',
+  },
+  {
+    id: 'calibrator-exception',
+    code: 'calibration-failed',
+    pattern:
+      /Exception caught in (?<name>get_batch|get_batch_size|read_calibration_cache|write_calibration_cache)\(\): (?<why>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The function {name}() of the calibrator in the script raised an exception, so the calibration has no data: {why}.',
+    advice:
+      'get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
+    source: 'TensorRT Python bindings, pyInt8; NVIDIA/TensorRT#3871',
   },
 ];
 

@@ -230,7 +230,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'ultralytics-size',
     code: 'runtime-shape',
     pattern:
-      /input size (?:torch\.Size\()?(?<have>[[(][\d, ]+[\])])\)? not equal to max model size (?<want>[[(][\d, ]+[\])])/,
+      /input size (?:torch\.Size\()?(?<have>[[(][\d, ]+[\])])\)? not equal to max model size (?<want>[[(][\d, ]+[\])])|AssertionError: \(torch\.Size\((?<have2>\[[\d, ]+\])\), (?<want2>[[(][\d, ]+[\])])\)/,
+    named: ({ groups: { have, want, have2, want2 } = {} }) => ({
+      values: { have: have ?? have2, want: want ?? want2 },
+    }),
     cause: 'The engine is for inputs of {want} and got {have}.',
     advice: 'Predict with the imgsz and batch of the export (`model.predict(imgsz=…)`), or export with dynamic=True.',
     source: 'Ultralytics autobackend.py; ultralytics/yolov5#11541, ultralytics/ultralytics#11179',

@@ -113,11 +113,25 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'Python bindings of TensorRT 8.6 to 11; Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
   },
   {
+    id: 'undeclared-cpp',
+    code: 'library-mismatch',
+    once: true,
+    pattern:
+      /error: [‘'`"](?<name>(?:CUDNN_|cudnn|cublas|CUBLAS_|cuda|nvinfer1::|NV_TENSORRT)\w*)[’'`"] (?:was not declared|has not been declared|is not a member)|error C(?:2065|3861): '(?<name2>(?:CUDNN_|cudnn|cublas|cuda|nvinfer)\w*)'|error: identifier "(?<name3>(?:CUDNN_|cudnn|cublas|cuda|nvinfer)\w*)" is undefined/,
+    severity: 'error',
+    named: ({ groups: { name, name2, name3 } = {} }) => ({ values: { name: name ?? name2 ?? name3 } }),
+    cause:
+      'The program is not built: {name} does not exist in the CUDA, cuDNN or TensorRT that is installed; the code is for another version.',
+    advice:
+      'Install the versions that the project names (a newer release removes what was deprecated, an older one does not have it yet), use a branch of the project for those that are installed, and see that the compiler takes their headers and no older copy.',
+    source: 'GCC, MSVC, nvcc; ceccocats/tkDNN#67',
+  },
+  {
     id: 'api-removed-cpp',
     code: 'unknown-flag',
     once: true,
     pattern:
-      /error: [‘'`"]?class nvinfer1::(?:\w+::)*(?<class>I\w+)[’'`"]? has no member named [‘'`"](?<name>\w+)|error C2039: '(?<name2>\w+)': is not a member of 'nvinfer1::(?:\w+::)*(?<class2>I\w+)'/,
+      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]/,
     severity: 'error',
     named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
       values: {
@@ -335,7 +349,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'aborted',
     code: 'crashed',
     pattern:
-      /terminate called after throwing an instance of '(?<what>[^']+)'|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
+      /terminate called after throwing an instance of '(?<what>[^']+)'|Unhandled exception caught in c10|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
       values: {
         why:
@@ -357,7 +371,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
+      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|(?:engine build|build_\w+(?:\(\))?) returned None|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
       'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
     advice:

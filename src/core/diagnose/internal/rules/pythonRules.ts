@@ -212,10 +212,11 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
   {
     id: 'python-condition',
     code: 'failed',
-    pattern: /^AssertionError(?:: (?<what>[^\n]{0,120}))?$/m,
+    pattern:
+      /^ *assert (?<claim>[^\n]{1,150})\n(?:[ ~^]*\n)?AssertionError|^AssertionError: (?<what>[^\n]{0,120})$|\nAssertionError$/m,
     severity: 'error',
     lastResort: true,
-    named: ({ groups: { what } = {} }) => ({ values: { what: what || undefined } }),
+    named: ({ groups: { claim, what } = {} }) => ({ values: { what: (claim ?? what) || undefined } }),
     cause: 'A condition of the program does not hold[[: {what}]].',
     advice:
       'The line above it in the traceback is the condition (an input, a size, a file or a version that the program expects). An error above the traceback comes first.',

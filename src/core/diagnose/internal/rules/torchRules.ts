@@ -248,16 +248,18 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     id: 'hub-version',
     code: 'library-mismatch',
     pattern:
-      /model type `(?<name>[\w.-]+)` but Transformers does not recognize|Should have a `model_type` key in its config\.json|set the option `trust_remote_code=True`|does not recognize this architecture/,
+      /model type `(?<name>[\w.-]+)` but Transformers does not recognize|Should have a `model_type` key in its config\.json|set the option `trust_remote_code=True`|does not recognize this architecture|`rope_scaling` must be a dictionary/,
     severity: 'error',
     once: true,
     named: ({ groups: { name } = {} }, text) => ({
       values: {
         what: name
           ? `it does not know the architecture ${name}`
-          : text.includes('trust_remote_code')
-            ? 'the model brings its own code, which has to be allowed'
-            : 'the folder has no config.json of a model',
+          : text.includes('rope_scaling')
+            ? 'the settings of the model (rope_scaling) are of a newer one'
+            : text.includes('trust_remote_code')
+              ? 'the model brings its own code, which has to be allowed'
+              : 'the folder has no config.json of a model',
       },
     }),
     cause: 'The library transformers cannot load the model: {what}.',

@@ -50,12 +50,23 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/deepstream_triton_model_deploy#17',
   },
   {
+    id: 'triton-placeholder',
+    code: 'profile-inconsistent',
+    pattern: /(?:backend|[Ee]xpected|parse|value|type|stoi)[^\n]{0,60}['"]?\$\{(?<name>[a-z_]+)\}/,
+    severity: 'error',
+    once: true,
+    cause: 'A config.pbtxt of Triton still holds the placeholder {name} in place of a value.',
+    advice:
+      'Fill the templates of all models (`python3 tools/fill_template.py -i …/config.pbtxt triton_backend:tensorrtllm,engine_dir:…,tokenizer_dir:…`), with the script and the templates of the release that is installed: each has other names.',
+    source: 'NVIDIA/TensorRT-LLM#1995',
+  },
+  {
     id: 'triton-backend',
     code: 'library-missing',
     pattern:
-      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so'(?: or '[^']+')? for model '(?<model2>[^']+)'|unexpected platform type +for (?<model>\S+)/,
-    named: ({ groups: { name, name2, name3, name4, model, model2 } = {} }) => ({
-      values: { name: name ?? name2 ?? name3 ?? name4, model: model ?? model2 },
+      /unknown platform '(?<name>\w+)'|unknown Execution Accelerator '(?<name2>\w+)' is requested|unable to find backend library for backend '(?<name3>\w+)'|unable to find 'libtriton_(?<name4>\w+)\.so'(?: or '[^']+')? for model '(?<model2>[^']+)'|unexpected platform type +(?:(?<name5>\w+) )?for (?<model>\S+)/,
+    named: ({ groups: { name, name2, name3, name4, name5, model, model2 } = {} }) => ({
+      values: { name: name ?? name2 ?? name3 ?? name4 ?? name5, model: model ?? model2 },
     }),
     cause: 'This Triton does not have what the configuration of the model[[ {model}]] asks for[[: {name}]].',
     advice:
@@ -177,6 +188,38 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton python_backend, shm_manager.cc; PyTorch data loaders',
   },
   {
+    id: 'triton-measurement',
+    code: 'failed',
+    pattern:
+      /Failed to maintain requested inference load|No valid requests recorded within time interval|Failed to retrieve results from inference request|^Thread \[\d+\] had error: (?<why>[^\n]{3,200})/m,
+    severity: 'error',
+    once: true,
+    cause: 'The measurement (perf_analyzer) has no results: its requests to Triton fail[[ ({why})]].',
+    advice:
+      'The log of the server says why a request fails. Send one request of real data first (--input-data FILE; random values may be outside of what the model takes, --shape for dynamic inputs), use the client of the release of the server, and raise --concurrency-range and the batch slowly and --measurement-interval for slow models.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source:
+      'Triton perf_analyzer; triton-inference-server/server#136, #2342, triton-inference-server/model_analyzer#357',
+  },
+  {
+    id: 'triton-unavailable',
+    code: 'failed',
+    pattern:
+      /(?:Model '(?<model>[^'\n]+)' loading failed with error: version \d+ is at UNAVAILABLE state|failed to load '(?<model2>[^'\n]+)' version \d+|\| *(?<model3>[\w.-]+) +\| *\d+ +\| *UNAVAILABLE|UNAVAILABLE): (?<status>Internal|Invalid argument|Not found|Unsupported|Unavailable|Unknown): (?<why>[^|\n;]{3,200}[^|\n;\s])/,
+    severity: 'error',
+    lastResort: true,
+    named: ({ groups: { model, model2, model3, status, why } = {} }) => {
+      const [what, use] = tritonStatus(status!, why!);
+      return { values: { model: model ?? model2 ?? model3, what, use } };
+    },
+    cause: 'Triton cannot load the model[[ {model}]]: {what} ({why}).',
+    advice: '{use} The lines that begin with E before it, and --log-verbose=1, say more.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'Triton model_lifecycle.cc, status.h; triton-inference-server/tensorrtllm_backend#297',
+  },
+  {
     id: 'triton-failed',
     code: 'failed',
     pattern:
@@ -191,3 +234,34 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton main.cc; triton-inference-server/server#2858, #6416, #7950',
   },
 ];
+
+/** What a status of Triton means for a model, and what to look at. */
+function tritonStatus(status: string, why: string): [what: string, use: string] {
+  if (/^[\w.]*(?:Error|Exception): /.test(why))
+    return [
+      'its code in Python failed when it started',
+      "Check the parameters of its config.pbtxt (paths as they are inside of the container) and that the container has the packages, of the versions that the model needs (transformers, the model's own code).",
+    ];
+  switch (status) {
+    case 'Invalid argument':
+      return [
+        'its configuration does not fit the model or this server',
+        'Compare config.pbtxt with the model: names, types and dims of inputs and outputs, max_batch_size, instance_group. Without a config.pbtxt Triton writes one itself for engines and ONNX models (`/v2/models/NAME/config`).',
+      ];
+    case 'Not found':
+      return [
+        'a file, library or model that it needs is not there',
+        'The layout is REPOSITORY/MODEL/1/model.plan (model.onnx, model.pt, model.py), and paths are those inside of the container.',
+      ];
+    case 'Unsupported':
+      return [
+        'this server or backend does not do that',
+        'Use one release of Triton for the server, its backends and the tools that made the model.',
+      ];
+    default:
+      return [
+        'its backend failed when it loaded the model',
+        'An engine must be built by the TensorRT of this container, on this kind of GPU, and fit in its free memory; of other models try the file once outside of Triton.',
+      ];
+  }
+}

@@ -43,6 +43,8 @@ export interface LogState {
   room: Record<KeptKind, Room>;
   /** Copy what is kept: the text that it is in must not live on after it. */
   copies: boolean;
+  /** Texts that many lines repeat. */
+  shared: Map<string, string>;
   /** Keep what each tactic took and what the optimizer did; a diagnosis needs only which layers were timed. */
   times: boolean;
   /** Keep the layers that the parser makes of each node. */
@@ -78,7 +80,8 @@ export interface LogState {
   fresh: boolean;
   runner: { name: string; id: string | null };
   tacticName: string | null;
-  best: Map<string, number | null>;
+  /** All tactics of the combination, also those that are not kept. */
+  tried: Pick<TimedCombination['tactics'][number], 'runner' | 'tactic' | 'ms'>[];
   operation: TimedOperation | null;
   layersTimed: number;
   /** Engine */
@@ -228,6 +231,7 @@ export function newLogState(
     block: 'none',
     room: newRooms(),
     copies,
+    shared: new Map(),
     times,
     registered,
     evidence: { library: 0, prefixed: 0, phrases: 0, tools: 0 },
@@ -250,7 +254,7 @@ export function newLogState(
     fresh: false,
     runner: { name: '', id: null },
     tacticName: null,
-    best: new Map(),
+    tried: [],
     operation: null,
     layersTimed: 0,
     list: null,
@@ -333,4 +337,13 @@ export function kept(state: LogState, cursor: LogCursor, from: number, to: numbe
 /** A part of a line to keep. */
 export function own(state: LogState, text: string): string {
   return state.copies ? ownText(text) : text;
+}
+
+/** A part of a line to keep that other lines repeat: all of them keep one text. */
+export function shared(state: LogState, text: string): string {
+  const known = state.shared.get(text);
+  if (known !== undefined) return known;
+  const first = own(state, text);
+  state.shared.set(first, first);
+  return first;
 }

@@ -1,6 +1,6 @@
 import type { TimedCombination, TimedLayer, TimedOperation } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { currentPhase, enterStage, keep, type LogState, own, type PhraseHandler } from './logState.ts';
+import { currentPhase, enterStage, keep, type LogState, own, type PhraseHandler, shared } from './logState.ts';
 import { sawForeignNode } from './logOptimizer.ts';
 
 const MAX_TACTICS = 1000;
@@ -117,7 +117,7 @@ function openCombination(state: LogState, layer: TimedLayer, formats: string, li
   state.combination = combination;
   state.fresh = true;
   state.tacticName = null;
-  state.best.clear();
+  state.tried = [];
   if (layer.name !== '' && !layer.reformat) state.onEvent?.({ kind: 'combination', name: layer.name, formats, line });
   return combination;
 }
@@ -193,20 +193,22 @@ function onNamedTactic(state: LogState, cursor: LogCursor, at: number): void {
 function addTactic(state: LogState, name: string | null, tactic: string, time: string): void {
   state.fresh = false;
   if (!state.times) return;
+  const { combination, runner } = state;
+  const fits =
+    combination !== null &&
+    combination.tactics.length < MAX_TACTICS &&
+    keep(state.room.tactics, tactic.length + (name?.length ?? 0));
   const ms = milliseconds(time);
-  const id = own(state, tactic);
-  state.best.set(`${state.runner.name} ${id}`, ms);
-  const { combination } = state;
-  if (combination === null) return;
-  if (combination.tactics.length >= MAX_TACTICS || !keep(state.room.tactics, tactic.length + (name?.length ?? 0)))
-    return;
-  combination.tactics.push({
-    runner: state.runner.name,
-    runnerId: state.runner.id,
-    name: name && own(state, name),
-    tactic: id,
+  if (!fits) return void state.tried.push({ runner: runner.name, tactic: own(state, tactic), ms });
+  const timed = {
+    runner: runner.name,
+    runnerId: runner.id,
+    name: name && shared(state, name),
+    tactic: shared(state, tactic),
     ms,
-  });
+  };
+  state.tried.push(timed);
+  combination.tactics.push(timed);
 }
 
 /** null for `inf` and `nan`. */
@@ -221,7 +223,7 @@ function onChosen(state: LogState, cursor: LogCursor, at: number): void {
   if (match === null || state.combination === null) return;
   const runner = own(state, match[1]!);
   const tactic = own(state, match[2]!);
-  const ms = state.best.get(`${runner} ${tactic}`) ?? null;
+  const ms = state.tried.findLast((timed) => timed.runner === runner && timed.tactic === tactic)?.ms ?? null;
   state.combination.chosen = { runner, tactic, ms };
   const { layer } = state;
   if (layer && !layer.reformat)

@@ -1,0 +1,212 @@
+import type { DiagnosisRule } from '../rule.ts';
+
+/** Where a symbol that the linker misses is. */
+const SYMBOLS: readonly (readonly [RegExp, string])[] = [
+  [/createNv\w*Parser|^nvonnxparser/, 'nvonnxparser'],
+  [/initLibNvInferPlugins/, 'nvinfer_plugin'],
+  [/createInfer|getPluginRegistry|getInferLibVersion|^nvinfer1::I[A-Z]/, 'nvinfer'],
+  [/^cudnn[A-Z]/, 'cudnn'],
+  [/^cublas/, 'cublas'],
+  [/^nvrtc/, 'nvrtc'],
+  [/^_*cuda[A-Z]/, 'cudart'],
+  [/^cu[A-Z]/, 'cuda (the driver library)'],
+  [/\bsample::|gLog(?:Error|Info|Warning|Verbose)/, 'samples/common/logger.cpp of TensorRT'],
+  [/\bcv::/, 'OpenCV'],
+  [/google::protobuf/, 'protobuf'],
+];
+
+/** What has a header that is not NVIDIA's. */
+const HEADERS: readonly (readonly [RegExp, string])[] = [
+  [/^cub\//, 'CUDA has CUB from version 11 on: use that, or clone NVIDIA/cub and give its folder to the compiler.'],
+  [
+    /^onnx\/optimizer/,
+    'ONNX 1.9 has its optimizer no more: check out the ONNX that this branch takes as a submodule (`git submodule update --init --recursive`).',
+  ],
+  [
+    /^onnx\//,
+    'Take the submodule too (`git submodule update --init --recursive`), and build its protobuf files in an empty build folder.',
+  ],
+  [
+    /^google\/protobuf|\.pb\.h$/,
+    'Install libprotobuf-dev and protobuf-compiler of one version, and build in an empty folder.',
+  ],
+  [/^opencv/, 'Install libopencv-dev, or give OpenCV_DIR to CMake (/usr/include/opencv4 for OpenCV 4).'],
+  [/^Python\.h|^pybind11/, 'Install python3-dev (and `pip install pybind11`) of the Python that runs the build.'],
+  [/^torch\/|^ATen\//, 'Build where this PyTorch is installed, and give its `torch.utils.cmake_prefix_path` to CMake.'],
+  [
+    /^thrust\/|^cooperative_groups|^mma\.h/,
+    'Compile the file with nvcc, and give the include folder of the CUDA toolkit.',
+  ],
+  [
+    /./,
+    'Install the package that has it, or give its folder (include path of the compiler, CPLUS_INCLUDE_PATH). A header of the project itself is missing where it was cloned without its submodules (`git submodule update --init --recursive`) or is of another version.',
+  ],
+];
+
+const entryFor = (table: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
+  table.find(([pattern]) => pattern.test(text))?.[1];
+
+/** Programs and plugins that do not compile or link against TensorRT. */
+export const COMPILE_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'submodules-missing',
+    code: 'file-missing',
+    pattern: /does not contain a CMakeLists\.txt file/,
+    once: true,
+    severity: 'error',
+    cause: 'Sources that the project takes from other repositories are missing: it was cloned without its submodules.',
+    advice:
+      'Run `git submodule update --init --recursive` in it (or clone with --recursive), delete the build folder, and configure again.',
+    source: 'CMake; microsoft/onnxruntime#15784',
+  },
+  {
+    id: 'host-compiler',
+    code: 'library-mismatch',
+    pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
+    once: true,
+    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
+    advice:
+      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
+    source: 'CUDA, crt/host_config.h',
+  },
+  {
+    id: 'header-missing',
+    code: 'library-missing',
+    pattern:
+      /fatal error: '?(?<header>(?:Nv[A-Z]|cu(?:da|dnn|blas)|nvToolsExt)[\w/]*\.h)'?(?:: No such file| file not found)|(?:Cannot open include file: |cannot open source file )['"](?<header2>(?:Nv[A-Z]|cu(?:da|dnn|blas))[\w/]*\.h)/,
+    once: true,
+    named: ({ groups: { header, header2 } = {} }) => ({
+      values: {
+        header: header ?? header2,
+        gone: /Caffe|Uff|NvUtils/.test(header ?? header2 ?? '') ? ' TensorRT 10 has this header no more.' : '',
+      },
+    }),
+    severity: 'error',
+    cause: 'The compiler does not find the header {header}; the program is not built.',
+    advice:
+      'Install the development packages (libnvinfer-dev and libnvonnxparsers-dev for TensorRT; the wheels of pip have no headers), or give the folder `include` of the TensorRT or CUDA archive to the build (CMake: TensorRT_ROOT or TENSORRT_DIR; CPLUS_INCLUDE_PATH; INCLUDE on Windows).{gone}',
+    source: 'GCC, Clang and MSVC; TensorRT installation guide',
+  },
+  {
+    id: 'cmake-not-found',
+    code: 'library-missing',
+    pattern:
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
+    once: true,
+    severity: 'error',
+    named: ({ 0: text, groups: { name, name3, name4, name5, name6 } = {} }) => ({
+      values: {
+        name:
+          name ??
+          name3 ??
+          name4 ??
+          name5 ??
+          name6 ??
+          (text.startsWith('nvcc') ? 'nvcc' : 'a library that it then lists'),
+      },
+    }),
+    cause: 'CMake or the build does not find {name}; the program is not built.',
+    advice:
+      'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it (-DTRT_LIB_DIR for the repository of TensorRT), -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',
+    sure: 'likely',
+    source: 'CMake',
+  },
+  {
+    id: 'link-failed',
+    code: 'library-missing',
+    pattern:
+      /(?:cannot find|找不到) -l(?<lib>nv\w+|cud\w+|cublas\w*|myelin\w*)|lib(?<lib2>cudnn|cublas|nvinfer|nvonnxparser|cudart)\w*\.so[.\d]*, needed by [^\n]*not found|cannot open (?:input )?file ['"]?(?<lib3>[^'"\n]+)\.lib\b/,
+    once: true,
+    named: ({ groups: { lib, lib2, lib3 } = {} }) => ({ values: { library: lib ?? lib2 ?? lib3 } }),
+    cause: 'The linker does not find the library {library}; the program is not built.',
+    advice:
+      'Give its folder to the build (CMake: -DTensorRT_ROOT, TENSORRT_DIR or link_directories, as the project names it; LD_LIBRARY_PATH counts when the program runs, not here), and install the development packages. A library that another one needs must have the version in its name: cuDNN and CUDA of the release that this TensorRT was made for.',
+    source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
+  },
+  {
+    id: 'symbol-not-linked',
+    code: 'library-missing',
+    pattern:
+      /(?:undefined reference to|unresolved external symbol|无法解析的外部符号) (?:symbol )?[`'‘"“]*(?<symbol>[^`'’"”\n]{1,200})/,
+    once: true,
+    severity: 'error',
+    named: (m) => {
+      const symbol = m
+        .groups!['symbol']!.replace(/@@.*| referenced in .*|(?<=\w)\(.*/, '')
+        .replace(/^.*\b(?:__cdecl|virtual|class) /, '')
+        .trim();
+      return { values: { symbol, library: entryFor(SYMBOLS, symbol) } };
+    },
+    cause: 'The program is not built: the linker does not find {symbol}[[, which is in {library}]].',
+    advice:
+      '[[Link {library} (CMake: target_link_libraries; behind the files that use it), with its folder (TensorRT_ROOT, link_directories). ]]A class of the project itself, such as a plugin, needs its own source file or library in the same target. Use headers and libraries of one version: what a newer header declares is missing in an older library. A library built by another compiler (MinGW and MSVC, the old C++ ABI) lacks the symbol as well.',
+    source:
+      'GNU ld, MSVC link; NVIDIA/TensorRT#433, #664, #864, #3301, #3358, #3833, ceccocats/tkDNN#41, wang-xinyu/tensorrtx#223, #1126, dusty-nv/jetson-inference#230',
+  },
+  {
+    id: 'source-noexcept',
+    code: 'library-mismatch',
+    pattern:
+      /looser (?:throw|exception) specif|error C2694:|exception specification (?:of overriding function is more lax|for virtual function)/,
+    once: true,
+    severity: 'error',
+    cause:
+      'The source is for TensorRT 7 or older: since TensorRT 8 the functions that a plugin, logger, allocator or calibrator overrides are noexcept.',
+    advice:
+      'Take the release of the project that is for the installed version, or compile with TensorRT 7. Otherwise write noexcept at every function that the error names (`int getNbOutputs() const noexcept override`), and give enqueue the argument `void* const* outputs`.',
+    source:
+      'GCC, Clang and MSVC; headers of TensorRT 7 and 8; open-mmlab/mmcv#1180, #1548, NVIDIA-AI-IOT/torch2trt#672',
+  },
+  {
+    id: 'source-interface',
+    code: 'library-mismatch',
+    pattern:
+      /(?:abstract class(?: type)?|error C2259:) [‘'`"](?<class>[^’'`"\n]*(?:[pP]lugin|nvinfer|Calibrator|Logger|Allocator|Profiler)[^’'`"\n]*)|[‘'`"](?<gone>I(?:Plugin|Builder|Network|Cuda|Exec|Int8|Opt|Runtime|Host)\w*)[’'`"] (?:does not name a type|was not declared)|namespace "nv(?:infer1|onnxparser)" has no member(?: class)? "(?<gone2>\w+)"|error: [‘'`"](?<gone3>\w+)[’'`"] is not a member of [‘'`"]nv(?:infer1|onnxparser)[’'`"]|no (?:type|member) named '(?<gone4>\w+)' in namespace 'nv(?:infer1|onnxparser)'/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { class: type, gone, gone2, gone3, gone4 } = {} }) => {
+      const name = gone ?? gone2 ?? gone3 ?? gone4;
+      return {
+        values: {
+          what:
+            name === undefined
+              ? `${type!} does not implement all functions that this version asks of it`
+              : `these headers have no ${name}`,
+        },
+      };
+    },
+    cause: 'The source is for another version of TensorRT than the headers that the compiler finds: {what}.',
+    advice:
+      'Take the release of the project that is for the installed version (for onnx-tensorrt and the repository of TensorRT the branch of that version, with its submodules), or install the version that it asks for. See which headers are taken (the paths in the lines "In file included from"): those of another TensorRT in /usr/include or in the CUDA folder come first otherwise. A plugin of your own needs the signatures of this header: the notes after the error list them.',
+    sure: 'likely',
+    source:
+      'GCC, Clang and MSVC; NVIDIA/TensorRT#1867, #1886, onnx/onnx-tensorrt#85, #197, lewes6369/TensorRT-Yolov3#14, NVIDIA-AI-IOT/torch2trt#558',
+  },
+  {
+    id: 'swig-header',
+    code: 'library-mismatch',
+    pattern: /NvOnnxParser\.h:\d+: Error: Syntax error in input/,
+    severity: 'error',
+    once: true,
+    cause:
+      'SWIG cannot read the header of this parser: the setup.py of this onnx-tensorrt is older than the header allows.',
+    advice:
+      'Use the branch of onnx-tensorrt for your TensorRT: from 7.2 on its Python package needs no SWIG. With an older one give SWIG the macro (`#define TENSORRTAPI` at the top of NvOnnxParser.h), or use the `tensorrt` wheel, which has the parser.',
+    source: 'onnx/onnx-tensorrt#22, #315, #350, #359',
+  },
+  {
+    id: 'other-header-missing',
+    code: 'library-missing',
+    pattern:
+      /fatal error: ['"]?(?<header>[\w./+-]+\.(?:h|hpp|cuh|pb\.h))['"]?(?:: No such file| file not found)|(?:Cannot open include file: |cannot open source file )['"](?<header2>[^'"\n]+)/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { header, header2 } = {} }) => {
+      const name = header ?? header2!;
+      return { values: { header: name, how: entryFor(HEADERS, name) } };
+    },
+    cause: 'The compiler does not find the header {header}; the program is not built.',
+    advice: '{how}',
+    source: 'GCC, Clang and MSVC; NVIDIA/TensorRT#2159, onnx/onnx-tensorrt#686',
+  },
+];
