@@ -148,7 +148,7 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
   await w.toast('Shapes x 2×128×8: 1 → 1 kernels').waitFor();
   await w.shot('wizard-5-fixed-shapes');
   const kept = readdirSync(join(cache, 'builds'), { recursive: true }).filter((name) =>
-    /dynamic-shapes\.json$/.test(name),
+    name.endsWith('dynamic-shapes.json'),
   );
   assert.equal(kept.length, 1);
 });
