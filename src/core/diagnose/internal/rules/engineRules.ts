@@ -185,7 +185,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-damaged',
     code: 'engine-invalid',
     pattern:
-      /magicTag|[Nn]ot a valid plan stream|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
+      /magicTag|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
     cause:
       'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
     advice: {
