@@ -3,6 +3,7 @@ import { builtNetworkOf, inferTensors, type InferredTensors, type Network, netwo
 import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
 import { addTo } from '../base/addTo.ts';
 import {
+  isEpContext,
   byteLength,
   type OnnxModel,
   type OnnxNode,
@@ -418,6 +419,13 @@ function unknownOperator(node: OnnxNode, product: CheckTarget['product'], extra:
         product === 'tensorrt-rtx'
           ? 'TensorRT-RTX has no plugin library of its own.'
           : 'Load the library before parsing.',
+    };
+  if (isEpContext(node))
+    return {
+      severity: 'error',
+      code: 'unsupported-op',
+      message: 'EPContext is an engine that ONNX Runtime keeps in this model: TensorRT cannot build it again.',
+      advice: 'Use the model from which ONNX Runtime made this one.',
     };
   return {
     severity: 'error',

@@ -46,8 +46,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   }
   for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    const broken = known.length === 0 && joined ? judge.stray(joined) : undefined;
-    found.push(...known, ...(broken ? [broken] : []));
+    found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
   const merged = merge(found);
@@ -70,6 +69,24 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...out.filter(({ severity }) => severity === 'warning'),
   ];
 }
+
+/** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
+function brokenMessage(
+  judge: Judge,
+  lines: readonly LogMessage[],
+  joined: LogMessage | undefined,
+  known: readonly Judged[],
+): Judged[] {
+  const [first] = known;
+  if (joined === undefined || known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
+  const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
+  if (before.length < 2) return [];
+  const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
+  return one ? [one] : [];
+}
+
+/** How a program ends, whatever the cause. */
+const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
 
 /** Applies the rules to the messages of one log. */
 class Judge {

@@ -139,7 +139,7 @@ async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFil
 }
 
 /** By its name, as the menu's condition in package.json. */
-const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timingcache)$/i.test(path);
+const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timing|timingcache)$/i.test(path);
 
 const isAutotuneState = (path: string): boolean => /autotun[^/]*\.ya?ml$/i.test(path);
 

@@ -95,7 +95,7 @@ interface ShapeAnswers {
 }
 
 /** Several profiles in a line: `x 1×8 to 8×256`. */
-const profilesText = (profiles: Profiles): string =>
+export const profilesText = (profiles: Profiles): string =>
   shapesText(profiles.map((profile) => Object.entries(profile).map(([input, range]) => ({ input, ...range }))));
 
 /** One profile that is these shapes and no others. */

@@ -1,6 +1,6 @@
 // From outputs that are not finite in FP16 to a repaired build, by mouse and keyboard on the installed package.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { windows } from './windows.mjs';
@@ -34,6 +34,29 @@ test('one output is searched for from its menu in the graph', async () => {
   assert.equal(await w.page.getByRole('button', { name: /^Add \d+ Rules?$/ }).count(), 0);
   await w.page.getByRole('button', { name: 'Search with Real Inputs' }).waitFor();
   await w.shot('accuracy-0-output');
+});
+
+test('a copy with clamped constants is written from the page, and is searched', async () => {
+  const fault = 'test/fixtures/faults/mask_1e9_full_row';
+  copyFileSync(`${fault}/model.onnx`, join(folder, 'mask.onnx'));
+  copyFileSync(`${fault}/inputs.npz`, join(folder, 'mask.npz'));
+  const w = await open();
+  const item = 'Find What Breaks in FP16';
+  await w.untilExtensionKnown('fp16_overflow.onnx', item);
+  await w.pickInMenu('mask.onnx', item);
+  await w.quickPick('mask.npz').click();
+  await w.toast('FP16 gives outputs that are not finite; with').getByRole('button', { name: 'Show Report' }).click();
+  const page = await w.viewWith('p.verdict');
+  await page.getByText('Write a Copy with the Changed Constants…').click();
+  const write = w.box('Write a Copy with the Changed Constants').getByRole('button', { name: /^(?:OK|Write Here)$/ });
+  await write.click();
+  const written = w.toast('mask.remedied.onnx has the changed constants.');
+  await written.waitFor();
+  await w.shot('accuracy-6-remedied');
+  await written.getByRole('button', { name: 'Search in the Copy' }).click();
+  await w.quickPick('mask.npz').click();
+  await w.toast('within the tolerance').waitFor();
+  await w.shot('accuracy-7-copy');
 });
 
 test('what breaks in FP16 is found, its rules are added, and a build is made with them', async () => {

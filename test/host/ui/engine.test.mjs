@@ -205,6 +205,19 @@ test('an engine opens with its header, and says whether it loads in a version an
   await w.view.locator('canvas').first().waitFor();
 });
 
+test('a model in which ONNX Runtime keeps an engine says so, and shows none of its bytes', async () => {
+  copyFileSync('test/fixtures/ort/model_ctx.onnx', join(folder, 'model_ctx.onnx'));
+  const w = await open();
+  await w.untilExtensionKnown('resnet18.onnx');
+  await w.openFile('model_ctx.onnx');
+  await w.view.getByRole('treeitem', { name: /^EPContext/ }).click();
+  await w.view.getByText('(binary data)').waitFor();
+  assert.equal(await w.view.getByRole('button', { name: 'Build TensorRT Engine' }).count(), 0);
+  await w.view.getByText('1 note').click();
+  await w.view.getByText(/open the model from which it was made/).waitFor();
+  await w.shot('engine-14-context');
+});
+
 test('an engine that ONNX Runtime cached is read with TensorRT, and its layers open as a graph', async () => {
   const name = 'TensorrtExecutionProvider_TRTKernel_graph_main_graph_2697494743358455023_0_0_fp16_sm90.engine';
   writeFileSync(join(folder, name), standInEngine({}, [10, 8, 0, 43]));
@@ -239,19 +252,32 @@ test('calibration and timing caches open as pages', async () => {
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
   await w.shot('engine-7-timing');
-  // Two that are selected become one.
-  const other = `0x${'2b'.repeat(16)}`;
-  for (const [name, own] of Object.entries({ 'one.timingcache': key, 'two.timingcache': other }))
+  // Some that are selected become one, also those of trtexec and of ONNX Runtime by their names.
+  const others = ['2b', '3c'].map((byte) => `0x${byte.repeat(16)}`);
+  const ofOnnxRuntime = 'TensorrtExecutionProvider_cache_sm90.timing';
+  const caches = { 'one.timingcache': key, 'timing_two.cache': others[0], [ofOnnxRuntime]: others[1] };
+  for (const [name, own] of Object.entries(caches))
     writeFileSync(join(folder, name), standInTimingCache({ [own]: [0xabc, 0.25] }));
   await w.row('one.timingcache').click();
-  await w.row('two.timingcache').click({ modifiers: ['ControlOrMeta'] });
-  await w.pickInMenu('two.timingcache', 'Merge Timing Caches');
+  for (const name of ['timing_two.cache', ofOnnxRuntime]) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await w.row(name).click({ modifiers: ['ControlOrMeta'] });
+  }
+  for (const name of ['one.timingcache', 'timing_two.cache']) {
+    // oxlint-disable-next-line no-await-in-loop -- one menu at a time
+    await w.openContextMenu(name);
+    // oxlint-disable-next-line no-await-in-loop
+    assert.ok(await w.openSubmenu('Merge Timing Caches'), `${name} has no Merge Timing Caches`);
+    // oxlint-disable-next-line no-await-in-loop
+    await w.closeMenu();
+  }
+  await w.pickInMenu(ofOnnxRuntime, 'Merge Timing Caches');
   await w
     .box('Merge Timing Caches')
     .getByRole('button', { name: /^(?:OK|Write Here)$/ })
     .click();
-  await w.toast(/Wrote \w+\.merged\.timingcache, /).waitFor();
+  await w.toast(/Wrote \w+\.merged\.(?:timing|cache|timingcache), /).waitFor();
   await w.shot('engine-13-merged');
-  const [merged] = readdirSync(folder).filter((name) => name.endsWith('.merged.timingcache'));
-  for (const one of [key, other]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
+  const [merged] = readdirSync(folder).filter((name) => name.includes('.merged.'));
+  for (const one of [key, ...others]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
 });

@@ -128,4 +128,27 @@ test('the form asks for shapes, precision, workspace and weights, goes back, and
     .getByText(/rtx · custom shapes · workspace 64 MiB/)
     .waitFor();
   await w.shot('wizard-3-remembered');
+  await w.page.keyboard.press('Escape');
+
+  // What the open dimensions cost is asked without a selection, and the build says it from then on.
+  await w.openFile('open.onnx');
+  await w.graphAtRest();
+  await w.runCommand('TensorRT: What If…');
+  await answer(w, 'Select a change to try', 'Build for Other Shapes…');
+  for (const [dimension, size] of Object.entries({ batch: '2', seq: '128' })) {
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    await prompt.getByText(new RegExp(`^${dimension}: minimum`)).waitFor();
+    // oxlint-disable-next-line no-await-in-loop
+    await box.fill(size);
+    // oxlint-disable-next-line no-await-in-loop
+    await w.enter();
+  }
+  await answer(w, 'Select what to do next', 'Use These Shapes');
+  await w.tab('What If: Shapes x 2×128×8').waitFor();
+  await w.toast('Shapes x 2×128×8: 1 → 1 kernels').waitFor();
+  await w.shot('wizard-5-fixed-shapes');
+  const kept = readdirSync(join(cache, 'builds'), { recursive: true }).filter((name) =>
+    name.endsWith('dynamic-shapes.json'),
+  );
+  assert.equal(kept.length, 1);
 });

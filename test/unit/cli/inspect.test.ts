@@ -51,6 +51,12 @@ it('names the nodes that a version refuses, with exit status 1', async () => {
   expect(code).toBe(1);
 });
 
+it('says of an engine that ONNX Runtime keeps in a model what it is', async () => {
+  const { out } = await run(fixturePath('ort/model_ctx.onnx'));
+  expect(out).toMatch(/^error unsupported-op: EPContext is an engine that ONNX Runtime keeps in this model/);
+  expect(out).toContain('Use the model from which ONNX Runtime made this one.');
+});
+
 it('checks the GPU and gives JSON', async () => {
   const { out, code } = await run(modelPath('vit_tiny'), '--tensorrt', '10.6', '--gpu', 'sm_61', '--json');
   expect(JSON.parse(out)).toMatchObject({

@@ -27,12 +27,12 @@ export function applyRules(
 ): Finding | undefined {
   const { text, severity } = message;
   const found = firstMatch(rules, text, context);
-  if (found) return findingOf(found, text, severity, context, programs);
+  if (found) return findingOf(found, text, severity, programs);
   if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
   // A terminal breaks lines within words, mail between them.
   for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
     const broken = firstMatch(rules, joined, context);
-    if (broken) return findingOf(broken, joined, severity, context, programs);
+    if (broken) return findingOf(broken, joined, severity, programs);
   }
   return undefined;
 }
@@ -40,6 +40,8 @@ export function applyRules(
 interface Match {
   rule: DiagnosisRule;
   match: RegExpExecArray;
+  /** With the operator that the message names, where it names one. */
+  context: RuleContext;
 }
 
 function firstMatch(rules: readonly DiagnosisRule[], text: string, context: RuleContext): Match | undefined {
@@ -49,22 +51,22 @@ function firstMatch(rules: readonly DiagnosisRule[], text: string, context: Rule
     if (match === null) continue;
     const op = match.groups?.['op'] ?? match.groups?.['op2'] ?? context.op;
     if (rule.at !== undefined && !(op !== undefined && rule.at.test(op))) continue;
-    if (rule.when !== undefined && !rule.when(context)) continue;
-    return { rule, match };
+    const here = op === context.op ? context : { ...context, op };
+    if (rule.when !== undefined && !rule.when(here)) continue;
+    return { rule, match, context: here };
   }
   return undefined;
 }
 
 function findingOf(
-  { rule, match }: Match,
+  { rule, match, context }: Match,
   text: string,
   severity: 'error' | 'warning',
-  context: RuleContext,
   programs: readonly Program[],
 ): Finding {
   const named: Named = rule.named?.(match, text, context) ?? {};
   const groups = match.groups ?? {};
-  const op = named.values?.['op'] ?? groups['op'] ?? groups['op2'] ?? context.op;
+  const op = named.values?.['op'] ?? context.op;
   const values: Record<string, string | undefined> = {
     phase: context.phase,
     usual: context.usual,

@@ -105,7 +105,7 @@ function phaseOf(log: BuildLog): PhaseReached {
       phase: 'reading the model',
       usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
     };
-  const said = begunPhase(log) ?? spokenPhase(log);
+  const said = saidPhase(log);
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
   if ((log.runs ?? []).length === 0)
@@ -116,6 +116,18 @@ function phaseOf(log: BuildLog): PhaseReached {
   return {
     phase: 'starting',
     usual: 'What ends a program there is a missing library, driver or file, or a wrong argument.',
+  };
+}
+
+const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? loadedPhase(log);
+
+/** An engine was loaded, and the log says of no build. */
+function loadedPhase({ contextMade }: BuildLog): PhaseReached | undefined {
+  if (!contextMade) return undefined;
+  return {
+    phase: 'running the engine, which was loaded',
+    usual:
+      'A crash there is most often one of the program: buffers smaller than the shapes of the engine, an input file that was not read, or an engine of another model or batch size than the program expects.',
   };
 }
 

@@ -598,3 +598,7 @@ export function textAttribute(node: OnnxNode, name: string): string | undefined 
   const value = valueOf(node, name);
   return typeof value === 'string' ? value : undefined;
 }
+
+/** Whether a node contains an engine that ONNX Runtime compiled. */
+export const isEpContext = ({ op, domain }: Pick<OnnxNode, 'op' | 'domain'>): boolean =>
+  op === 'EPContext' && domain === 'com.microsoft';

@@ -1,5 +1,6 @@
 // The figures above every view, each a filter, and what to look at next.
 import { counted, oneLine, percentText, shorten, thousands, timeText, typeName } from '../../base/text.ts';
+import { isEpContext } from '../../formats/onnx/onnxModel.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import { type BuildStep, profileNotice, stepWords } from '../../diagnose/diagnosis.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
@@ -68,8 +69,13 @@ export function headlineOf(data: ViewData): Headline {
       selection: { kind: 'none' },
     },
   ];
+  if (graph?.nodes.some(isEpContext))
+    return { title, figures, next: firstSteps.filter(({ run }) => run === 'attach'), notes: [...notes, keptEngines] };
   return { title, figures, next: isTried ? [] : firstSteps, notes };
 }
+
+const keptEngines =
+  'ONNX Runtime keeps TensorRT engines in this model (EPContext). To see what is in them, open the model from which it was made, with the log of the session.';
 
 /** In one line: `52 layers · 20 ForeignNodes 77 % · 23 single · 54 folded · 0 unknown · 0.99 ms`. */
 export const figuresText = (figures: readonly Figure[]): string => figures.map(({ text }) => text).join(' · ');

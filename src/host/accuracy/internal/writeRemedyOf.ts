@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { writeRemedy } from '../../../builder/accuracy/writeRemedy.ts';
 import { helpfulRemedy } from '../../../core/accuracy/accuracyReport.ts';
+import { commands } from '../../ids.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { showInformation } from '../../platform/messages.ts';
@@ -20,7 +21,10 @@ export async function writeRemedyOf(
   if (out === undefined) return undefined;
   return withProgress(`Writing ${nameOf(out)}`, log, async (signal) => {
     await writeRemedy(model.fsPath, remedy, out.fsPath, signal);
-    void showInformation(`${nameOf(out)} has the changed constants. Find what breaks in it to see what is left.`);
+    const search = 'Search in the Copy';
+    void showInformation(`${nameOf(out)} has the changed constants.`, search).then((answer) =>
+      answer === search ? vscode.commands.executeCommand(commands.findSensitiveNodes, out) : undefined,
+    );
     return out;
   });
 }

@@ -7,7 +7,7 @@ import type { GraphData } from '../../../core/picture/graph/viewData.ts';
 import { addable, type SearchKind } from '../../../core/surgery/searchChange.ts';
 import { enterText, pickItem, pickWord } from '../../platform/askUser.ts';
 import { back } from '../../platform/quickSteps.ts';
-import { chooseShapes, shapeQuestion } from '../../tasks/askShapes.ts';
+import { chooseShapes, profilesText, shapeQuestion } from '../../tasks/askShapes.ts';
 import type { ChosenNodes } from './chosenNodes.ts';
 
 /** A change to build with. */
@@ -161,7 +161,7 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
         const profiles = await chooseShapes(await shapeQuestion(model), 'What If: Shapes');
         return profiles === undefined || profiles === back
           ? undefined
-          : trial('Other shapes', null, { changed: { profiles } });
+          : trial(`Shapes ${profilesText(profiles)}`, null, { changed: { profiles } });
       },
     },
     {
@@ -184,28 +184,31 @@ function ofModel(model: vscode.Uri, script: string): Offer[] {
   ];
 }
 
-const searches = ({ nodes }: ChosenNodes): Offer[] => [
-  heading('Search for the cheapest change'),
-  {
-    name: 'break',
-    label: '$(search) Break This Fusion',
-    description: 'several kernels compute what one kernel does now',
-    ask: () => Promise.resolve({ search: 'break' }),
-  },
-  {
-    name: 'separate',
-    label: '$(search) Keep Out of the ForeignNode',
-    description: 'TensorRT computes the nodes outside of every ForeignNode',
-    ask: () => Promise.resolve({ search: 'separate' }),
-  },
-  ...(nodes.length < 2
-    ? []
-    : [
-        {
-          name: 'fuse' as const,
-          label: '$(search) Fuse These Nodes',
-          description: 'one kernel computes what several do now',
-          ask: () => Promise.resolve({ search: 'fuse' as const }),
-        },
-      ]),
-];
+function searches({ nodes }: ChosenNodes): Offer[] {
+  if (nodes.length === 0) return [];
+  return [
+    heading('Search for the cheapest change'),
+    {
+      name: 'break',
+      label: '$(search) Break This Fusion',
+      description: 'several kernels compute what one kernel does now',
+      ask: () => Promise.resolve({ search: 'break' }),
+    },
+    {
+      name: 'separate',
+      label: '$(search) Keep Out of the ForeignNode',
+      description: 'TensorRT computes the nodes outside of every ForeignNode',
+      ask: () => Promise.resolve({ search: 'separate' }),
+    },
+    ...(nodes.length < 2
+      ? []
+      : [
+          {
+            name: 'fuse' as const,
+            label: '$(search) Fuse These Nodes',
+            description: 'one kernel computes what several do now',
+            ask: () => Promise.resolve({ search: 'fuse' as const }),
+          },
+        ]),
+  ];
+}

@@ -33,19 +33,24 @@ import { fileUri } from '../../platform/fileUri.ts';
  */
 export function surgeryCommands(parts: SurgeryParts): CommandHandlers {
   const { sessions } = parts;
-  const onNodes =
+  const onModel =
     (run: (parts: SurgeryParts, chosen: ChosenNodes, target: unknown) => Promise<unknown>) =>
     async (argument: unknown, ids: unknown, target: unknown): Promise<unknown> => {
       const chosen = await chosenNodes(argument, ids, sessions);
       if (chosen === undefined || !(await isOnDisk(chosen.model))) return undefined;
-      if (chosen.nodes.length > 0) return run(parts, chosen, target);
+      return run(parts, chosen, target);
+    };
+  const onNodes = (run: Parameters<typeof onModel>[0]) =>
+    onModel(async (all, chosen, target) => {
+      if (chosen.nodes.length > 0) return run(all, chosen, target);
       await showInformation('Select nodes in the graph first.');
       return undefined;
-    };
+    });
   return {
     [commands.extractNodes]: onNodes(extractNodes),
     [commands.splitHere]: onNodes(splitHere),
-    [commands.whatIf]: onNodes((all, chosen, change) => trusted(() => tryChange(all, chosen, change))),
+    // Some changes are of the whole model.
+    [commands.whatIf]: onModel((all, chosen, change) => trusted(() => tryChange(all, chosen, change))),
     [commands.replaceByPlugin]: onNodes(replaceByPlugin),
     [commands.repairModel]: async (argument, manifest, target) => {
       const model = await pickModel(argument, sessions);

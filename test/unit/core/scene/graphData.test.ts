@@ -72,6 +72,8 @@ describe('toGraphData', () => {
       { name: 'body', kind: 'graph', value: null },
       { name: 'note', kind: 'string', value: 'x'.repeat(500) },
       { name: 'odd', kind: 'other', value: null },
+      { name: 'engine', kind: 'string', value: 'vtrt\u0002\u0000\uFFFD' },
+      { name: 'code', kind: 'string', value: 'a = 1\n\tb = 2' },
     ];
     const [first] = toGraphData(model(graph({ nodes: [node('0', { attributes })] }))).nodes;
     expect(first?.attributes.slice(0, 3)).toEqual([
@@ -81,6 +83,10 @@ describe('toGraphData', () => {
     ]);
     expect(first?.attributes.map(({ name }) => name)).not.toContain('body');
     expect(first?.attributes[3]?.value).toHaveLength(120);
-    expect(first?.attributes[4]?.value).toBe('(not shown)');
+    expect(first?.attributes.slice(4).map(({ value }) => value)).toEqual([
+      '(not shown)',
+      '(binary data)',
+      'a = 1\n\tb = 2',
+    ]);
   });
 });

@@ -62,6 +62,22 @@ describe('what is next', () => {
     expect(headlineOf({ ...view, report: null, build: buildManifest({ result: 'failed' }) }).next).toEqual([]);
   });
 
+  it('is no build of a model in which ONNX Runtime keeps engines', () => {
+    const node = {
+      id: '0',
+      name: '',
+      op: 'EPContext',
+      domain: 'com.microsoft',
+      inputs: [],
+      outputs: [],
+      attributes: [],
+    };
+    const graph = { name: 'g', nodes: [node], inputs: [], outputs: [], tensors: [] };
+    const { next, notes } = headlineOf({ ...view, graph, report: null, build: null });
+    expect(next.map(({ run }) => run)).toEqual(['attach']);
+    expect(notes.join(' ')).toContain('open the model from which it was made');
+  });
+
   it('is two findings at most, the most time first, and the slowest kernel', () => {
     const report = blocksReport();
     const finding = (code: 'reformat-cost' | 'memory-bound' | 'host-gaps', ms: number) =>

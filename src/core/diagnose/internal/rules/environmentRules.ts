@@ -684,6 +684,30 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'microsoft/onnxruntime#18597',
   },
   {
+    id: 'executable-stack',
+    code: 'library-mismatch',
+    pattern: /(?:(?<=(?<file>[\w.+-]+): )|)cannot enable executable stack as shared object requires/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The system refuses to load a library[[, {file}]]: it asks for an executable stack, which glibc 2.41 and hardened kernels do not give.',
+    advice:
+      'Use TensorRT 10.8 or later, whose libraries do not ask for it, or clear the mark in the file: `patchelf --clear-execstack FILE` (or `execstack -c FILE`).',
+    source: 'glibc 2.41; TNTwise/REAL-Video-Enhancer#85',
+  },
+  {
+    id: 'builder-resource-windows',
+    code: 'library-missing',
+    pattern: /(?<file>libnvinfer_builder_resource_win\.so[.\d]*)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'TensorRT asks for {file}, which the wheels of 10.2.0 for Linux do not have: that release is packed wrongly.',
+    advice:
+      'Install 10.2.0.post1 or a later version (`pip install -U tensorrt-cu12`), or stay with 10.1.0; engines have to be built again.',
+    source: 'NVIDIA/TensorRT#3983, pytorch/TensorRT#2986, replicate/cog-triton#51',
+  },
+  {
     id: 'library-missing',
     code: 'library-missing',
     pattern:

@@ -16,6 +16,40 @@ const OTHER_CHANNELS =
 const OF_ONNX = /While parsing node|^[\w.]*\/|^\w+_\d+:/m;
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
+/** What the parsers for UFF and Caffe models refuse. */
+const LEGACY: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /number of graph 0/,
+    'the file holds no UFF graph',
+    'Look whether the path is right and the file not empty (a download that failed, a Git LFS pointer); for .etlt files the key must be that of the training.',
+  ],
+  [
+    /[dD]imensions|Order size/,
+    'the dimensions of an input are missing or of another number than a layer needs',
+    'Register every Placeholder by its name, with the dimensions without the batch and in their order (`parser.register_input(name, (3, 224, 224))`).',
+  ],
+  [
+    /U(?:FF|ff)Parser/,
+    'a node has a form that it cannot import',
+    'Convert the frozen graph with tf2onnx and build the ONNX model, or change the network at that node (a constant as the second operand, for example, by another layer).',
+  ],
+  [
+    /no field named/,
+    'the prototxt has a field of another edition of Caffe than NVIDIA reads',
+    'Remove the field or write the layer with those of plain Caffe; layers that only a fork has (Upsample, Reorg, Region) need a plugin for the parser.',
+  ],
+  [
+    /[cC]ould not parse|deploy file|binary/,
+    'the prototxt or the caffemodel cannot be read',
+    'The line above says where. Look whether the files are complete and of one model, and use plain Caffe layers.',
+  ],
+  [
+    /./,
+    'a layer has a form that it cannot import',
+    'The message names the layer and what it lacks (ReLU without a negative slope, for example: write it as a plugin or as other layers).',
+  ],
+];
+
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
 export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
@@ -118,6 +152,43 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice:
       'Build the plugin library of the TensorRT repository (its release branch of this version) and replace libnvinfer_plugin with it, as the models of TAO and TLT require; or export the model to ONNX.',
     source: 'NVIDIA-AI-IOT/deepstream_tao_apps#24',
+  },
+  {
+    id: 'legacy-operation',
+    code: 'unsupported-op',
+    pattern:
+      /U(?:FF|ff)Parser: Validator error: (?<layer>[^\n]{1,200}?): Unsupported operation _?(?<op>\w+)|[cC]ould not parse layer type (?<op2>\w+)/,
+    severity: 'error',
+    named: ({ groups: { op, op2 } = {} }) => ({
+      values: {
+        format: op === undefined ? 'Caffe' : 'UFF',
+        step: /_TRT$|Plugin/.test(op ?? op2!)
+          ? 'It is a plugin: call initLibNvInferPlugins() (`trt.init_libnvinfer_plugins(logger, "")`) before the parser, and use a libnvinfer_plugin that has it; for TLT and TAO models, and the samples of a later release, build that library from the repository of TensorRT.'
+          : op === undefined
+            ? 'Give the parser a plugin for the layer (setPluginFactoryV2), or convert the network to ONNX and build that.'
+            : 'Convert the frozen graph with tf2onnx and build the ONNX model. With UFF, freeze it in TensorFlow 1.14 or older (AddV2 and others are later), without training nodes, or map the node to a plugin with graphsurgeon.',
+      },
+    }),
+    cause: 'The {format} parser of TensorRT does not know {op} of this node; it is no longer developed.',
+    advice: '{step}',
+    source:
+      'NVIDIA/TensorRT caffeParser.cpp; NVIDIA/TensorRT#89, #125, #208, #1397, #1631, PRBonn/bonnet#46, lewes6369/tensorRTWrapper#9, NVIDIA-AI-IOT/deepstream_tao_apps README',
+  },
+  {
+    id: 'legacy-refused',
+    code: 'model-unreadable',
+    pattern:
+      /U(?:FF|ff)Parser: (?:Parser error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
+    severity: 'error',
+    named: ({ 0: text }) => {
+      const [, what, step] = LEGACY.find(([pattern]) => pattern.test(text))!;
+      return { values: { format: /uff/i.test(text) ? 'UFF' : 'Caffe', what, step } };
+    },
+    cause: 'The {format} parser of TensorRT refuses the model: {what}.',
+    advice: '{step} Neither parser is developed further, and TensorRT 9 has none: the way that lasts is ONNX.',
+    sure: 'likely',
+    source:
+      'NVIDIA/TensorRT caffeParser; NVIDIA/TensorRT#346, #969, #1036, tensorlayer/HyperPose#299, lewes6369/tensorRTWrapper#1, #2, NVIDIA-developer-blog/code-samples#9',
   },
   {
     id: 'uff-or-caffe',

@@ -262,6 +262,8 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
     at: /^(?:NonZero|Unique|Compress)$/,
+    // TensorRT has NonZero since 8.5, TensorRT-RTX does not.
+    when: ({ op, product }) => op !== 'NonZero' || product === 'tensorrt-rtx',
     cause: 'TensorRT does not support the operator {op} of this node: the size of its result depends on the data.',
     advice:
       'Replace it where the size can be known: Where or a multiplication by the mask for selecting, TopK for a bound, Gather for constant conditions. Otherwise run it outside the engine.',
@@ -301,7 +303,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     advice: 'Use TensorRT {since} or later, or export with an earlier opset, which writes it with older operators.',
     repair: OPERATOR_REPAIRS,
     sure: 'likely',
-    source: 'onnx-tensorrt docs/operators.md by version',
+    source: 'onnx-tensorrt docs/operators.md by version, docs/Changelog.md; onnx/onnx-tensorrt#800, #553',
   },
   {
     id: 'operator-unknown',
@@ -323,8 +325,20 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
   return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
 }
 
-/** The first version from 8.6 on that has an operator, of those that both products have; undefined: none. */
+/** Operators that a version before 8.6 brought (changelog of onnx-tensorrt). */
+const EARLIER = new Map(
+  Object.entries({
+    '8.0': 'Celu CumSum EyeLike GatherElements GreaterOrEqual LessOrEqual LpNormalization LpPool ReverseSequence',
+    '8.2': 'Einsum GatherND IsNaN Round Scatter ScatterElements ScatterND Sign',
+    '8.4': 'Shrink Xor',
+    '8.5': 'GridSample MeanVarianceNormalization Mod NonZero RandomNormal RandomUniform RoiAlign Trilu',
+  }).flatMap(([version, operators]) => operators.split(' ').map((operator) => [operator, version])),
+);
+
+/** The first version from 8.0 on that has an operator, from 8.6 on of those that both products have; undefined: none. */
 function sinceOf(op: string): string | undefined {
+  const earlier = EARLIER.get(op);
+  if (earlier !== undefined) return earlier;
   const [since = '-', rtx] = (operatorRow(op) ?? '').split(' ');
   return rtx === 'y' && /^\d/.test(since) ? since : undefined;
 }

@@ -124,7 +124,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'broadcast',
     code: 'shape-mismatch',
     pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
-    named: (m, text) => ({ layer: layerBefore(text, `: ${m[0]}`) }),
+    named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
     advice: SHAPES_ADVICE,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',

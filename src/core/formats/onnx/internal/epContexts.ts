@@ -1,4 +1,4 @@
-import { intAttribute, type OnnxModel, type OnnxNode, textAttribute } from '../onnxModel.ts';
+import { intAttribute, isEpContext, type OnnxModel, type OnnxNode, textAttribute } from '../onnxModel.ts';
 
 /** What ONNX Runtime wrote in place of a part of a model: an engine, in the node or in a file next to the model. */
 export interface EpContext {
@@ -18,7 +18,7 @@ export interface EpContext {
 
 /** The nodes of a model that contain engines (`EPContext` of com.microsoft), of its main graph. */
 export function epContexts({ nodes }: Pick<OnnxModel, 'nodes'>): EpContext[] {
-  return nodes.filter(({ op, domain }) => op === 'EPContext' && domain === 'com.microsoft').map(contextOf);
+  return nodes.filter(isEpContext).map(contextOf);
 }
 
 function contextOf(node: OnnxNode): EpContext {

@@ -48,6 +48,10 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ...TOOL_PHRASES,
   ['Building engine with configuration:', onBuilding],
   ['Number of target compute capabilities: ', (state) => (state.aheadOfTime = true)],
+  [
+    '[MemUsageChange] TensorRT-managed allocation in IExecutionContext creation',
+    (state) => void (state.log.contextMade = true),
+  ],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
   ['[GpuLayer] ', (state) => onDevice(state, null)],
