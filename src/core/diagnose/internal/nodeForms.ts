@@ -553,8 +553,18 @@ function broadcasts(one: NodeToCheck): boolean {
 
 /** Required inputs that have no name, and attributes of opsets that the parser no longer reads. */
 const TWO_INPUTS = /^(?:Add|Sub|Mul|Div|Pow|MatMul|Gemm|Conv|Equal|Greater|Less|Gather|And|Or|Where|PRelu)$/;
+function isOld(one: NodeToCheck, opset: number): boolean {
+  const { op, inputs, attributes } = one.node;
+  return (
+    (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
+    (op === 'Reshape' && inputs.length < 2 && (opset >= 5 || !attributes.some(({ name }) => name === 'shape'))) ||
+    (opset < 7 && op === 'Gemm' && given(one, 2) && (shapeOf(one, 2)?.length ?? 2) < 2) ||
+    (opset < 2 && op === 'Pad')
+  );
+}
+
 function oldForm(one: NodeToCheck): NodeProblem | undefined {
-  const { op, inputs, attributes, domain } = one.node;
+  const { op, inputs, domain } = one.node;
   if (!isStandardDomain(domain)) return undefined;
   if (TWO_INPUTS.test(op) && inputs.slice(0, 2).includes(''))
     return problem('model-invalid', `${op} lacks a required input.`, 'The model was cut or edited badly: connect it.');
@@ -567,12 +577,7 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
       `Input ${scalar.name} has no shape: TensorRT takes it for a scalar, and MatMul refuses that.`,
       'Declare its shape, with dynamic dimensions where they vary.',
     );
-  const isOld =
-    (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
-    (op === 'Reshape' && inputs.length < 2 && (opset >= 5 || !attributes.some(({ name }) => name === 'shape'))) ||
-    (opset < 7 && op === 'Gemm' && given(one, 2) && (shapeOf(one, 2)?.length ?? 2) < 2) ||
-    (opset < 2 && op === 'Pad');
-  return isOld
+  return isOld(one, opset)
     ? problem('unsupported-form', `${op} of opset ${opset} is refused.`, 'Convert the model to opset 13 or later.')
     : undefined;
 }
