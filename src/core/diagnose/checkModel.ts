@@ -1,6 +1,7 @@
 import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
 import { builtNetworkOf, inferTensors, type InferredTensors, type Network, networkOf } from '../network/network.ts';
 import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
+import { outputTypes } from '../network/outputTypes.ts';
 import { addTo } from '../base/addTo.ts';
 import {
   isEpContext,
@@ -45,6 +46,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
   const found: CheckFinding[] = [
     ...checkGpu(target),
     ...checkBorders(graph),
+    ...checkOutputTypes(graph, target),
     ...checkOrder(graph),
     ...checkNames(graph),
     ...checkShapes(graph, inferred, given),
@@ -118,6 +120,37 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
       repair: 'shorten-names',
     });
   return found;
+}
+
+/** Types that TensorRT converts to one another at an output. */
+const kindOf = (type: string): string =>
+  /^(?:b?float(?:16)?|double)$/.test(type) ? 'float' : type.replace(/^int(?:32|64)$/, 'int');
+
+/** Outputs whose declared type is not the one that their node gives: 10.6 stops while building, at a check of its own. */
+function checkOutputTypes(graph: Network, { product, version }: CheckTarget): CheckFinding[] {
+  const here = versionNumber(version ?? NEWEST);
+  if (product !== 'tensorrt' || here < 1000 || here > 1010) return [];
+  return graph.model.graph.outputs.flatMap(({ name, type }): CheckFinding[] => {
+    const at = graph.byName.get(name) ?? -1;
+    const producer = graph.tensors[at]?.producer ?? -1;
+    const node = graph.nodes[producer];
+    if (type === null || node === undefined) return [];
+    const reads = graph.inputs[producer]!.map((tensor) => graph.inferred.types[tensor] ?? null);
+    const made = outputTypes(node, reads)[graph.outputs[producer]!.indexOf(at)] ?? null;
+    const given = made === 'uint8' && node.op === 'QuantizeLinear' ? 'int8' : made;
+    if (given === null || kindOf(given) === kindOf(type)) return [];
+    return [
+      {
+        severity: 'error',
+        code: 'model-invalid',
+        message: `Output ${name} is declared ${typeText(type)}, and ${node.op} gives ${typeText(given)}.`,
+        advice: `Declare it ${typeText(given)}, or insert a Cast.`,
+        nodes: [node.id],
+        tensors: [name],
+        ...(node.op === 'QuantizeLinear' && { repair: 'quantize-in-float' }),
+      },
+    ];
+  });
 }
 
 /** Type and rank of an input. */

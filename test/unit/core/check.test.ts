@@ -41,7 +41,7 @@ const attribute = (name: string, number: number) => ({ name, kind: 'int' as cons
 function model(
   nodes: OnnxNode[],
   inputs: OnnxValue[],
-  outputs: string[],
+  outputs: (string | OnnxValue)[],
   initializers: ReturnType<typeof ints>[] = [],
 ) {
   const placed = nodes.map((one, index) => ({ ...one, id: String(index) }));
@@ -50,7 +50,7 @@ function model(
     path: '',
     nodes: placed,
     inputs,
-    outputs: outputs.map((name) => value(name, null)),
+    outputs: outputs.map((one) => (typeof one === 'string' ? value(one, null) : one)),
     values: [],
     initializers,
   };
@@ -67,7 +67,7 @@ describe('what a version refuses', () => {
   it.each<[string, OnnxModel, CheckTarget, string[]]>([
     ['an operator', model([node('Det', ['x'], ['y'])], [x], ['y']), tensorrt('11.2'), ['unsupported-op']],
     ['an operator of TensorRT only', model([node('NonZero', ['x'], ['y'])], [x], ['y']), rtx, ['unsupported-op']],
-    ['not in TensorRT', model([node('NonZero', ['x'], ['y'])], [x], ['y']), tensorrt('10.6'), []],
+    ['not in TensorRT', model([node('NonZero', ['x'], ['y'])], [x], [value('y', null, 'int64')]), tensorrt('10.6'), []],
     [
       'a later operator',
       model([node('Attention', ['x', 'x', 'x'], ['y'])], [x], ['y']),
@@ -123,6 +123,13 @@ describe('what a version refuses', () => {
       ),
       tensorrt('10.6'),
       ['unsupported-form'],
+    ],
+    // "Assertion !isInFlight(p.second.outputExtents) failed."
+    [
+      'an output that is declared of another type',
+      model([node('Relu', ['x'], ['y'])], [x], [value('y', [4, 16], 'int32')]),
+      tensorrt('10.6'),
+      ['model-invalid'],
     ],
     ['a plugin', model([node('CropAndResizeDynamic', ['x'], ['y'])], [x], ['y']), tensorrt('10.6'), []],
     [

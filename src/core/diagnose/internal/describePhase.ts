@@ -87,7 +87,8 @@ function phaseOf(log: BuildLog): PhaseReached {
     };
   }
   const node = log.parsedNodes.at(-1);
-  if (node !== undefined && log.seconds.parse === null)
+  // The outputs are marked when all nodes are parsed.
+  if (node !== undefined && log.seconds.parse === null && !log.model?.outputs.length)
     return {
       phase: `parsing the model (at node ${node.name})`,
       usual: 'What ends a build there is a node that the parser cannot import, missing weights, or the host memory.',

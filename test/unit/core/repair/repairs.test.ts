@@ -61,6 +61,25 @@ const ints = (name: string, list: number[]): onnx.ITensorProto =>
 
 const opsIn = (bytes: Uint8Array): string[] => onnx.ModelProto.decode(bytes).graph!.node!.map((node) => node.opType!);
 
+// TensorRT 10.6 reads UINT8 around 0 as INT8, and stops building where the output is declared UINT8.
+it('quantize-in-float writes the quantization of a UINT8 output around 0, where the opset has Round', async () => {
+  const graph = {
+    name: 'g',
+    node: [{ opType: 'QuantizeLinear', name: 'q', input: ['x', 's', 'z'], output: ['y'] }],
+    input: [value('x', [4])],
+    output: [value('y', [4], 2)],
+    initializer: [
+      { name: 's', dims: [], dataType: 1, floatData: [0.5] },
+      { name: 'z', dims: [], dataType: 2, int32Data: [0] },
+    ] as onnx.ITensorProto[],
+  };
+  const { bytes } = await repaired(encoded(graph), 'quantize-in-float');
+  const ops = opsIn(bytes!);
+  expect(ops.at(-1)).toBe('Cast');
+  expect(ops).not.toContain('QuantizeLinear');
+  expect((await repaired(encoded(graph, 10), 'quantize-in-float')).bytes).toBeNull();
+});
+
 describe('squeeze-axes', () => {
   const model = encoded({
     name: 'g',

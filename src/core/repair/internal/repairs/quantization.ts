@@ -142,10 +142,13 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const zero = await subject.constant(node, node.inputs[2]);
   const range = zero && ranges[zero.type];
-  if (!zero || !range || isCentered(zero)) return;
+  const isGiven = subject.isOutput(node, node.outputs[0]!);
+  // UINT8 around 0 is read as INT8, which an output that is declared UINT8 is not.
+  if (!zero || !range || (isCentered(zero) && !(isGiven && zero.type === 'uint8'))) return;
   const scale = await subject.constant(node, node.inputs[1]);
   if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
-  const isGiven = subject.isOutput(node, node.outputs[0]!);
+  // Round is new there, and Clip takes its bounds as inputs.
+  if (subject.opset < 11) return draft.refuse(node, 'the operators that it needs exist since operator set 11');
   const found = endsOf(draft, node, isGiven);
   if (!found) return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
   const rank = subject.rank(node, node.inputs[0]!);
