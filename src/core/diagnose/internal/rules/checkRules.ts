@@ -1,6 +1,7 @@
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { onnxType } from './modelRules.ts';
 
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), with fixed input shapes where that is possible.';
@@ -468,6 +469,46 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     cause: 'The checker of ONNX refuses the model[[: {what}]][[ ({checked})]].',
     advice: '{step}',
     source: 'onnx/checker.cc; onnx/onnx-tensorrt#175, onnx/onnx#1920, #3533, modelscope/FunASR#1566',
+  },
+  {
+    id: 'onnx-inference',
+    code: 'model-invalid',
+    pattern: /\[(?<kind>Shape|Type)InferenceError\](?![^\n]*InferenceError\])(?<why>[^\n]*)/,
+    named: ({ groups }, text) => {
+      const [, op, one] =
+        /\(op_type: ?(\w+)(?:, node name: ([^\s)]+))?\)/.exec(text) ?? /()Node \(([^\s)]+)\) Op/.exec(text) ?? [];
+      const types = /\((\d+)\) vs \((\d+)\)/
+        .exec(text)
+        ?.slice(1)
+        .map((number) => onnxType(Number(number)));
+      const isType = groups!['kind'] === 'Type' || types !== undefined;
+      return {
+        layer: one,
+        values: {
+          op: op || undefined,
+          kind: isType ? 'types' : 'shapes',
+          types: types === undefined ? undefined : `its inputs give ${types[0]!}, the model declares ${types[1]!}`,
+          step: isType
+            ? 'A conversion to FP16 or an edit changed some tensors and left others: remove the declared types of inner tensors (model.graph.value_info), convert all of them, or add Cast nodes; export again in one precision.'
+            : 'Look at the sizes of its inputs in the export: an edit, fixed sizes (`--input-shapes`, dynamic_axes) or an old value_info contradict them. Remove model.graph.value_info, or export again.',
+        },
+      };
+    },
+    cause: 'The {kind} in the ONNX model contradict each other at this node[[ ({op})]][[: {types}]].',
+    advice: '{step}',
+    sure: 'likely',
+    source: 'onnx/defs/shape_inference.h; wenet-e2e/wenet#2206',
+  },
+  {
+    id: 'null-text',
+    code: 'crashed',
+    pattern: /basic_string(?:::_[SM]_construct null not valid|: construction from null is not valid)/,
+    severity: 'error',
+    cause: 'The program, or a plugin of it, made a text from a null pointer while {phase}.',
+    advice:
+      'Look at what gives names: a plugin whose getPluginType, getPluginVersion or getPluginNamespace returns nothing (a member that its constructor from serialized data, or clone(), does not set), a name of an input or output that does not exist, or an argument or an environment variable that is missing.',
+    sure: 'likely',
+    source: 'libstdc++; NVIDIA/TensorRT#178',
   },
   {
     id: 'host-array-size',

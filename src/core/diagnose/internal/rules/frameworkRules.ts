@@ -484,7 +484,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'ort-status',
     code: 'failed',
-    pattern: /\[ONNXRuntimeError\] : \d+ : (?<status>\w+) : (?<why>[^\n]{3,300})/,
+    pattern:
+      /\[ONNXRuntimeError\] : \d+ : (?![^\n]{0,400}(?:Shape|Type)InferenceError)(?<status>\w+) : (?<why>[^\n]{3,300})/,
     severity: 'error',
     lastResort: true,
     once: true,
