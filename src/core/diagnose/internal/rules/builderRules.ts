@@ -231,6 +231,20 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
   },
   {
+    id: 'no-implementation-quantize',
+    code: 'no-implementation',
+    pattern:
+      /Could not find any implementation for node (?!\{)(?<layer>[^\s,]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]*?)\.?\)?\.?\s*(?:$|\n)/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no implementation for {layer}, which quantizes[[: {reason}]]. Such a node often has a scale per channel where this version takes one per tensor, or a zero point that is not 0.',
+    advice:
+      'Quantize activations per tensor and symmetrically, only weights per output channel (SmoothQuant and its like scale activations per channel, before a MatMul only), and place Q/DQ nodes before Conv, MatMul and Gemm rather than before pooling. Allow FP16 next to INT8, or use a later TensorRT (10 takes more).',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
+  },
+  {
     id: 'no-implementation',
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
@@ -254,12 +268,12 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-formats',
     code: 'no-implementation',
     pattern:
-      /candidateRequirements\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+      /candidate(?:Requirements|Choices)\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
       'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#1315, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
+    source: 'NVIDIA/TensorRT#1315, #1337, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
   },
   {
     id: 'myelin-unknown',

@@ -185,6 +185,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
 /** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
 const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
   [
+    /addInput\(/,
+    'an input of the model has dimensions, a type or a name that it does not take',
+    'Look at the inputs (`polygraphy inspect model`): TensorRT 5 and older take only fixed sizes, later ones a name once, no size of 0 and numbers or booleans as types. Export with fixed input sizes, or use TensorRT 7 or later with an optimization profile.',
+  ],
+  [
     /is_weights\(\)|[iI]nitializer|[cC]onstant|build-?time/,
     'an input is computed, where it needs a constant',
     `${FOLD} A later TensorRT takes computed values in more places.`,
@@ -288,9 +293,14 @@ const CHECKER: readonly (readonly [RegExp, string, string])[] = [
     'Rename one of them (GraphSurgeon), or export again.',
   ],
   [
-    /(?<!No )Op registered for (?<name>\w+) is deprecated/,
+    /(?<!No )Op registered for (?<name>\w+) is dep\w+ed in/,
     'this opset has the operator no more',
     'Declare the opset that the model was written for (Upsample: 9, Scatter: 10), most easily with the onnx version of the script (1.4 for opset 9), or write the operator that replaced it: Resize for Upsample, ScatterElements for Scatter.',
+  ],
+  [
+    /Node ?\((?<name>[^)\n]*)\) has (?:in|out)put size/,
+    'a node has another number of inputs or outputs than its operator has in this opset',
+    'Script and onnx do not belong together: install the onnx that its requirements name (1.4 for converters of Darknet that are older than 2020), or declare the opset that the nodes are written for (Upsample with an attribute for the scales: 7).',
   ],
   [
     /No Op registered for (?<name>\w+)/,
@@ -498,6 +508,27 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     advice: '{step}',
     sure: 'likely',
     source: 'onnx/defs/shape_inference.h; wenet-e2e/wenet#2206',
+  },
+  {
+    id: 'plugin-creator-none',
+    code: 'plugin-missing',
+    pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
+    severity: 'error',
+    cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
+    advice:
+      'Load the library that has it before: `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
+    source: 'NVIDIA/DeepLearningExamples#396; TensorRT Python API',
+  },
+  {
+    id: 'weights-not-contiguous',
+    code: 'weights-missing',
+    pattern: /Could not convert non-contiguous NumPy array to Weights/,
+    once: true,
+    cause:
+      'The script gives TensorRT weights as an array that is not contiguous in memory (a transposed or sliced one).',
+    advice:
+      'Give `np.ascontiguousarray(array)` at each place where weights are set, and keep the arrays until the engine is built: TensorRT does not copy them before.',
+    source: 'TensorRT python/src/infer/pyFoundationalTypes.cpp; NVIDIA/TensorRT#4049',
   },
   {
     id: 'null-text',
