@@ -215,7 +215,7 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
     },
   ],
   [
-    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution/i,
+    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution|\bcompiling (?:\S+ )?TensorRT\b|\b(?:engine|TensorRT|TRT|Initializing)\b.{0,80}\b(?:may|can|might|will|would|could) take (?:a while|a long time|(?:several|some|a few|many) minutes|some time)\b/i,
     BUILDING,
   ],
   [

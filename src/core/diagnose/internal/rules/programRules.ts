@@ -332,6 +332,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
+    id: 'plugin-fields',
+    code: 'plugin-missing',
+    pattern: /Validation failed: [^\n]*missing required fields/,
+    severity: 'error',
+    once: true,
+    cause: 'The script creates a plugin without fields that the plugin of this TensorRT requires, so it gets none.',
+    advice:
+      'Give every field that the documentation of this plugin lists for the installed version (the message names the missing ones; EfficientNMS_TRT: score_activation, box_coding, background_class, class_agnostic …), with the right types, or use the version of TensorRT that the script was written for.',
+    source: 'TensorRT plugin/common/plugin.cpp; Linaom1214/TensorRT-For-YOLO-Series#80',
+  },
+  {
     id: 'program-timed-out',
     code: 'failed',
     pattern:
