@@ -66,6 +66,9 @@ export function phaseReached(log: BuildLog): PhaseReached {
 /** `TensorRT was linked against cuDNN 8.4.1 but loaded cuDNN 8.3.1` */
 const OTHER_LIBRARY = /TensorRT was linked against (\D{3,30}[\d.]*\d) but loaded (\D{3,30}[\d.]*\d)/;
 
+/** The outputs are marked when all nodes are parsed. */
+const wasParsed = ({ seconds, model }: BuildLog): boolean => seconds.parse !== null || (model?.outputs.length ?? 0) > 0;
+
 function phaseOf(log: BuildLog): PhaseReached {
   const last = log.phases.at(-1);
   const layer = last?.tactics.findLast(({ reformat }) => reformat !== true);
@@ -87,13 +90,13 @@ function phaseOf(log: BuildLog): PhaseReached {
     };
   }
   const node = log.parsedNodes.at(-1);
-  // The outputs are marked when all nodes are parsed.
-  if (node !== undefined && log.seconds.parse === null && !log.model?.outputs.length)
+  const isParsed = wasParsed(log);
+  if (node !== undefined && !isParsed)
     return {
       phase: `parsing the model (at node ${node.name})`,
       usual: 'What ends a build there is a node that the parser cannot import, missing weights, or the host memory.',
     };
-  if (node !== undefined || log.seconds.parse !== null)
+  if (isParsed)
     return {
       phase: 'starting to build after the model was parsed',
       usual:

@@ -61,7 +61,7 @@ const ints = (name: string, list: number[]): onnx.ITensorProto =>
 
 const opsIn = (bytes: Uint8Array): string[] => onnx.ModelProto.decode(bytes).graph!.node!.map((node) => node.opType!);
 
-// TensorRT 10.6 reads UINT8 around 0 as INT8, and stops building where the output is declared UINT8.
+// TensorRT 10.6 stops building where the output of QuantizeLinear is declared UINT8.
 it('quantize-in-float writes the quantization of a UINT8 output around 0, where the opset has Round', async () => {
   const graph = {
     name: 'g',

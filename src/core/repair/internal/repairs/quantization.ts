@@ -82,8 +82,12 @@ export const quantizeInFloat: Repair = {
   issues,
   operators: ['QuantizeLinear', 'DequantizeLinear'],
   apply: async (draft) => {
-    // oxlint-disable-next-line no-await-in-loop
-    for (const node of draft.nodes('QuantizeLinear', 'com.microsoft:QuantizeLinear')) await inFloat(draft, node);
+    for (const node of draft.nodes('QuantizeLinear', 'com.microsoft:QuantizeLinear'))
+      // Round is new there, and Clip takes its bounds as inputs.
+      // oxlint-disable-next-line no-await-in-loop
+      if (draft.subject.opset >= 11) await inFloat(draft, node);
+      else if (draft.blocked.has(node.id))
+        draft.refuse(node, 'the operators that it needs exist since operator set 11');
   },
 };
 
@@ -142,13 +146,10 @@ async function inFloat(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const { subject } = draft;
   const zero = await subject.constant(node, node.inputs[2]);
   const range = zero && ranges[zero.type];
-  const isGiven = subject.isOutput(node, node.outputs[0]!);
-  // UINT8 around 0 is read as INT8, which an output that is declared UINT8 is not.
-  if (!zero || !range || (isCentered(zero) && !(isGiven && zero.type === 'uint8'))) return;
+  if (!zero || !range || isCentered(zero)) return;
   const scale = await subject.constant(node, node.inputs[1]);
   if (scale?.type !== 'float' || !subject.isUsed(node, node.outputs[0]!)) return;
-  // Round is new there, and Clip takes its bounds as inputs.
-  if (subject.opset < 11) return draft.refuse(node, 'the operators that it needs exist since operator set 11');
+  const isGiven = subject.isOutput(node, node.outputs[0]!);
   const found = endsOf(draft, node, isGiven);
   if (!found) return draft.refuse(node, 'something other than DequantizeLinear reads its quantized values');
   const rank = subject.rank(node, node.inputs[0]!);
