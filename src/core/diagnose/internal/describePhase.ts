@@ -119,11 +119,16 @@ function phaseOf(log: BuildLog): PhaseReached {
   };
 }
 
-const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? loadedPhase(log);
+const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? reachedPhase(log);
 
-/** An engine was loaded, and the log says of no build. */
-function loadedPhase({ contextMade }: BuildLog): PhaseReached | undefined {
-  if (!contextMade) return undefined;
+/** Where nothing else says it: the network is optimized, or an engine was loaded. */
+function reachedPhase({ reached }: BuildLog): PhaseReached | undefined {
+  if (reached === undefined) return undefined;
+  if (reached === 'optimizing')
+    return {
+      phase: 'optimizing the network',
+      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+    };
   return {
     phase: 'running the engine, which was loaded',
     usual:

@@ -135,6 +135,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#2643, ComfyUI-Upscaler-Tensorrt#49',
   },
   {
+    id: 'host-buffer-size',
+    code: 'out-of-memory',
+    pattern: /cuMemHostAlloc failed: (?:out of memory|invalid)|cudaMallocHost[^\n]{0,40}out of memory/,
+    severity: 'error',
+    cause:
+      'The script could not get a page-locked buffer on the host: the size that it computed is too large or negative, or the host has no memory left.',
+    advice:
+      'Print the sizes: an engine with dynamic dimensions reports -1 for them, so that their product is negative or wrong. Set the input shapes first (`context.set_input_shape`) and take the shapes of the context, or the largest of the profile. If they are right, free host memory or lower the batch.',
+    after: ['library-missing'],
+    sure: 'likely',
+    source: 'PyCUDA; hiennguyen9874/deepstream-face-recognition#12',
+  },
+  {
     id: 'host-memory',
     code: 'out-of-memory',
     pattern: /std::bad_alloc|\bbad_alloc\b|MemoryError|Cannot allocate memory|DefaultCPUAllocator: not enough memory/,

@@ -144,9 +144,9 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     'Build without INT8 to confirm that. Then quantize activations per tensor and weights per channel, both symmetrically, and leave the nodes that fail, and plugins, in FP16.',
   ],
   [
-    /[pP]lugin|DDS/,
+    /[pP]lugin|DDS|STATUS_SUCCESS/,
     'a plugin',
-    'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8.',
+    'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8; one that fails when it runs (EfficientNMS, for example) most often lacks GPU memory or gets sizes beyond its limits.',
   ],
   [
     /[cC]ask|[kK]lib|[sS]hader|TimingCache|timing/,
@@ -529,6 +529,17 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Give `np.ascontiguousarray(array)` at each place where weights are set, and keep the arrays until the engine is built: TensorRT does not copy them before.',
     source: 'TensorRT python/src/infer/pyFoundationalTypes.cpp; NVIDIA/TensorRT#4049',
+  },
+  {
+    id: 'data-dependent-region',
+    code: 'unsupported-form',
+    pattern: /(?<layer>[^\s(]+) requires foreign node optimizations incompatible with data-dependent shapes/,
+    cause:
+      'This node gets shapes that depend on data (after NonZero, a mask or NMS), and this version of TensorRT can only compile it with known ones.',
+    advice:
+      'Use a later TensorRT, or avoid the data-dependent part: multiply by the mask or use Where in place of NonZero, TopK with a fixed count, fold constants; otherwise run the part before it outside the engine.',
+    sure: 'likely',
+    source: 'TensorRT myelinBuilderUtils.cpp; NVIDIA/TensorRT#2618',
   },
   {
     id: 'null-text',
