@@ -267,7 +267,9 @@ function merge(found: readonly Judged[]): Judged[] {
   });
 }
 
-const asksForHelp = (log: BuildLog) => /--help|-h\b|--version/.test(log.runs?.at(-1)?.command ?? '');
+const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
+  /--help|-h\b|--version/.test(runs?.at(-1)?.command ?? '') ||
+  strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
 function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnosis[] {

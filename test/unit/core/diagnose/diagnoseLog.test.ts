@@ -70,6 +70,16 @@ describe('an exception of Python that no rule knows', () => {
   });
 });
 
+it('the help of a tool has no error', () => {
+  const help = [
+    'usage: polygraphy convert [-h] model',
+    '  -h, --help  show this help message and exit',
+    'Options related to building TensorRT engines:',
+    '  --calibration-cache  if INT8 is required but no calibration cache is provided, this fails',
+  ];
+  expect(diagnose(help.join('\n'))).toEqual([]);
+});
+
 it('a message that a terminal broke is found before the end of the program, too', () => {
   const [first] = diagnose(
     [
