@@ -19,7 +19,7 @@ import {
   type GivenShape,
   type NodeProblem,
 } from './internal/checkShapes.ts';
-import { formProblem } from './internal/nodeForms.ts';
+import { formProblem, leftOut } from './internal/nodeForms.ts';
 import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
 import { typesProblem } from './internal/nodeTypes.ts';
@@ -337,6 +337,10 @@ function checkNode(
         },
         node,
       );
+    else {
+      const left = leftOut({ node, index, graph, inferred, target });
+      if (left) add(left, node);
+    }
     return;
   }
   const missing = missingInput(node, index, checked);
@@ -401,8 +405,12 @@ function operatorProblem(node: OnnxNode, { product, version }: CheckTarget): Nod
   return knownOperator(node, row, { product, version }, extra);
 }
 
+/** Plugins of NVIDIA's library whose names do not say it. */
+const PLUGINS =
+  /_TRT$|^TRT_|^(?:CoordConvAC|CropAndResize(?:Dynamic)?|DecodeBbox3DPlugin|ModulatedDeformConv2d|PillarScatterPlugin|Proposal(?:Dynamic)?|VoxelGeneratorPlugin)$/;
+
 function unknownOperator(node: OnnxNode, product: CheckTarget['product'], extra: { repair?: string }): NodeProblem {
-  if (node.op.endsWith('_TRT') || node.op.startsWith('TRT_'))
+  if (PLUGINS.test(node.op))
     return {
       severity: 'unknown',
       code: 'plugin-missing',

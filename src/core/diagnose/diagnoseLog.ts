@@ -46,8 +46,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   }
   for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    const broken = known.length === 0 && joined ? judge.stray(joined) : undefined;
-    found.push(...known, ...(broken ? [broken] : []));
+    found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
   const merged = merge(found);
@@ -70,6 +69,24 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...out.filter(({ severity }) => severity === 'warning'),
   ];
 }
+
+/** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
+function brokenMessage(
+  judge: Judge,
+  lines: readonly LogMessage[],
+  joined: LogMessage | undefined,
+  known: readonly Judged[],
+): Judged[] {
+  const [first] = known;
+  if (joined === undefined || known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
+  const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
+  if (before.length < 2) return [];
+  const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
+  return one ? [one] : [];
+}
+
+/** How a program ends, whatever the cause. */
+const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
 
 /** Applies the rules to the messages of one log. */
 class Judge {
@@ -250,7 +267,9 @@ function merge(found: readonly Judged[]): Judged[] {
   });
 }
 
-const asksForHelp = (log: BuildLog) => /--help|-h\b|--version/.test(log.runs?.at(-1)?.command ?? '');
+const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
+  /--help|-h\b|--version/.test(runs?.at(-1)?.command ?? '') ||
+  strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
 function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnosis[] {

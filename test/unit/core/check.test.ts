@@ -100,6 +100,32 @@ describe('what a version refuses', () => {
       ['shape-mismatch'],
     ],
     [
+      'not by TensorRT 10.6, which builds it',
+      model([node('Unsqueeze', ['x', 'a'], ['y'])], [value('x', [2, 4])], ['y'], [ints('a', [0, -4])]),
+      tensorrt('10.6'),
+      [],
+    ],
+    // "Node has more output tensors than TRT expected, expected output size is 2, actual output size is 1."
+    [
+      'an output without a name',
+      model([node('TopK', ['x', 'k'], ['y', ''])], [x], ['y'], [ints('k', [3])]),
+      tensorrt('10.6'),
+      ['unsupported-form'],
+    ],
+    // "For instance/group normalization, the scale is expected to match the output at the channel dimension 1"
+    [
+      'a scale of each channel, not each group',
+      model(
+        [node('GroupNormalization', ['x', 's', 's'], ['y'], { attributes: [attribute('num_groups', 2)] })],
+        [x],
+        ['y'],
+        [ints('s', [1, 1, 1, 1])],
+      ),
+      tensorrt('10.6'),
+      ['unsupported-form'],
+    ],
+    ['a plugin', model([node('CropAndResizeDynamic', ['x'], ['y'])], [x], ['y']), tensorrt('10.6'), []],
+    [
       'an axis twice in a reduction',
       model([node('ReduceSum', ['x', 'a'], ['y'])], [value('x', [2, 4])], ['y'], [ints('a', [1, -1])]),
       rtx,

@@ -28,7 +28,7 @@ async function isRefused(bytes: Uint8Array, target: CheckTarget): Promise<boolea
 }
 
 it.each(Object.keys(targets) as Version[])(
-  '%s: predicts 90 % of what the parser refuses, without an alarm',
+  '%s: predicts 95 % of what the parser refuses, without an alarm',
   async (version) => {
     const missed: string[] = [];
     const alarms: string[] = [];
@@ -43,7 +43,7 @@ it.each(Object.keys(targets) as Version[])(
     }
     expect(alarms).toEqual([]);
     expect(refused).toBeGreaterThan(500);
-    expect([missed.length / refused < 0.1, missed]).toEqual([true, missed]);
+    expect([missed.length / refused < 0.05, missed]).toEqual([true, missed]);
   },
 );
 
@@ -54,10 +54,14 @@ it('raises no alarm on hard models that were built, and refuses those that were 
     for (const target of [targets['rtx-1.7'], ...(name in built ? [targets['10.6']] : [])])
       // oxlint-disable-next-line no-await-in-loop -- nothing here waits for a file
       if (await isRefused(bytes, target)) alarms.push(`${name} ${target.product}`);
-  // TensorRT has NonZero, and TensorRT-RTX has not.
+  // TensorRT has NonZero, and TensorRT-RTX has not. Both refuse a TopK whose first output has no name.
   expect(alarms).toEqual([
     'bernoulli_like tensorrt-rtx',
     'bernoulli_like tensorrt',
+    'first_output_empty tensorrt-rtx',
+    'first_output_empty tensorrt',
+    'first_output_empty_unnamed tensorrt-rtx',
+    'first_output_empty_unnamed tensorrt',
     'nonzero tensorrt-rtx',
     'name_too_long tensorrt-rtx',
     'name_too_long tensorrt',

@@ -119,11 +119,16 @@ function phaseOf(log: BuildLog): PhaseReached {
   };
 }
 
-const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? loadedPhase(log);
+const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? reachedPhase(log);
 
-/** An engine was loaded, and the log says of no build. */
-function loadedPhase({ contextMade }: BuildLog): PhaseReached | undefined {
-  if (!contextMade) return undefined;
+/** Where nothing else says it: the network is optimized, or an engine was loaded. */
+function reachedPhase({ reached }: BuildLog): PhaseReached | undefined {
+  if (reached === undefined) return undefined;
+  if (reached === 'optimizing')
+    return {
+      phase: 'optimizing the network',
+      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+    };
   return {
     phase: 'running the engine, which was loaded',
     usual:
@@ -210,7 +215,7 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
     },
   ],
   [
-    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution/i,
+    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution|\bcompiling (?:\S+ )?TensorRT\b|\b(?:engine|TensorRT|TRT|Initializing)\b.{0,80}\b(?:may|can|might|will|would|could) take (?:a while|a long time|(?:several|some|a few|many) minutes|some time)\b/i,
     BUILDING,
   ],
   [

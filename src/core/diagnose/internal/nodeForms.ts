@@ -26,6 +26,18 @@ const pooling: FormCheck = (one) => {
   return optionalOutputs(one);
 };
 
+/** Outputs without a name that the parser counts; of other operators it counts only those that have one. */
+export function leftOut(one: NodeToCheck, count = one.node.outputs.length): NodeProblem | undefined {
+  const { op, outputs } = one.node;
+  return since(one, '10.6') && outputs.filter(Boolean).length < count
+    ? problem(
+        'unsupported-form',
+        `${op} without names for all of its outputs is refused.`,
+        'Name the others, too, even if nothing reads them.',
+      )
+    : undefined;
+}
+
 const optionalOutputs: FormCheck = (one) =>
   since(one, '10.1') && one.node.outputs.filter(Boolean).length > 1
     ? problem(
@@ -213,20 +225,21 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         )
       : undefined,
   Dropout: (one) =>
-    since(one, '10.0') && (constantAt(one, 2)?.ints?.[0] === 1 || (given(one, 2) && constantAt(one, 2) === undefined))
+    leftOut(one) ??
+    (since(one, '10.0') && (constantAt(one, 2)?.ints?.[0] === 1 || (given(one, 2) && constantAt(one, 2) === undefined))
       ? problem(
           'unsupported-form',
           'Dropout in training mode is refused.',
           'Export for inference: model.eval().',
           'dropout-inference',
         )
-      : undefined,
+      : undefined),
   Squeeze: (one) => {
     const hasAxes = standardOpset(one.graph.model) >= 13 ? given(one, 1) : intsAttribute(one.node, 'axes') !== null;
     const shape = shapeOf(one, 0);
     if (hasAxes) return inputAxes(one);
     // TensorRT-RTX 1.7 builds it.
-    if (isRtx(one) || since(one, '11.5') || (shape !== null && shape.every((size) => typeof size === 'number')))
+    if (isRtx(one) || since(one, '11.5') || shape === null || shape.every((size) => typeof size === 'number'))
       return undefined;
     return problem(
       'unsupported-form',
@@ -269,14 +282,20 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         );
   },
   ScatterND: (one) =>
-    (textAttribute(one.node, 'reduction') ?? 'none') === 'none'
-      ? undefined
-      : problem(
+    textAttribute(one.node, 'reduction') === 'none' && !since(one, '10.11')
+      ? problem(
           'unsupported-form',
-          'ScatterND with a reduction is refused.',
-          'Write it as a MatMul with one-hot indices.',
-          'scatter-reduction',
-        ),
+          'ScatterND with the attribute reduction is refused, even if it is none.',
+          'Remove the attribute: without it nothing is reduced.',
+        )
+      : (textAttribute(one.node, 'reduction') ?? 'none') === 'none'
+        ? undefined
+        : problem(
+            'unsupported-form',
+            'ScatterND with a reduction is refused.',
+            'Write it as a MatMul with one-hot indices.',
+            'scatter-reduction',
+          ),
   ScatterElements: (one) =>
     (textAttribute(one.node, 'reduction') ?? 'none') === 'none' || (!isRtx(one) && since(one, '10.0'))
       ? undefined
@@ -287,8 +306,28 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
           'scatter-reduction',
         ),
   TopK: (one) =>
-    (constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
+    leftOut(one, 2) ??
+    ((constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
       ? problem('unsupported-form', 'TopK of more than 3840 elements is refused.', 'Split it into chunks and merge.')
+      : undefined),
+  Split: (one) => leftOut(one),
+  Concat: ({ node }) =>
+    node.attributes.some(({ name }) => name === 'axis')
+      ? undefined
+      : problem('model-invalid', 'Concat lacks its attribute axis.', 'Give it the axis: 1 where the opset is below 4.'),
+  DeformConv: (one) =>
+    given(one, 4) && !given(one, 3)
+      ? problem('unsupported-form', 'DeformConv with a mask and without a bias is refused.', 'Give it a bias of zeros.')
+      : undefined,
+  Scan: (one) =>
+    one.node.inputs.length <= (intAttribute(one.node, 'num_scan_inputs') ?? 0)
+      ? problem('control-flow', 'Scan without a state is refused.', 'Give it a state that the body returns as it is.')
+      : intsAttribute(one.node, 'scan_input_axes')?.some((axis) => axis < 0)
+        ? problem('control-flow', 'Scan along a negative axis is refused.', 'Count the axis from the first dimension.')
+        : undefined,
+  Upsample: (one) =>
+    standardOpset(one.graph.model) < 7 && !one.node.attributes.some(({ name }) => name === 'scales')
+      ? problem('unsupported-form', 'Upsample of opset 1 is refused.', 'Convert the model to opset 13 or later.')
       : undefined,
   LSTM: (one) =>
     intAttribute(one.node, 'input_forget') === 1
@@ -407,10 +446,16 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     (textAttribute(one.node, 'mode') ?? 'linear') === 'linear'
       ? undefined
       : problem('unsupported-form', 'TensorScatter takes mode linear only.', 'Export with mode linear.'),
-  LRN: (one) =>
-    (intAttribute(one.node, 'size') ?? 1) % 2 === 0
-      ? problem('unsupported-form', 'LRN of an even size is refused.', 'Use an odd size.')
-      : undefined,
+  LRN: (one) => {
+    const size = intAttribute(one.node, 'size') ?? 1;
+    return size % 2 === 0 || size > 15
+      ? problem(
+          'unsupported-form',
+          size > 15 ? 'LRN of a size above 15 is refused.' : 'LRN of an even size is refused.',
+          'Use an odd size up to 15.',
+        )
+      : undefined;
+  },
   STFT: (one) =>
     [1, 2, 3].some((at) => given(one, at) && dependsOnValues(one.graph, one.graph.inputs[one.index]![at]!))
       ? problem(
@@ -479,7 +524,7 @@ function sourcesOf(graph: ModelGraph, tensor: number): number[] {
 function sizeOfValues(one: NodeToCheck): NodeProblem | undefined {
   const { graph, index, inferred } = one;
   const { op } = one.node;
-  if (!Object.hasOwn(SIZES, op) || (op === 'Range' && /^b?float/.test(typeOf(one, 0) ?? ''))) return undefined;
+  if (!Object.hasOwn(SIZES, op)) return undefined;
   for (const tensor of SIZES[op]!.map((place) => graph.inputs[index]![place] ?? -1)) {
     const source = sourcesOf(graph, tensor).find((at) => NO_SIZE.test(inferred.types[at] ?? ''));
     if (source !== undefined)
@@ -508,8 +553,18 @@ function broadcasts(one: NodeToCheck): boolean {
 
 /** Required inputs that have no name, and attributes of opsets that the parser no longer reads. */
 const TWO_INPUTS = /^(?:Add|Sub|Mul|Div|Pow|MatMul|Gemm|Conv|Equal|Greater|Less|Gather|And|Or|Where|PRelu)$/;
+function isOld(one: NodeToCheck, opset: number): boolean {
+  const { op, inputs, attributes } = one.node;
+  return (
+    (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
+    (op === 'Reshape' && inputs.length < 2 && (opset >= 5 || !attributes.some(({ name }) => name === 'shape'))) ||
+    (opset < 7 && op === 'Gemm' && given(one, 2) && (shapeOf(one, 2)?.length ?? 2) < 2) ||
+    (opset < 2 && op === 'Pad')
+  );
+}
+
 function oldForm(one: NodeToCheck): NodeProblem | undefined {
-  const { op, inputs, attributes, domain } = one.node;
+  const { op, inputs, domain } = one.node;
   if (!isStandardDomain(domain)) return undefined;
   if (TWO_INPUTS.test(op) && inputs.slice(0, 2).includes(''))
     return problem('model-invalid', `${op} lacks a required input.`, 'The model was cut or edited badly: connect it.');
@@ -522,12 +577,7 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
       `Input ${scalar.name} has no shape: TensorRT takes it for a scalar, and MatMul refuses that.`,
       'Declare its shape, with dynamic dimensions where they vary.',
     );
-  const isOld =
-    (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
-    (opset < 5 && op === 'Reshape') ||
-    (op === 'Reshape' && inputs.length < 2 && attributes.some(({ name }) => name === 'shape')) ||
-    (opset < 2 && op === 'Pad');
-  return isOld
+  return isOld(one, opset)
     ? problem('unsupported-form', `${op} of opset ${opset} is refused.`, 'Convert the model to opset 13 or later.')
     : undefined;
 }

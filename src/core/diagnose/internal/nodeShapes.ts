@@ -50,6 +50,13 @@ const product: FormCheck = (one) => {
   // A scalar counts as one element.
   const [inner, outer] = [a.length === 0 ? 1 : a.at(-1), b.at(b.length > 1 ? -2 : -1)];
   if (differ(inner, outer)) return mismatch(`MatMul of ${shapeText(a)} and ${shapeText(b)}: ${inner} is not ${outer}.`);
+  // TensorRT takes the row that it makes of a vector away from the front, where the batch is.
+  if (a.length === 1 && b.slice(0, -2).some((size) => typeof size === 'number' && size !== 1))
+    return problem(
+      'unsupported-form',
+      `MatMul of a vector and ${shapeText(b)} is refused.`,
+      'Unsqueeze the vector before it, and squeeze the result.',
+    );
   return broadcastProblem('MatMul', [a.slice(0, -2), b.slice(0, -2)]);
 };
 
@@ -147,6 +154,19 @@ const axesOnce =
     return twice === undefined ? undefined : mismatch(`${one.node.op} has axis ${twice} twice.`);
   };
 
+const unsqueeze: FormCheck = (one) => {
+  const rank = rankOf(one, 0);
+  const axes = valuesAt(one, 1) ?? intsAttribute(one.node, 'axes');
+  if (axes && rank !== undefined && rank + axes.length > MOST_DIMENSIONS)
+    return problem(
+      'unsupported-form',
+      `Unsqueeze to ${rank + axes.length} dimensions is refused: TensorRT allows ${MOST_DIMENSIONS}.`,
+      'Use fewer dimensions.',
+    );
+  // TensorRT 10.6 builds it.
+  return since(one, '11.0') ? axesOnce(1)(one) : undefined;
+};
+
 /** A list with one element for each dimension, or for each of its axes. */
 const listLength =
   (at: number, axes: number, times: number): FormCheck =>
@@ -196,6 +216,14 @@ const ranks =
         );
   };
 
+/** Softmax and its like take a vector only where the opset makes a matrix of it. */
+const vectors: FormCheck = (one) => (standardOpset(one.graph.model) < 13 ? undefined : ranks(2)(one));
+
+const negativePads: FormCheck = ({ node }) =>
+  intsAttribute(node, 'pads')?.some((pad) => pad < 0)
+    ? problem('unsupported-form', `${node.op} with negative pads is refused.`, 'Crop with Slice before it.')
+    : undefined;
+
 /** Kernel, bias, channels and image of a convolution. */
 const window: FormCheck = (one) => {
   const weights = constantAt(one, 1)?.shape ?? shapeOf(one, 1);
@@ -203,6 +231,7 @@ const window: FormCheck = (one) => {
   if (!weights) return undefined;
   const { op } = one.node;
   if (intsAttribute(one.node, 'strides')?.includes(0)) return mismatch(`${op} has a stride of 0.`);
+  if (negativePads(one)) return negativePads(one);
   const kernel = intsAttribute(one.node, 'kernel_shape');
   if (kernel?.some((size, axis) => differ(weights[axis + 2], size)))
     return mismatch(`${op} has kernel_shape ${shapeText(kernel)} and weights of ${shapeText(weights)}.`);
@@ -277,6 +306,13 @@ const channels: FormCheck = (one) => {
 const groups: FormCheck = (one) => {
   const size = shapeOf(one, 0)?.[1];
   const count = intAttribute(one.node, 'num_groups') ?? 1;
+  const scales = lengthOf(one, 1);
+  if (scales !== undefined && scales !== count && !since(one, '10.11'))
+    return problem(
+      'unsupported-form',
+      `GroupNormalization with ${scales} scales for ${count} groups is refused when building.`,
+      'Write it as InstanceNormalization of the groups, Mul and Add, or use a newer TensorRT.',
+    );
   return typeof size === 'number' && size % count !== 0
     ? mismatch(`GroupNormalization of ${size} channels in ${count} groups.`)
     : undefined;
@@ -321,6 +357,8 @@ const eye: FormCheck = (one) =>
 const einsum: FormCheck = (one) => {
   const equation = textAttribute(one.node, 'equation');
   if (!equation) return undefined;
+  if (/[A-Z]/.test(equation))
+    return problem('unsupported-form', 'Einsum with capital letters is refused.', 'Use small letters in its equation.');
   const terms = equation.replaceAll(' ', '').split('->')[0]!.split(',');
   if (terms.some((term) => !/^[a-z]*$/i.test(term))) return undefined;
   if (!since(one, '11.0') && terms.some((term) => new Set(term).size < term.length))
@@ -357,7 +395,7 @@ const pool: FormCheck = (one) => {
     pads?.some((pad, at) => pad >= kernel[at % kernel.length]!)
   )
     return mismatch(`AveragePool has pads as large as its kernel of ${shapeText(kernel)}.`);
-  return ranks(one.node.op === 'LpPool' ? 4 : 3, 5)(one);
+  return negativePads(one) ?? ranks(one.node.op === 'LpPool' ? 4 : 3, 5)(one);
 };
 
 const attention: FormCheck = (one) => {
@@ -388,12 +426,20 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   Reshape: reshape,
   Transpose: transpose,
   Squeeze: all(squeeze, axesOnce(1)),
-  Unsqueeze: axesOnce(1),
+  Unsqueeze: unsqueeze,
   Tile: listLength(1, -1, 1),
   Pad: listLength(1, 3, 2),
   Slice: all(slice, axesOnce(3)),
-  DepthToSpace: blocks,
-  SpaceToDepth: blocks,
+  DepthToSpace: all(ranks(4, 4), blocks),
+  SpaceToDepth: all(ranks(4, 4), blocks),
+  Gather: ranks(1),
+  GatherElements: ranks(1),
+  LRN: ranks(4),
+  ArgMax: ranks(2),
+  ArgMin: ranks(2),
+  Softmax: vectors,
+  LogSoftmax: vectors,
+  Hardmax: vectors,
   Conv: all(ranks(3, 5), window),
   ConvTranspose: all(ranks(3, 5), window),
   MaxPool: pool,
@@ -423,6 +469,7 @@ export function shapeProblem(one: NodeToCheck): NodeProblem | undefined {
   const axis = AXIS.test(op) && (op !== 'Split' || since(one, '11.0')) ? intAttribute(one.node, 'axis') : undefined;
   const axes = op.startsWith('Reduce') ? (valuesAt(one, 1) ?? intsAttribute(one.node, 'axes')) : null;
   return (
+    (op.startsWith('Reduce') ? ranks(1)(one) : undefined) ??
     axisProblem(one, axes ?? (axis === undefined ? [] : [axis])) ??
     (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined)
   );

@@ -123,8 +123,8 @@ export interface BuildLog {
   lastLine?: StrayLine;
   /** ONNX Runtime made the session: what TensorRT refused runs with another execution provider. */
   sessionReady?: true;
-  /** An execution context was made: an engine is loaded. */
-  contextMade?: true;
+  /** How far the program came last, where only a line of TensorRT's says it: an execution context needs a loaded engine. */
+  reached?: 'optimizing' | 'context';
   /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
   devices?: { loadables: string[]; gpuLayers: number };
   /** The program around TensorRT, where its prefix or its words name it. */

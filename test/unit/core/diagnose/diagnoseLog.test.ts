@@ -58,6 +58,29 @@ describe('an exception of Python that no rule knows', () => {
   });
 });
 
+it('the help of a tool has no error', () => {
+  const help = [
+    'usage: polygraphy convert [-h] model',
+    '  -h, --help  show this help message and exit',
+    'Options related to building TensorRT engines:',
+    '  --calibration-cache  if INT8 is required but no calibration cache is provided, this fails',
+  ];
+  expect(diagnose(help.join('\n'))).toEqual([]);
+});
+
+it('a message that a terminal broke is found before the end of the program, too', () => {
+  const [first] = diagnose(
+    [
+      'Building the TensorRT engine',
+      'Unable to load library:',
+      'libnvinfer_builder_resource.so.10.7.0:',
+      'cannot open shared object file: No such file or directory',
+      "terminate called after throwing an instance of 'std::runtime_error'",
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({ rule: 'library-missing', line: 1, follows: [{ line: 5 }] });
+});
+
 it.each([
   'INFO:tensorflow:Linked TensorRT version: (0, 0, 0)',
   "UserWarning: Specified provider 'TensorrtExecutionProvider' is not in available provider names.Available providers: 'CPUExecutionProvider'",

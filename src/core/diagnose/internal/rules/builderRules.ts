@@ -135,6 +135,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#2643, ComfyUI-Upscaler-Tensorrt#49',
   },
   {
+    id: 'host-buffer-size',
+    code: 'out-of-memory',
+    pattern: /cuMemHostAlloc failed: (?:out of memory|invalid)|cudaMallocHost[^\n]{0,40}out of memory/,
+    severity: 'error',
+    cause:
+      'The script could not get a page-locked buffer on the host: the size that it computed is too large or negative, or the host has no memory left.',
+    advice:
+      'Print the sizes: an engine with dynamic dimensions reports -1 for them, so that their product is negative or wrong. Set the input shapes first (`context.set_input_shape`) and take the shapes of the context, or the largest of the profile. If they are right, free host memory or lower the batch.',
+    after: ['library-missing'],
+    sure: 'likely',
+    source: 'PyCUDA; hiennguyen9874/deepstream-face-recognition#12',
+  },
+  {
     id: 'host-memory',
     code: 'out-of-memory',
     pattern: /std::bad_alloc|\bbad_alloc\b|MemoryError|Cannot allocate memory|DefaultCPUAllocator: not enough memory/,
@@ -231,6 +244,20 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
   },
   {
+    id: 'no-implementation-quantize',
+    code: 'no-implementation',
+    pattern:
+      /Could not find any implementation for node (?!\{)(?<layer>[^\s,]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]*?)\.?\)?\.?\s*(?:$|\n)/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no implementation for {layer}, which quantizes[[: {reason}]]. Such a node often has a scale per channel where this version takes one per tensor, or a zero point that is not 0.',
+    advice:
+      'Quantize activations per tensor and symmetrically, only weights per output channel (SmoothQuant and its like scale activations per channel, before a MatMul only), and place Q/DQ nodes before Conv, MatMul and Gemm rather than before pooling. Allow FP16 next to INT8, or use a later TensorRT (10 takes more).',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
+  },
+  {
     id: 'no-implementation',
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
@@ -254,12 +281,12 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-formats',
     code: 'no-implementation',
     pattern:
-      /candidateRequirements\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
+      /candidate(?:Requirements|Choices)\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
       'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#1315, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
+    source: 'NVIDIA/TensorRT#1315, #1337, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
   },
   {
     id: 'myelin-unknown',

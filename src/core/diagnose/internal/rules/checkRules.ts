@@ -1,6 +1,7 @@
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { onnxType } from './modelRules.ts';
 
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), with fixed input shapes where that is possible.';
@@ -143,9 +144,9 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     'Build without INT8 to confirm that. Then quantize activations per tensor and weights per channel, both symmetrically, and leave the nodes that fail, and plugins, in FP16.',
   ],
   [
-    /[pP]lugin|DDS/,
+    /[pP]lugin|DDS|STATUS_SUCCESS/,
     'a plugin',
-    'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8.',
+    'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8; one that fails when it runs (EfficientNMS, for example) most often lacks GPU memory or gets sizes beyond its limits.',
   ],
   [
     /[cC]ask|[kK]lib|[sS]hader|TimingCache|timing/,
@@ -183,6 +184,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
 
 /** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
 const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /addInput\(/,
+    'an input of the model has dimensions, a type or a name that it does not take',
+    'Look at the inputs (`polygraphy inspect model`): TensorRT 5 and older take only fixed sizes, later ones a name once, no size of 0 and numbers or booleans as types. Export with fixed input sizes, or use TensorRT 7 or later with an optimization profile.',
+  ],
   [
     /is_weights\(\)|[iI]nitializer|[cC]onstant|build-?time/,
     'an input is computed, where it needs a constant',
@@ -287,9 +293,14 @@ const CHECKER: readonly (readonly [RegExp, string, string])[] = [
     'Rename one of them (GraphSurgeon), or export again.',
   ],
   [
-    /(?<!No )Op registered for (?<name>\w+) is deprecated/,
+    /(?<!No )Op registered for (?<name>\w+) is dep\w+ed in/,
     'this opset has the operator no more',
     'Declare the opset that the model was written for (Upsample: 9, Scatter: 10), most easily with the onnx version of the script (1.4 for opset 9), or write the operator that replaced it: Resize for Upsample, ScatterElements for Scatter.',
+  ],
+  [
+    /Node ?\((?<name>[^)\n]*)\) has (?:in|out)put size/,
+    'a node has another number of inputs or outputs than its operator has in this opset',
+    'Script and onnx do not belong together: install the onnx that its requirements name (1.4 for converters of Darknet that are older than 2020), or declare the opset that the nodes are written for (Upsample with an attribute for the scales: 7).',
   ],
   [
     /No Op registered for (?<name>\w+)/,
@@ -468,6 +479,78 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     cause: 'The checker of ONNX refuses the model[[: {what}]][[ ({checked})]].',
     advice: '{step}',
     source: 'onnx/checker.cc; onnx/onnx-tensorrt#175, onnx/onnx#1920, #3533, modelscope/FunASR#1566',
+  },
+  {
+    id: 'onnx-inference',
+    code: 'model-invalid',
+    pattern: /\[(?<kind>Shape|Type)InferenceError\](?![^\n]*InferenceError\])(?<why>[^\n]*)/,
+    named: ({ groups }, text) => {
+      const [, op, one] =
+        /\(op_type: ?(\w+)(?:, node name: ([^\s)]+))?\)/.exec(text) ?? /()Node \(([^\s)]+)\) Op/.exec(text) ?? [];
+      const types = /\((\d+)\) vs \((\d+)\)/
+        .exec(text)
+        ?.slice(1)
+        .map((number) => onnxType(Number(number)));
+      const isType = groups!['kind'] === 'Type' || types !== undefined;
+      return {
+        layer: one,
+        values: {
+          op: op || undefined,
+          kind: isType ? 'types' : 'shapes',
+          types: types === undefined ? undefined : `its inputs give ${types[0]!}, the model declares ${types[1]!}`,
+          step: isType
+            ? 'A conversion to FP16 or an edit changed some tensors and left others: remove the declared types of inner tensors (model.graph.value_info), convert all of them, or add Cast nodes; export again in one precision.'
+            : 'Look at the sizes of its inputs in the export: an edit, fixed sizes (`--input-shapes`, dynamic_axes) or an old value_info contradict them. Remove model.graph.value_info, or export again.',
+        },
+      };
+    },
+    cause: 'The {kind} in the ONNX model contradict each other at this node[[ ({op})]][[: {types}]].',
+    advice: '{step}',
+    sure: 'likely',
+    source: 'onnx/defs/shape_inference.h; wenet-e2e/wenet#2206',
+  },
+  {
+    id: 'plugin-creator-none',
+    code: 'plugin-missing',
+    pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
+    severity: 'error',
+    cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
+    advice:
+      'Load the library that has it before: `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
+    source: 'NVIDIA/DeepLearningExamples#396; TensorRT Python API',
+  },
+  {
+    id: 'weights-not-contiguous',
+    code: 'weights-missing',
+    pattern: /Could not convert non-contiguous NumPy array to Weights/,
+    once: true,
+    cause:
+      'The script gives TensorRT weights as an array that is not contiguous in memory (a transposed or sliced one).',
+    advice:
+      'Give `np.ascontiguousarray(array)` at each place where weights are set, and keep the arrays until the engine is built: TensorRT does not copy them before.',
+    source: 'TensorRT python/src/infer/pyFoundationalTypes.cpp; NVIDIA/TensorRT#4049',
+  },
+  {
+    id: 'data-dependent-region',
+    code: 'unsupported-form',
+    pattern: /(?<layer>[^\s(]+) requires foreign node optimizations incompatible with data-dependent shapes/,
+    cause:
+      'This node gets shapes that depend on data (after NonZero, a mask or NMS), and this version of TensorRT can only compile it with known ones.',
+    advice:
+      'Use a later TensorRT, or avoid the data-dependent part: multiply by the mask or use Where in place of NonZero, TopK with a fixed count, fold constants; otherwise run the part before it outside the engine.',
+    sure: 'likely',
+    source: 'TensorRT myelinBuilderUtils.cpp; NVIDIA/TensorRT#2618',
+  },
+  {
+    id: 'null-text',
+    code: 'crashed',
+    pattern: /basic_string(?:::_[SM]_construct null not valid|: construction from null is not valid)/,
+    severity: 'error',
+    cause: 'The program, or a plugin of it, made a text from a null pointer while {phase}.',
+    advice:
+      'Look at what gives names: a plugin whose getPluginType, getPluginVersion or getPluginNamespace returns nothing (a member that its constructor from serialized data, or clone(), does not set), a name of an input or output that does not exist, or an argument or an environment variable that is missing.',
+    sure: 'likely',
+    source: 'libstdc++; NVIDIA/TensorRT#178',
   },
   {
     id: 'host-array-size',

@@ -182,6 +182,16 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT runtime; captures',
   },
   {
+    id: 'engine-on-other-device',
+    code: 'engine-other-device',
+    pattern: /Compiled assuming that device (?<device>\d+) was SM (?<was>\d+), but device \d+ is SM (?<have>\d+)/,
+    cause:
+      'The engine was built for SM {was}, and GPU {device} of this process has SM {have}: it is loaded on another GPU, or the process uses GPUs of several kinds.',
+    advice:
+      'Call cudaSetDevice before the engine is loaded and in each thread that uses it, and build an engine for each kind of GPU (trtexec --device=N). Where one process holds engines for several kinds, give each kind a process of its own with CUDA_VISIBLE_DEVICES, so that its GPU is number 0.',
+    source: 'NVIDIA/TensorRT#4526',
+  },
+  {
     id: 'engine-damaged',
     code: 'engine-invalid',
     pattern:
@@ -199,12 +209,12 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'engine-of-other-runtime',
     code: 'engine-other-version',
-    pattern: /Unexpected call to stub (?<what>\w+) for (?<part>\w+)/,
+    pattern: /Unexpected call to stub(?: (?<what>\w+) for (?<part>\w+))?/,
     cause:
-      'The runtime that is loaded lacks a part that the engine needs ({part}): the engine was built by another version, or this is the lean or dispatch runtime, which only runs version-compatible engines.',
+      'The runtime that is loaded lacks a part that the engine needs[[ ({part})]]: the engine was built by another version, or this is the lean or dispatch runtime, which only runs version-compatible engines.',
     advice: REBUILD,
     sure: 'likely',
-    source: 'triple-mu/YOLOv8-TensorRT#308; TensorRT lean runtime',
+    source: 'triple-mu/YOLOv8-TensorRT#308, NVIDIA/TensorRT#3307, #4790; TensorRT lean runtime',
   },
   {
     id: 'engine-not-deserialized',

@@ -636,7 +636,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'provider-dll',
     code: 'library-missing',
     pattern:
-      /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load "(?<path>[^"]+)"|ProviderLibrary[^\n]*Failed to load library, error code: (?<number2>\d+)/,
+      /LoadLibrary failed with error (?<number>\d+) "[^"]*" when trying to load\s*(?:"(?<path>[^"]+)")?|Failed to load library, error code: (?<number2>\d+)/,
     once: true,
     named: (m) => ({
       values: {

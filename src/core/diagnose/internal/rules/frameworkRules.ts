@@ -115,6 +115,44 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow, tf2tensorrt/convert/convert_nodes.cc',
   },
   {
+    id: 'simplifier-failed',
+    code: 'failed',
+    pattern: /[Ss]implif(?:ier|ying|ication)[^\n]{0,20} [Ff]ail(?:ure|ed)/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The simplifier of ONNX models (onnxsim, onnxslim) failed; the export goes on with the model as it was.',
+    advice:
+      'Where the export succeeds after it, nothing has to be done: models with plugins of TensorRT (EfficientNMS_TRT) cannot be simplified after they are added. Otherwise update onnx and onnxsim or onnxslim, or export with simplify=False.',
+    source: 'Ultralytics and YOLOv7 export; Linaom1214/TensorRT-For-YOLO-Series#50',
+  },
+  {
+    id: 'ort-custom-operator',
+    code: 'unsupported-op',
+    pattern: /(?<=(?<op>\w+)(?:\(-?\d+\))?) is not a registered function\/op/,
+    severity: 'error',
+    // A simplifier that cannot load the model leaves it as it is.
+    named: (_, text) => (/Load model|\(-?\d+\) is not/.test(text) ? {} : { severity: 'warning' }),
+    cause:
+      'ONNX Runtime does not have the operator {op} of the model: it is a plugin of TensorRT or a custom operator.',
+    advice:
+      'A model with plugins of TensorRT (…_TRT) is for TensorRT only: build its engine with trtexec, or export it again for ONNX Runtime without them (YOLOv7: --max-wh or without --end2end; others without NMS). Other custom operators need their library: session_options.register_custom_ops_library(PATH).',
+    source: 'ONNX Runtime core/graph/graph.cc; WongKinYiu/yolov7#1859, triple-mu/YOLOv8-TensorRT#83',
+  },
+  {
+    id: 'ort-logger-missing',
+    code: 'library-mismatch',
+    pattern: /Attempt to use DefaultLogger but none has been registered/,
+    severity: 'error',
+    once: true,
+    cause:
+      'ONNX Runtime was not set up when a provider started: its libraries are of different releases, or no environment was made.',
+    advice:
+      'Let onnxruntime and onnxruntime_providers_* come from one package of one release, and remove older copies (an onnxruntime.dll in System32 or next to the program comes first). In C++ and C# create the environment (Ort::Env, OrtEnv.Instance()) before the options.',
+    sure: 'likely',
+    source: 'ONNX Runtime core/common/logging; microsoft/onnxruntime#11572',
+  },
+  {
     id: 'ort-input',
     code: 'runtime-shape',
     pattern:
@@ -155,9 +193,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
           ? 'the file does not exist'
           : /INVALID_PROTOBUF|[Pp]rotobuf parsing failed/.test(text)
             ? 'it is no complete ONNX file (cut off, a Git LFS pointer, or of another format)'
-            : /:(\w+)\(-?\d+\) is not a registered function\/op/.test(text)
-              ? `it has the operator ${/(\w+)\(-?\d+\) is not a registered/.exec(text)![1]}, a plugin of TensorRT or a custom operator, which only its own library gives ONNX Runtime`
-              : why!.replace(/\.+$/, ''),
+            : why!.replace(/\.+$/, ''),
       },
     }),
     cause: 'ONNX Runtime cannot load {file}: {why}.',
@@ -448,7 +484,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'ort-status',
     code: 'failed',
-    pattern: /\[ONNXRuntimeError\] : \d+ : (?<status>\w+) : (?<why>[^\n]{3,300})/,
+    pattern:
+      /\[ONNXRuntimeError\] : \d+ : (?![^\n]{0,400}(?:Shape|Type)InferenceError)(?<status>\w+) : (?<why>[^\n]{3,300})/,
     severity: 'error',
     lastResort: true,
     once: true,

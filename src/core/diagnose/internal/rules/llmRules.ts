@@ -142,7 +142,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     id: 'llm-mpi',
     code: 'failed',
     pattern:
-      /ORTE (?:was|has|does)|OPAL ERROR|MPI_ABORT was invoked|mpirun (?:noticed|detected|has exited)|There are not enough slots available|MPI_Init(?:_thread)?[^\n]{0,40}(?:fail|error|abort)|UCX {2}ERROR/,
+      /ORTE (?:was|has|does)|OPAL ERROR|MPI_ABORT was invoked|mpirun (?:noticed|detected|has exited)|There are not enough slots available|MPI_Init(?:_thread)?[^\n]{0,40}(?:fail|error|abort)|UCX {2}ERROR|Failed: MPI error/,
     once: true,
     severity: 'error',
     cause: 'MPI ended the processes of TensorRT-LLM, or could not start them.',

@@ -76,7 +76,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-cache-missing',
     code: 'calibration-missing',
     pattern:
-      /[Nn]o calibration (?:cache|table)|(?:calibration (?:cache|table)|[Cc]alib(?:ration)? file)[^\n]*(?:not found|does not exist|cannot be opened|No such file)|Failed to (?:open|read) (?:the )?calibration/,
+      /[Nn]o calibration (?:cache|table)(?! is provided, this)|(?:calibration (?:cache|table)|[Cc]alib(?:ration)? file)[^\n]*(?:not found|does not exist|cannot be opened|No such file)|Failed to (?:open|read) (?:the )?calibration/,
     cause: 'The calibration cache does not exist or cannot be read, so INT8 has no scales.',
     advice: CALIBRATE,
     source: 'TensorRT, ONNX Runtime',

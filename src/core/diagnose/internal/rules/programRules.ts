@@ -163,7 +163,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'killed',
     code: 'killed',
     pattern:
-      /(?:^|\s)Killed\b|\bkilled\b(?= *(?:python|trtexec|polygraphy|\.\/|$))|oom-kill|OOMKilled|Out of memory: Kill(?:ed)? process|exit(?:ed)?(?: with)? (?:code|status):? ?(?:137|-9)\b|SIGKILL|died with <Signals\.SIGKILL|returned non-zero exit status 137|status=9\/KILL/m,
+      /(?:^|\s)Killed\b|\bkilled\b(?= *(?:python|trtexec|polygraphy|\.\/|$))|oom-kill|OOMKilled|Out of memory: Kill(?:ed)? process|exit(?:ed)?(?: with)? (?:code|status):? ?(?:137|-9)\b|SIGKILL|died with <Signals\.SIGKILL|returned non-zero exit status 137|status=9\/KILL|^(?:.* )?(?:已杀死|已砍掉|強制終了|Getötet|Processus arrêté|Убито)/m,
     once: true,
     cause: 'The program was killed while {phase}, most often by the system because the host memory (RAM) ran out.',
     advice:
@@ -186,7 +186,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'crashed',
     code: 'crashed',
     pattern:
-      /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)/i,
+      /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)|段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류/i,
     cause: 'The program crashed (access violation) while {phase}.',
     advice:
       '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
@@ -332,6 +332,17 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
+    id: 'plugin-fields',
+    code: 'plugin-missing',
+    pattern: /Validation failed: [^\n]*missing required fields/,
+    severity: 'error',
+    once: true,
+    cause: 'The script creates a plugin without fields that the plugin of this TensorRT requires, so it gets none.',
+    advice:
+      'Give every field that the documentation of this plugin lists for the installed version (the message names the missing ones; EfficientNMS_TRT: score_activation, box_coding, background_class, class_agnostic …), with the right types, or use the version of TensorRT that the script was written for.',
+    source: 'TensorRT plugin/common/plugin.cpp; Linaom1214/TensorRT-For-YOLO-Series#80',
+  },
+  {
     id: 'program-timed-out',
     code: 'failed',
     pattern:
@@ -349,7 +360,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'aborted',
     code: 'crashed',
     pattern:
-      /terminate called after throwing an instance of '(?<what>[^']+)'|Unhandled exception caught in c10|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|Assertion [`'](?<assertion>[^'\n]+)' failed/,
+      /terminate called after throwing an instance of '(?<what>[^']+)'|Unhandled exception caught in c10|Aborted\b|SIGABRT|exit(?:ed)?(?: with)? (?:code|status):? ?(?:134|-6)\b|died with <Signals\.SIGABRT|已放弃|已中止|Аварийный останов|^(?:Abgebrochen|Abandon|Abortado|中止) \(|Assertion [`'](?<assertion>[^'\n]+)' failed/,
     named: (m, text) => ({
       values: {
         why:

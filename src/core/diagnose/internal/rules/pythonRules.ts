@@ -22,10 +22,12 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     id: 'python-kind',
     code: 'failed',
     pattern:
-      /^(?:AttributeError|TypeError): '(?<kind>(?!NoneType)[\w.]+)' object (?:has no attribute '(?<name>\w+)'|(?<not>is not \w+|does not support [\w ]+))/m,
+      /^(?:AttributeError|TypeError): '(?<kind>(?!NoneType)[\w.]+)' object (?:has no attribute '(?<name>\w+)'|(?<not>is not \w+|does not support [\w ]+))|^TypeError: cannot unpack non-iterable (?<kind2>(?!NoneType)[\w.]+) object/m,
     severity: 'error',
     lastResort: true,
-    named: ({ groups: { name, not } = {} }) => ({ values: { how: name ? `has no ${name}` : not } }),
+    named: ({ groups: { kind, kind2, name, not } = {} }) => ({
+      values: { kind: kind ?? kind2, how: name ? `has no ${name}` : (not ?? 'has no elements to unpack') },
+    }),
     cause: 'The program has an object of the kind {kind} where it expects another: it {how}.',
     advice:
       'Either the package that it is from is of another version than the program is written for (compare with its requirements), or the call before gave something else, such as a list of outputs in place of one: print it there.',

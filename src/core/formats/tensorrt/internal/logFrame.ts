@@ -50,8 +50,9 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['Number of target compute capabilities: ', (state) => (state.aheadOfTime = true)],
   [
     '[MemUsageChange] TensorRT-managed allocation in IExecutionContext creation',
-    (state) => void (state.log.contextMade = true),
+    (state) => void (state.log.reached = 'context'),
   ],
+  ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
   ['[GpuLayer] ', (state) => onDevice(state, null)],

@@ -48,5 +48,9 @@ export function strayMessage(head: string, within: boolean): { at: number; sever
 const END =
   /^(?:\S*(?:: line \d+: +\d+)? *)?(?:Killed|Aborted|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b|^terminate called|^ *what\(\): |^\[\d+\] +\d+ (?:killed|abort|segmentation)|\b(?:0[xX][cC]0000[\da-fA-F]{3}|-1073741819|3221225477)\b|\b(?:exit(?:ed)?|returned|died|terminated|finished)\b.{0,40}\b(?:code|status|SIG[A-Z]+|signal)\b|\boom-kill|\bOOMKilled\b|Fatal Python error|^App run failed/;
 
+/** What shells and the C library say in other languages; \b knows only the letters of English. */
+const END_TRANSLATED =
+  /^(?:\S*(?:: \S+ \d+: +\d+)? *)?(?:段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류|已放弃|已中止|Аварийный останов|(?:Abgebrochen|Abandon|Abortado|中止) \(|已杀死|已砍掉|強制終了|Getötet|Processus arrêté|Убито)/;
+
 /** Whether a line says how a program ended. */
-export const isProgramEnd = (head: string): boolean => END.test(head);
+export const isProgramEnd = (head: string): boolean => END.test(head) || END_TRANSLATED.test(head);
