@@ -10,6 +10,33 @@ const results = (view: OpenPage) => view.page.locator('.search-results > [data-a
 const count = (view: OpenPage) => view.page.locator('.hits').textContent();
 
 describe('search', () => {
+  it('shows what it found where the overview does not hide it', async () => {
+    const shown = await captureData('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
+    const view = await openGraphPage(views, shown);
+    await view.page.setViewportSize({ width: 1100, height: 800 });
+    await view.still();
+    await view.page.keyboard.press('/');
+    await view.page.keyboard.type('op:MatMul');
+    const found = await results(view).count();
+    let shownBeside = 0;
+    for (let hit = 0; hit < found; hit++) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await view.page.keyboard.press('Enter');
+      // oxlint-disable-next-line no-await-in-loop
+      await view.still();
+      // oxlint-disable-next-line no-await-in-loop
+      const [box, overview] = await Promise.all([
+        view.page.locator('[role=treeitem][aria-selected=true]').boundingBox(),
+        view.page.locator('.graph-minimap').boundingBox(),
+      ]);
+      if (overview === null) continue;
+      shownBeside += 1;
+      expect(box!.x + box!.width < overview.x || box!.y + box!.height < overview.y).toBe(true);
+    }
+    expect(shownBeside).toBeGreaterThan(3);
+    await view.close();
+  });
+
   it('lists type and path of what matches all words, walks through it, and closes with Escape', async () => {
     const shown = await captureData('vit_tiny', 'tensorrt-10.6.0/vit_tiny.fp16');
     const view = await openGraphPage(views, shown);

@@ -8,6 +8,13 @@ const highest = 190;
 /** What it takes of the corner at most, with its border and its distance from the edges. */
 export const minimapRoom = { width: widest + 20, height: highest + 20 };
 
+/** Whether all of the graph is on the screen: there is no overview then. */
+export const isAllInSight = (
+  { totalWidth, totalHeight }: Pick<Frame['picture']['layout'], 'totalWidth' | 'totalHeight'>,
+  { k, x, y }: Frame['camera'],
+  { width, height }: Pick<Frame, 'width' | 'height'>,
+): boolean => x >= 0 && y >= 0 && x + totalWidth * k <= width && y + totalHeight * k <= height;
+
 /** The whole graph in a corner, with what is on the screen marked; not where all of it is on the screen. */
 export class Minimap {
   readonly root: HTMLElement;
@@ -37,9 +44,9 @@ export class Minimap {
   draw(frame: Frame, stamp: unknown, under: boolean): void {
     const { totalWidth, totalHeight } = frame.picture.layout;
     const { k, x, y } = frame.camera;
-    const isAllInSight = x >= 0 && y >= 0 && x + totalWidth * k <= frame.width && y + totalHeight * k <= frame.height;
-    this.root.hidden = isAllInSight;
-    if (isAllInSight && !under) return;
+    const isIdle = isAllInSight(frame.picture.layout, frame.camera, frame);
+    this.root.hidden = isIdle;
+    if (isIdle && !under) return;
     // A long thin graph is drawn wider than it is, so that something is seen.
     this.#scale = Math.min(widest / totalWidth, highest / totalHeight);
     const ratio = globalThis.devicePixelRatio || 1;

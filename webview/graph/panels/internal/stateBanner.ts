@@ -88,7 +88,12 @@ export class StateBanner {
     };
     return line(
       kind,
-      element('span', { class: 'state-message' }, element('strong', {}, message), advice === '' ? null : ` ${advice}`),
+      element(
+        'span',
+        { class: 'state-message', tabindex: '0' },
+        element('strong', {}, message),
+        advice === '' ? null : ` ${advice}`,
+      ),
       element(
         'span',
         { class: 'state-steps' },

@@ -1,7 +1,7 @@
 import type { LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
 import type { GraphModel } from '../graphModel.ts';
 import type { Bounds, Stage } from '../../draw/stage.ts';
-import { minimapRoom } from '../../panels/minimap.ts';
+import { isAllInSight, minimapRoom } from '../../panels/minimap.ts';
 
 /** Above the graph, for the names of boundaries that begin there. */
 export const labelRoom = 24;
@@ -30,6 +30,12 @@ export function showAll(
 export const showFirst = (model: GraphModel, stage: Stage): void =>
   showAll(model, stage, { animate: false, readable: true });
 
+/** Whether what ends there on the screen is not behind the overview in the corner. */
+function isFree({ picture }: GraphModel, { camera, size }: Stage, right: number, bottom: number): boolean {
+  const { width, height } = minimapRoom;
+  return right < size.width - width || bottom < size.height - height || isAllInSight(picture!.layout, camera, size);
+}
+
 /** Brings an item to the middle, at a scale at which it can be read, unless it is in sight already. */
 export function centerItem(model: GraphModel, stage: Stage, item: number): void {
   const { layout } = model.picture!;
@@ -39,7 +45,9 @@ export function centerItem(model: GraphModel, stage: Stage, item: number): void 
   const cx = layout.x[item]! + layout.width[item]! / 2;
   const cy = layout.y[item]! + Math.min(layout.height[item]! / 2, 200);
   const inside = k >= 0.5 && cx * k + x > 80 && cx * k + x < width - 80 && cy * k + y > 60 && cy * k + y < height - 60;
-  if (!inside) stage.set({ k: scale, x: width / 2 - cx * scale, y: height / 2 - cy * scale }, true);
+  const [right, bottom] = [cx + layout.width[item]! / 2, 2 * cy - layout.y[item]!];
+  if (!inside || !isFree(model, stage, right * k + x, bottom * k + y))
+    stage.set({ k: scale, x: width / 2 - cx * scale, y: height / 2 - cy * scale }, true);
 }
 
 /** The least distance of what is in sight from the edges of the screen. */
@@ -56,8 +64,7 @@ export function showItem(model: GraphModel, stage: Stage, item: number): void {
   const { left, top, right, bottom } = placeOf(model, stage, item);
   const { width, height } = stage.size;
   const isIn = left >= insight && top >= insight && right <= width - insight && bottom <= height - insight;
-  const isFree = right < width - minimapRoom.width || bottom < height - minimapRoom.height;
-  if (isIn && isFree) return;
+  if (isIn && isFree(model, stage, right, bottom)) return;
   const { k, x, y } = stage.camera;
   stage.set({ k, x: x + width / 2 - (left + right) / 2, y: y + height / 2 - (top + bottom) / 2 });
 }
