@@ -253,7 +253,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     when: ({ version }) => version !== null && versionNumber(version) < versionNumber('8.6'),
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
-      'TensorRT {version} found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line speaks of memory, this version most often cannot compile an operation in it that later ones can.',
+      'TensorRT {version} found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
     advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
