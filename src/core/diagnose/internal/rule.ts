@@ -66,6 +66,8 @@ export interface DiagnosisRule {
   after?: readonly DiagnosisCode[];
   /** Says what an exception means whatever raised it: counts as one that no rule knows, and where it was raised is added. */
   lastResort?: true;
+  /** A line after it that says that all went well in the end: then nothing is said. */
+  overcome?: RegExp;
   /** All its messages are one, the first. */
   once?: true;
   /** Nothing follows from it: it is never the cause of an error. */

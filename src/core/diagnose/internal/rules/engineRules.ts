@@ -109,6 +109,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-file-rebuilt',
     code: 'engine-invalid',
     pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,
+    severity: 'warning',
     cause: 'The engine file {file} does not exist or cannot be opened, so nvinfer builds it from the model.',
     advice:
       'That takes minutes, and what fails then is in the lines of the build. If the file does exist, correct the path in model-engine-file.',

@@ -39,14 +39,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'json-damaged',
     code: 'file-missing',
     pattern: /JSONDecodeError: (?<why>.+)/,
-    cause: 'A JSON file that the program reads is empty or damaged ({why}).',
+    cause: 'A JSON file, or the answer of a server, that the program reads is empty or damaged ({why}).',
     advice: 'Look at the traceback above this line for the file, and write it again.',
     source: 'Python',
   },
   {
     id: 'disk-full',
     code: 'failed',
-    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\]/,
+    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\](?! inotify)/,
     once: true,
     severity: 'error',
     cause: 'The disk is full.',
@@ -57,7 +57,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'permission',
     code: 'file-missing',
-    pattern: /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied/,
+    pattern:
+      /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied(?! \(publickey)/,
     severity: 'error',
     cause: 'The program may not read or write a file[[, {file}]].',
     advice:
@@ -187,7 +188,16 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'crashed',
     pattern:
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)|段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류/i,
-    cause: 'The program crashed (access violation) while {phase}.',
+    named: ({ 0: text }) => ({
+      values: {
+        how: /illegal/i.test(text)
+          ? 'illegal instruction'
+          : /bus|SIGBUS/i.test(text)
+            ? 'bus error'
+            : 'access violation',
+      },
+    }),
+    cause: 'The program crashed ({how}) while {phase}.',
     advice:
       '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: [
@@ -324,11 +334,11 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       /Assertion [`'](?!blob)(?<claim>[^'\n]*(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
     severity: 'error',
     cause:
-      'The program was written for other sizes than those of the engine or the weights that it got: it checks `{claim}`.',
+      'The program stopped at a check of its own, `{claim}`: most often it was written for other sizes than those of the engine or the weights that it got.',
     advice:
       'Let the model, its engine or weights, and the numbers in the program agree (classes, input size, batch, names of inputs and outputs, with or without NMS): correct them in its configuration or header, compile it again, delete the old .engine, and build it again from this model.',
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
-    sure: 'likely',
+    sure: 'possible',
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
@@ -346,10 +356,10 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'program-timed-out',
     code: 'failed',
     pattern:
-      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Ss]ession|[Cc]ompil(?:ation|ing)|[Ss]erver)\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
+      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Cc]ompil(?:ation|ing))\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
     severity: 'error',
     cause:
-      'The program waited no longer for what it started: building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
+      'The program waited no longer for what it started. Building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
     advice:
       'Raise the time-out of the program, or let it finish once with a cache of engines (or build the engine with trtexec before), so that later starts only load it. If it takes as long every time, the cache is not kept or not writable.',
     after: EVERY_CAUSE,
@@ -382,9 +392,10 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|(?:engine build|build_\w+(?:\(\))?) returned None|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
+      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_(?:bindings|io_tensors|layers|inputs|outputs|optimization_profiles)|get_(?:binding|tensor|input|output|layer|profile|device_memory)\w*|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_(?:input|tensor|binding|optimization|shape|flag|device_memory)\w*|active_optimization_profile|infer_shapes|add_(?:input|convolution|activation|plugin|shuffle|constant|optimization_profile)\w*|mark_output|parse|refit\w*|__enter__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object does not support the context manager|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|(?:engine build|build_\w+(?:\(\))?) returned None|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
       'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
+    sure: 'likely',
     advice:
       'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
     after: EVERY_CAUSE,
