@@ -124,6 +124,17 @@ describe('what a version refuses', () => {
       tensorrt('10.6'),
       ['unsupported-form'],
     ],
+    // "unsupported input type and output type for ICastLayer, unsupported types are: {FP8, Int4}"
+    [
+      'Cast to FP8',
+      model(
+        [node('Cast', ['x'], ['y'], { attributes: [attribute('to', 17)] })],
+        [x],
+        [value('y', null, 'float8e4m3fn')],
+      ),
+      tensorrt('10.6'),
+      ['unsupported-type'],
+    ],
     // "Assertion !isInFlight(p.second.outputExtents) failed."
     [
       'an output that is declared of another type',

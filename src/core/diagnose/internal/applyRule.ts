@@ -70,6 +70,7 @@ function findingOf(
   const values: Record<string, string | undefined> = {
     phase: context.phase,
     usual: context.usual,
+    version: context.version ?? undefined,
     ...groups,
     op,
     ...named.values,

@@ -28,12 +28,13 @@ const pooling: FormCheck = (one) => {
 
 /** Outputs without a name that the parser counts; of other operators it counts only those that have one. */
 export function leftOut(one: NodeToCheck, count = one.node.outputs.length): NodeProblem | undefined {
-  const { op, outputs } = one.node;
+  const { op, outputs, domain } = one.node;
   return since(one, '10.6') && outputs.filter(Boolean).length < count
     ? problem(
         'unsupported-form',
         `${op} without names for all of its outputs is refused.`,
         'Name the others, too, even if nothing reads them.',
+        outputs.includes('') && isStandardDomain(domain) ? 'name-outputs' : undefined,
       )
     : undefined;
 }
@@ -407,6 +408,13 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         'unsupported-type',
         'Cast to a type that TensorRT does not have.',
         'Cast to INT32, INT64 or FP32.',
+      );
+    // The builder refuses it: "unsupported types are: {FP8, Int4}".
+    if ((type === 17 || type === 22 || typeOf(one, 0) === 'float8e4m3fn') && !since(one, '10.11'))
+      return problem(
+        'unsupported-type',
+        'Cast to or from FP8 or INT4 is refused when building.',
+        'Use QuantizeLinear and DequantizeLinear.',
       );
     return undefined;
   },

@@ -80,6 +80,20 @@ it('quantize-in-float writes the quantization of a UINT8 output around 0, where 
   expect((await repaired(encoded(graph, 10), 'quantize-in-float')).bytes).toBeNull();
 });
 
+it('name-outputs names the values of a TopK of which only the indices are read', async () => {
+  const { bytes } = await repaired(
+    encoded({
+      name: 'g',
+      node: [{ opType: 'TopK', name: 'top', input: ['x', 'k'], output: ['', 'i'] }],
+      input: [value('x', [4, 16])],
+      output: [value('i', [4, 3], 7)],
+      initializer: [ints('k', [3])],
+    }),
+    'name-outputs',
+  );
+  expect(onnx.ModelProto.decode(bytes!).graph!.node![0]!.output).toEqual(['top/unused', 'i']);
+});
+
 describe('squeeze-axes', () => {
   const model = encoded({
     name: 'g',

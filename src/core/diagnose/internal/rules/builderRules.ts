@@ -1,5 +1,6 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
+import { versionNumber } from '../gpuSupport.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** What to do when tactics do not fit into the workspace. */
@@ -28,8 +29,9 @@ const DEVICE_MEMORY = {
 };
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
-const FOREIGN =
-  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes. A newer TensorRT and driver often have the missing implementation; otherwise split the model there.';
+const REGION =
+  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes.';
+const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
@@ -230,6 +232,32 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3847',
+  },
+  {
+    id: 'no-implementation-foreign-attention',
+    code: 'no-implementation',
+    pattern:
+      /mha_fusion\.cpp:\d+: DCHECK[\s\S]{0,2000}?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})|mha_fusion\.cpp:\d+: DCHECK/,
+    severity: 'error',
+    cause: 'TensorRT[[ {version}]] fails to fuse an attention of the model[[, in {layer}]]: an error of its own.',
+    advice:
+      'Use TensorRT 10, which builds it. Where this version must stay, write that attention otherwise when exporting, or split the model there.',
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3930',
+  },
+  {
+    id: 'no-implementation-foreign-old',
+    code: 'no-implementation',
+    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    when: ({ version }) => version !== null && versionNumber(version) < versionNumber('8.6'),
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT {version} found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
+    advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
+    sure: 'likely',
+    after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    source: 'NVIDIA/TensorRT#1917, #1874, #2918, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
   },
   {
     id: 'no-implementation-foreign',

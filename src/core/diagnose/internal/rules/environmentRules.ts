@@ -599,10 +599,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
   },
   {
+    id: 'onnx-build',
+    code: 'library-missing',
+    pattern:
+      /pip-(?:install|req-build)-\w+[\\/]onnx(?:_\w+)?[\\/](?:setup\.py|\.setuptools-cmake-build)|Building wheel for onnx \(|Failed building wheel for onnx\b|protoc-gen-mypy: Plugin failed/,
+    once: true,
+    severity: 'error',
+    cause: 'There is no wheel of the package onnx for this system and Python, and pip cannot compile it here.',
+    advice:
+      'Install what it is compiled with (Debian and Ubuntu: `sudo apt-get install cmake protobuf-compiler libprotoc-dev libprotobuf-dev`), update pip and setuptools, and ask for a version that has a wheel for this Python, or the one that the project names. `protoc-gen-mypy … python: No such file` needs a command `python` (package python-is-python3). A model may also be exported to ONNX on another machine.',
+    source: 'jkjung-avt/tensorrt_demos#57, #529; onnx/onnx#1220, #2109, #3570, #4519',
+  },
+  {
     id: 'pip-build',
     code: 'library-missing',
     pattern:
-      /(?:Failed building wheel for|Could not build wheels for|Failed to build) '?(?!nvidia-tensorrt|tensorrt|installable)(?<name>pycuda|torch2trt|torch-tensorrt|mmcv\S*|onnx\w*|polygraphy|cuda-python|mpi4py|flash-attn|tensorrt_llm|pytorch-quantization)/,
+      /(?:Failed building wheel for|Could not build wheels for|Failed to build) '?(?!nvidia-tensorrt|tensorrt|installable)(?<name>pycuda|torch2trt|torch-tensorrt|mmcv\S*|onnx\w+|polygraphy|cuda-python|mpi4py|flash-attn|tensorrt_llm|pytorch-quantization)/,
     once: true,
     severity: 'error',
     overcome: /Successfully installed /,

@@ -1,5 +1,6 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
+import { makerOf } from '../pluginTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
@@ -27,11 +28,20 @@ const LOAD_PLUGINS: Advice = {
 };
 
 const ENGINE_PLUGIN: Advice = {
-  deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
-  triton: 'Preload the plugin library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
-  trtexec: 'Load its library: --staticPlugins=LIB or --dynamicPlugins=LIB.',
+  deepstream:
+    '[[{build} ]]Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+  triton: '[[{build} ]]Preload the plugin library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
+  trtexec:
+    '[[{build} ]]Load its library: --staticPlugins=LIB or --dynamicPlugins=LIB (--plugins=LIB before TensorRT 8.6).',
   other:
-    "Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others. A plugin that the program builds itself must register its creator (REGISTER_TENSORRT_PLUGIN) in what loads the engine, too.",
+    "[[{build} ]]Load the plugin library before the engine: `trt.init_libnvinfer_plugins(logger, '')` for TensorRT's own, `ctypes.CDLL(…)` for others. A plugin that the program builds itself must register its creator (REGISTER_TENSORRT_PLUGIN) in what loads the engine, too.",
+};
+
+const PROJECT_PLUGIN: Advice = {
+  trtexec: '{build} Then pass the library: --staticPlugins=LIB (--plugins=LIB before TensorRT 8.6).',
+  triton: '{build} Then preload the library: LD_PRELOAD, or --backend-config=tensorrt,plugins=….',
+  deepstream: '{build} Then name the library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
+  other: '{build} Then load the library before the model is parsed: `ctypes.CDLL(…)` in Python, or link it.',
 };
 
 const RETRAIN =
@@ -45,7 +55,8 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern: /getPluginCreator could not find plugin:? (?<plugin>\w+)/,
     when: ({ phase }) => phase === 'loading the engine',
-    cause: 'The engine contains the plugin {plugin}, which is not registered where it is loaded.',
+    named: (m) => ({ values: { ...makerOf(m.groups!['plugin']!) } }),
+    cause: 'The engine contains the plugin {plugin}[[ of {maker}]], which is not registered where it is loaded.',
     advice: ENGINE_PLUGIN,
     source: 'NVIDIA/TensorRT#263, #955, enazoe/yolo-tensorrt#157, wang-xinyu/tensorrtx#731',
   },
@@ -58,6 +69,29 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
     source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp, enazoe/yolo-tensorrt#168',
+  },
+  {
+    id: 'plugin-of-project',
+    code: 'plugin-missing',
+    pattern: NO_PLUGIN,
+    when: ({ op }) => op !== undefined && makerOf(op) !== undefined,
+    named: (_, __, { op }) => ({ values: { ...makerOf(op!) } }),
+    cause: 'The operator {op} of this node is a plugin of {maker}, which is not registered.',
+    advice: PROJECT_PLUGIN,
+    sure: 'likely',
+    source:
+      'open-mmlab/mmdeploy#186, #212, NVIDIA/TensorRT#4160, dlunion/tensorRTIntegrate#37; the other projects of the table',
+  },
+  {
+    id: 'plugin-not-created',
+    code: 'plugin-missing',
+    pattern: /plugin && "Could not create plugin"|Could not create plugin(?! registry)/,
+    cause:
+      'The plugin of this node[[ ({op})]] is registered, but its creator gave no plugin: the attributes of the node are not those that it expects, or it was compiled for another TensorRT.',
+    advice:
+      'Compare the attributes of the node (names, types, values) with those that createPlugin() of the plugin reads, use the model and the plugin library of one release of their project, and compile it against this TensorRT.',
+    sure: 'likely',
+    source: 'onnx-tensorrt importFallbackPluginImporter; wy17646051/tensorrt_scatter#1',
   },
   {
     id: 'plugin-name-mismatch',

@@ -225,4 +225,26 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     sure: 'possible',
     source: 'NVIDIA-ISAAC-ROS/isaac_ros_image_segmentation#10, #19, #31, isaac_ros_dnn_inference#1',
   },
+  {
+    id: 'bevfusion-scn',
+    code: 'gpu-unsupported',
+    pattern: /Failed to create lidar scn/,
+    severity: 'error',
+    cause:
+      'CUDA-BEVFusion could not make its sparse network (libspconv), whose kernels need an Ampere GPU or later (compute capability 8.0).',
+    advice:
+      'Use such a GPU (not Pascal, Volta or Turing) and the libspconv of the release, for this CUDA and platform; look also whether the ONNX file of the lidar backbone is there.',
+    sure: 'likely',
+    source: 'NVIDIA-AI-IOT/Lidar_AI_Solution#323',
+  },
+  {
+    id: 'spconv-architecture',
+    code: 'gpu-unsupported',
+    pattern: /not implemented in c\+\+, must be overrided in python/,
+    severity: 'error',
+    cause: 'The library spconv was compiled without kernels for this GPU.',
+    advice:
+      'Compile spconv_cpp again with the compute capability of this GPU among its architectures (CUMM_CUDA_ARCH_LIST; CUDA 12.8 or later for 12.0), then the program that uses it.',
+    source: 'autowarefoundation/autoware_universe#11933, autowarefoundation/spconv_cpp#2',
+  },
 ];

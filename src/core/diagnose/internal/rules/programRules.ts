@@ -184,6 +184,53 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'Windows NTSTATUS',
   },
   {
+    id: 'camera-missing',
+    code: 'failed',
+    pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
+    severity: 'error',
+    cause:
+      'The program opens the CSI camera of the Jetson, which lists no modes: none is connected, or it does not answer.',
+    advice:
+      'TensorRT is not what fails: run the program on a file or an USB camera to see. For the camera check the cable and its driver (`nvgstcapture-1.0`), and restart the service (`sudo systemctl restart nvargus-daemon`).',
+    sure: 'likely',
+    source: 'jkjung-avt/tensorrt_demos#112',
+  },
+  {
+    id: 'backtrace-device',
+    code: 'runtime-failed',
+    pattern: /^#\d+ [^\n]*\bsample::setCudaDevice\(/m,
+    severity: 'error',
+    cause: 'The crash is where trtexec takes the GPU: CUDA gives it none, or an error.',
+    advice:
+      'Look at nvidia-smi at that moment: another process may have all of its memory or use it exclusively (compute mode), the driver may be too old for this CUDA, or the number of --device may not exist in the container (CUDA_VISIBLE_DEVICES). Run one trtexec at a time on a GPU.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3166; trtexec sampleDevice.cpp',
+  },
+  {
+    id: 'backtrace-plugins',
+    code: 'library-mismatch',
+    pattern: /^#\d+ [^\n]*\binitLibNvInferPlugins ?\(/m,
+    severity: 'error',
+    cause:
+      "The crash is in the start of TensorRT's plugin library: it was built for another TensorRT than the one that loads it, or two of them are loaded.",
+    advice:
+      'Build libnvinfer_plugin from the branch of the TensorRT repository that has exactly the version of this libnvinfer (for Triton: of its container), or use the one that came with it; `ldd` and LD_PRELOAD show which are loaded.',
+    sure: 'likely',
+    source: 'triton-inference-server/server#2227',
+  },
+  {
+    id: 'backtrace-plugin',
+    code: 'runtime-failed',
+    pattern:
+      /^#\d+ [^\n]*?(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
+    severity: 'error',
+    cause: 'The crash is in the plugin {plugin}, where it runs its kernel.',
+    advice:
+      "Compile the plugin library for this GPU (its compute capability: for TensorRT's own -DGPU_ARCHS=…) and against this TensorRT, and check that the GPU has the precision that it computes in. Otherwise the plugin gets sizes or types that it does not expect: run it under compute-sanitizer.",
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#837',
+  },
+  {
     id: 'crashed',
     code: 'crashed',
     pattern:

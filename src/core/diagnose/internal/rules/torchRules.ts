@@ -65,10 +65,10 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     id: 'torch-trt-conversion',
     code: 'unsupported-op',
     pattern:
-      /Conversion of function (?<name>\S+) not currently supported|UnsupportedOperatorException|Unable to (?:convert|get schema for)(?: node)?:? (?<name2>[^\n(]{0,200})|Could not find schema for[^\n]*/,
+      /Target (?<name3>aten\.[\w.]+) does not support|Conversion of function (?<name>\S+) not currently supported|UnsupportedOperatorException|Unable to (?:convert|get schema for)(?: node)?:? (?<name2>[^\n(]{0,200})|Could not find schema for[^\n]*/,
     severity: 'error',
-    named: ({ groups: { name, name2 } = {} }) => ({
-      values: { name: name ?? /\baten::\w+|\bprim::\w+/.exec(name2 ?? '')?.[0] },
+    named: ({ groups: { name, name2, name3 } = {} }) => ({
+      values: { name: name ?? name3 ?? /\baten::\w+|\bprim::\w+/.exec(name2 ?? '')?.[0] },
     }),
     cause: 'Torch-TensorRT has no converter for an operator of the module[[: {name}]], or not in this form.',
     advice:

@@ -49,15 +49,15 @@ export const uniqueNames: Repair = {
 
 export const nameOutputs: Repair = {
   id: 'name-outputs',
-  title: 'Name the outputs that a Split leaves out',
+  title: 'Name the outputs that a node leaves out',
   class: 'exact',
-  rejected: 'Split with an output that has no name.',
+  rejected: 'Split, TopK or Dropout with an output that has no name.',
   proof: 'What the new names stand for is read by nothing.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
   issues: [],
-  operators: ['Split'],
+  operators: ['Split', 'TopK', 'Dropout'],
   apply: (draft) => {
-    for (const node of draft.nodes('Split')) {
+    for (const node of draft.nodes('Split', 'TopK', 'Dropout')) {
       const missing = node.outputs.flatMap((name, index) => (name === '' ? [index] : []));
       for (const index of missing) draft.nameOutput(node, index, unused(draft.fresh.bind(draft), node));
       if (missing.length > 0) draft.place(node);
