@@ -17,7 +17,7 @@ import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
-import { isCode, isWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -364,7 +364,7 @@ function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLi
     ({ line, text }) =>
       FAILURE.test(text) &&
       !isCode(text) &&
-      !isWarning(text) &&
+      !marksWarning(text) &&
       !WENT_ON.test(text) &&
       judge.stray(strayEvent(line, text))?.diagnosis.severity !== 'warning',
   );

@@ -26,19 +26,19 @@ export function* strayBlocks({ strays = [] }: BuildLog): Generator<StrayBlock> {
   }
 }
 
-/** Marks by which programs say that a line only warns. */
+/** Marks and words by which programs say that they go on after a line. */
 const WARNS =
-  /^\W{0,8}WARN(?:ING)?\b|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
+  /^\W{0,8}WARN(?:ING)?\b|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|\b(?:continuing without|will be disabled|[Ff]alling back to)\b|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
 
 /** Source code that was pasted, or that a traceback shows: it says what may fail, not what did. */
 const CODE =
   /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
 
-export const isWarning = (text: string): boolean => WARNS.test(text);
+export const marksWarning = (text: string): boolean => WARNS.test(text);
 export const isCode = (text: string): boolean => CODE.test(text);
 
 export const strayEvent = (line: number, text: string): LogMessage => ({
-  severity: isWarning(text) ? 'warning' : 'error',
+  severity: marksWarning(text) ? 'warning' : 'error',
   text,
   line,
   code: null,

@@ -602,9 +602,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'onnx-build',
     code: 'library-missing',
     pattern:
-      /pip-(?:install|req-build)-\w+[\\/]onnx(?:_\w+)?[\\/](?:setup\.py|\.setuptools-cmake-build)|Building wheel for onnx \(|Failed building wheel for onnx\b|protoc-gen-mypy: Plugin failed/,
+      /pip-(?:install|req-build)-\w+[\\/]onnx(?:_\w+)?[\\/](?:setup\.py|\.setuptools-cmake-build)|Building wheel for onnx \([^\n]*\berror\b|Failed building wheel for onnx\b|protoc-gen-mypy: Plugin failed/,
     once: true,
     severity: 'error',
+    overcome: /Successfully installed /,
     cause: 'There is no wheel of the package onnx for this system and Python, and pip cannot compile it here.',
     advice:
       'Install what it is compiled with (Debian and Ubuntu: `sudo apt-get install cmake protobuf-compiler libprotoc-dev libprotobuf-dev`), update pip and setuptools, and ask for a version that has a wheel for this Python, or the one that the project names. `protoc-gen-mypy … python: No such file` needs a command `python` (package python-is-python3). A model may also be exported to ONNX on another machine.',

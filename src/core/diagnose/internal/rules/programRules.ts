@@ -188,6 +188,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'failed',
     pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
     severity: 'error',
+    overcome: /GST_ARGUS: \d+ x \d+/,
     cause:
       'The program opens the CSI camera of the Jetson, which lists no modes: none is connected, or it does not answer.',
     advice:
@@ -452,7 +453,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'python-none',
     code: 'failed',
     pattern:
-      /'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
+      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]*)'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
     lastResort: true,
     cause: 'The script uses[[ {name} of]] None: something before it gave no result.',
