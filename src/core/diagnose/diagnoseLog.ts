@@ -17,6 +17,7 @@ import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
+import { versionOfPosition } from './internal/versionOfPosition.ts';
 import { strayBlocks } from './internal/strayBlocks.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -103,7 +104,7 @@ class Judge {
     this.programs = programsOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
+      version: log.version ?? versionOfPosition(log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
