@@ -18,6 +18,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { versionOfPosition } from './internal/versionOfPosition.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -109,7 +110,7 @@ class Judge {
     this.programs = programsOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
+      version: log.version ?? versionOfPosition(log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),

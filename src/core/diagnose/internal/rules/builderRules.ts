@@ -30,7 +30,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const REGION =
-  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes.';
+  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
@@ -257,7 +257,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source: 'NVIDIA/TensorRT#1917, #1874, #2918, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
+    source: 'NVIDIA/TensorRT#1592, #1917, #1874, #2918, #2929, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
   },
   {
     id: 'no-implementation-foreign',

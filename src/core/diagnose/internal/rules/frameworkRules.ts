@@ -308,6 +308,17 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
   },
   {
+    id: 'provider-no-dla',
+    code: 'dla-failed',
+    pattern: /Try to use DLA core, but platform doesn't have any DLA core/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The TensorRT provider is to use the DLA, which this machine does not have; it goes on with the GPU.',
+    advice: 'Set trt_dla_enable to 0. What fails after that has another cause.',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#17312',
+  },
+  {
     id: 'vs-mlrt-engine',
     code: 'file-missing',
     pattern: /operator \(\): open engine failed/,

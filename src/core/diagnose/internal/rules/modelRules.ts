@@ -576,6 +576,19 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#10443, #12781',
   },
   {
+    id: 'broadcast-of-ranks',
+    code: 'unsupported-form',
+    pattern:
+      /In function combineTensorsElementwise:\s*\[8\] Assertion failed: tensor->getDimensions\(\)\.nbDims == combined->getDimensions\(\)\.nbDims/,
+    cause: 'The inputs of this node have different ranks, which this TensorRT (5.0) does not broadcast.',
+    advice:
+      'Use a later TensorRT (on a Jetson a later JetPack): 5.1 took some, 7 and later take all such nodes. Otherwise reshape the smaller input to the rank of the other when exporting.',
+    after: ['unsupported-op', 'shape-mismatch', 'type-mismatch'],
+    sure: 'likely',
+    source:
+      'onnx-tensorrt 5.0 builtin_op_importers.cpp; YonghaoHe/LFFD-A-Light-and-Fast-Face-Detector-for-Edge-Devices#9',
+  },
+  {
     id: 'output-rank',
     code: 'shape-mismatch',
     pattern:

@@ -232,6 +232,31 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#837',
   },
   {
+    id: 'pure-virtual',
+    code: 'crashed',
+    pattern: /pure virtual method called/,
+    severity: 'error',
+    cause:
+      'The program calls an object of TensorRT or of a plugin that is destroyed already, or that was compiled with the headers of another version.',
+    advice:
+      'Keep the logger, runtime and engine as long as what they made (destroy contexts first, then the engine, then the runtime), and compile the program and its plugins again with the headers of the TensorRT that it loads (`ldd`).',
+    after: ['library-mismatch', 'engine-other-version'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1139',
+  },
+  {
+    id: 'backtrace-enqueue',
+    code: 'crashed',
+    pattern: /^#\d+ [^\n]*\bIExecutionContext::(?:enqueue|execute)\w* ?\(/m,
+    severity: 'error',
+    cause: 'The crash is inside TensorRT while it runs the engine.',
+    advice:
+      'Check that each thread has an execution context of its own, that every binding is a buffer on the GPU as large as the largest shape, set for all tensors, and that engine, runtime and plugins outlive the context. If all that is right, it is an error of this version: try the next one, and report it with the engine.',
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#2129, #1139',
+  },
+  {
     id: 'crashed',
     code: 'crashed',
     pattern:
@@ -445,9 +470,9 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
     sure: 'likely',
     advice:
-      'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
+      'Look at the first error above. If there is none and an engine file is loaded (create_execution_context), it was most often built by another TensorRT or for another GPU: build it again on this machine, with this version. Otherwise pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
     after: EVERY_CAUSE,
-    source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
+    source: 'NVIDIA/TensorRT#1731, #3805, NVIDIA-AI-IOT/torch2trt#728, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
     id: 'python-none',
