@@ -116,6 +116,16 @@ describe('a message is told by what it says, not by what is usual', () => {
     expect(found.message).toMatch(/^A provider of ONNX Runtime gave up/);
   });
 
+  it('a line of the source tells that TensorRT is older than 8.6, and not which version it is', () => {
+    const error = (line: number) =>
+      first(
+        `[E] Error[10]: [optimizer.cpp::computeCosts::${line}] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)`,
+      );
+    expect(error(2011)).toMatchObject({ rule: 'no-implementation-foreign-old' });
+    expect(error(2011).message).toMatch(/^This TensorRT is older than 8\.6 and/);
+    expect(error(3869)).toMatchObject({ rule: 'no-implementation-foreign' });
+  });
+
   it('None in a script need not be an engine', () => {
     expect(first('Loaded model.engine', "TypeError: 'NoneType' object is not subscriptable").rule).toBe('python-none');
   });

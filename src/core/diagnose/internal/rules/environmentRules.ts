@@ -253,7 +253,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so/,
+      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so(?![^\n]*(?: is not a symbolic link| => \/))/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
