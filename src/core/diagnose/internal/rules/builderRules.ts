@@ -354,9 +354,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern: /Skipping tactic (?<tactic>\S+) due to exception (?<why>[^\n]*)/,
     severity: 'warning',
-    named: (m) => ({ values: { why: causeText(m.groups!['why']!) || m.groups!['tactic']! } }),
+    named: (m) => ({ values: { why: causeText(m.groups!['why']!).replace(/\.$/, '') || m.groups!['tactic']! } }),
     cause: 'A tactic was skipped: {why}.',
-    advice: 'Nothing has to be done as long as the build passes; a newer TensorRT may have fixed it.',
+    advice:
+      'Nothing has to be done as long as the build passes. If it fails for that, the kernel does not run on this GPU or lacks memory: free GPU memory, allow another precision (BF16 needs Ampere or later), leave out the plugin that it belongs to, or use a newer TensorRT.',
     after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#4845',
   },

@@ -82,6 +82,15 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 7 deserializationUtils.cpp; wang-xinyu/tensorrtx#22',
   },
   {
+    id: 'mmcv-plugins',
+    code: 'library-missing',
+    pattern: /AssertionError: TensorRT plugin should be compiled/,
+    cause: 'The installed mmcv was compiled without its plugins for TensorRT.',
+    advice:
+      'Compile mmcv-full with them (TENSORRT_DIR=…, `MMCV_WITH_OPS=1 MMCV_WITH_TRT=1 pip install -e .`), which works up to TensorRT 7 only; from TensorRT 8 on convert with mmdeploy, which has these plugins.',
+    source: 'open-mmlab/mmdetection#4822, #5979, open-mmlab/mmcv#2112, open-mmlab/mmdeploy#412',
+  },
+  {
     id: 'mmdeploy-plugins',
     code: 'library-missing',
     pattern: /Could not load the library of tensorrt plugins\.\s*Because the file does not exist/,

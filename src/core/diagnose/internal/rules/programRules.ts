@@ -132,19 +132,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     once: true,
     pattern:
-      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]/,
+      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]|error C2039: ["“'](?<name3>\w+)["”']: [^\n]{0,20}["“']nvinfer1::(?<class3>\w+)["”']/,
     severity: 'error',
-    named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
+    named: ({ groups: { class: type, name, name2, name3, class2, class3 } = {} }) => ({
       values: {
-        name: name ?? name2,
-        where: type ?? class2,
-        instead: replacement('cpp', name ?? name2 ?? '', type ?? class2),
+        name: name ?? name2 ?? name3,
+        where: type ?? class2 ?? class3,
+        instead: replacement('cpp', name ?? name2 ?? name3 ?? '', type ?? class2 ?? class3),
       },
     }),
     cause: '{where} has no {name} in this version of TensorRT: the program is for another one.',
     advice: '{instead}',
     source:
-      'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265',
+      'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265, FeiYull/TensorRT-Alpha#108',
   },
   {
     id: 'flag-value',
@@ -195,6 +195,18 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'TensorRT is not what fails: run the program on a file or an USB camera to see. For the camera check the cable and its driver (`nvgstcapture-1.0`), and restart the service (`sudo systemctl restart nvargus-daemon`).',
     sure: 'likely',
     source: 'jkjung-avt/tensorrt_demos#112',
+  },
+  {
+    id: 'converter-arguments',
+    code: 'failed',
+    pattern: /what ?\(\): +sto(?:i|l|ul|f|d)\b/,
+    severity: 'error',
+    cause: 'The program reads a number in its arguments or its configuration where there is none.',
+    advice:
+      'Look for blanks after commas, and for names and shapes in the wrong place. tlt-converter and tao-converter: -d takes C,H,W only, -p takes NAME,min,opt,max with an x between dimensions, and the converter must be the one for this TensorRT and CUDA.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'C++ std::stoi; NVIDIA-AI-IOT/deepstream_lpr_app#1',
   },
   {
     id: 'backtrace-device',
@@ -391,14 +403,15 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+    named: ({ groups: { what, what2 } = {} }) => ({ values: { what: what ?? what2 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
     advice:
       'Write the weights again with the converter of the same version of the program, from the model that is meant, and give the program its variant and its number of classes.',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#887, #905',
+    source: 'wang-xinyu/tensorrtx#887, #905, #1217',
   },
   {
     id: 'program-assertion',

@@ -232,7 +232,9 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
       /^ *assert (?<claim>[^\n]{1,150})\n(?:[ ~^]*\n)?AssertionError|^AssertionError: (?<what>[^\n]{0,120})$|\nAssertionError$/m,
     severity: 'error',
     lastResort: true,
-    named: ({ groups: { claim, what } = {} }) => ({ values: { what: (claim ?? what) || undefined } }),
+    named: ({ groups: { claim, what } = {} }) => ({
+      values: { what: (claim ?? what)?.replace(/\.$/, '') || undefined },
+    }),
     cause: 'A condition of the program does not hold[[: {what}]].',
     advice:
       'The line above it in the traceback is the condition (an input, a size, a file or a version that the program expects). An error above the traceback comes first.',
