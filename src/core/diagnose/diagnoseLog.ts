@@ -1,5 +1,5 @@
 // Finds the causes in a log.
-import type { BuildLog, LogMessage } from '../formats/tensorrt/buildOutput.ts';
+import type { BuildLog, LogMessage, StrayLine } from '../formats/tensorrt/buildOutput.ts';
 import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
@@ -17,7 +17,8 @@ import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
-import { strayBlocks } from './internal/strayBlocks.ts';
+import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { isBefore86 } from './internal/before86.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -49,7 +50,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found);
+  const merged = merge(found.filter((one) => !isOvercome(one, log)));
   const dla = dlaReport(
     merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
     log,
@@ -62,12 +63,18 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...skippedForWorkspace(log, diagnoses, judge),
     ...failedIterations(log),
   ];
-  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences));
+  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences, judge));
   // The cause first: warnings come after what ended the build.
   return [
     ...out.filter(({ severity }) => severity === 'error'),
     ...out.filter(({ severity }) => severity === 'warning'),
   ];
+}
+
+/** Whether a later line says that the step which a rule found at fault came to its end. */
+function isOvercome({ rule, diagnosis }: Judged, { strays = [] }: BuildLog): boolean {
+  const { overcome } = rule ?? {};
+  return overcome !== undefined && strays.some(({ line, text }) => line > diagnosis.line && overcome.test(text));
 }
 
 /** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
@@ -104,6 +111,7 @@ class Judge {
     this.#context = {
       op: undefined,
       version: log.version,
+      before86: isBefore86(log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
@@ -146,7 +154,8 @@ class Judge {
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
     const finding = this.#rulesFor(event, { ...this.#context, op: parsedOp(event.text) });
-    return finding && this.#judged(finding, event);
+    // A program that marks a line as a warning went on after it.
+    return finding && this.#judged(event.severity === 'warning' ? { ...finding, severity: 'warning' } : finding, event);
   }
 
   #rulesFor(message: LogMessage, context: RuleContext): Finding | undefined {
@@ -272,10 +281,10 @@ const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
   strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
-function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnosis[] {
+function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: Judge): Diagnosis[] {
   const { phase, usual } = phaseReached(log);
   const [first] = consequences.filter(({ message }) => !(log.iterations && message.startsWith('FAILED | Iter')));
-  const last = saysMuch(log) ? log.strays?.findLast(({ text }) => FAILURE.test(text)) : undefined;
+  const last = saysMuch(log) ? lastFailure(log, judge) : undefined;
   const end = { rule: null, severity: 'error', sure: 'possible', nodes: [], layer: null } as const;
   if (first === undefined && last === undefined) {
     if (log.outcome === 'cut-off' && !asksForHelp(log))
@@ -351,9 +360,31 @@ function saysMuch({ outcome, evidence, runs, strays = [] }: BuildLog): boolean {
 const OWN_WORDS =
   /\[TRT\]|tensor_?rt(?:\b|[_A-Z])|TRTKernel|\btrtexec\b|\bnvinfer|\bNvDsInfer|\bnvds|\btorch2trt\b|\bvsmlrt\b|\b[Bb]uilding (?:the )?(?:\w+ )?engine\b|\.(?:engine|trt|plan)\b|-- prototxt\b|TRITONBACKEND_/i;
 
+/** The last line that says that something failed, where none after it says that a step came to its end. */
+function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLine | undefined {
+  const last = strays.findLast(
+    ({ line, text }) =>
+      FAILURE.test(text) &&
+      !isCode(text) &&
+      !marksWarning(text) &&
+      !WENT_ON.test(text) &&
+      judge.stray(strayEvent(line, text))?.diagnosis.severity !== 'warning',
+  );
+  const after = lastLine === undefined ? strays : [...strays, lastLine];
+  return after.some(({ line, text }) => line > (last?.line ?? 0) && SUCCESS.test(text)) ? undefined : last;
+}
+
+/** Words of a line after which a program goes on in another way. */
+const WENT_ON =
+  /\b(?:using|fall(?:s|ing)? back|fallback|retry(?:ing)?|skipp(?:ed|ing)|ignor(?:ed|ing)|continu(?:es|ing))\b/i;
+
+/** Words of a line that says that a step of a program passed. */
+const SUCCESS =
+  /\b(?:Successfully (?:installed|built|tagged) |Build files have been written to|export success|App run successful)|\[100%\] Built target|\*\*PERF: +\d*[1-9]/;
+
 /** Words of a line that says that something failed. */
 const FAILURE =
-  /(?:^|[\s[(:|])(?:ERROR|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: |\bFailed with result\b|\b(?:run|build|conversion|export|execution) fail(?:ed|s)\b|\bexceeded memory limit\b|^[A-Z]:\\[^>]*>\s*pause\b/;
+  /(?:^|[\s[(:|])(?:ERROR(?! SUMMARY: 0\b)|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: |\bFailed with result\b|\b(?:run|build|conversion|export|execution) fail(?:ed|s)\b|\bexceeded memory limit\b|^[A-Z]:\\[^>]*>\s*pause\b/;
 
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>

@@ -81,7 +81,7 @@ function findingOf(
     rule,
     cause: fillText(rule.cause, values).trim(),
     advice: fillText(inWordsOf(rule.advice, programs), values).trim(),
-    severity: named.severity ?? rule.severity ?? severity,
+    severity: named.severity ?? (severity === 'warning' ? severity : (rule.severity ?? severity)),
     layer,
     op,
     input: values['input'],

@@ -13,6 +13,8 @@ export interface RuleContext {
   op: string | undefined;
   /** TensorRT's version, such as `10.6.0`. */
   version: string | null;
+  /** Whether it is older than 8.6, by that or by a line of its source that a message names. */
+  before86: boolean;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
   /** Whether the build is for the DLA. */
@@ -66,6 +68,8 @@ export interface DiagnosisRule {
   after?: readonly DiagnosisCode[];
   /** Says what an exception means whatever raised it: counts as one that no rule knows, and where it was raised is added. */
   lastResort?: true;
+  /** A line after it that says that all went well in the end: then nothing is said. */
+  overcome?: RegExp;
   /** All its messages are one, the first. */
   once?: true;
   /** Nothing follows from it: it is never the cause of an error. */

@@ -14,17 +14,31 @@ export function* strayBlocks({ strays = [] }: BuildLog): Generator<StrayBlock> {
     let to = from + 1;
     while (to < strays.length && to - from < MOST_JOINED && strays[to]!.line === strays[to - 1]!.line + 1) to++;
     const block = strays.slice(from, to);
-    const text = block.map((one) => one.text).join('\n');
+    const text = block
+      .filter((one) => !isCode(one.text))
+      .map((one) => one.text)
+      .join('\n');
     yield {
-      lines: block.map(({ line, text: own }) => event(line, own)),
-      joined: block.length > 1 ? event(block[0]!.line, text) : undefined,
+      lines: block.filter((one) => !isCode(one.text)).map(({ line, text: own }) => strayEvent(line, own)),
+      joined: block.length > 1 ? strayEvent(block[0]!.line, text) : undefined,
     };
     from = to;
   }
 }
 
-const event = (line: number, text: string): LogMessage => ({
-  severity: 'error',
+/** Marks and words by which programs say that they go on after a line. */
+const WARNS =
+  /^\W{0,8}WARN(?:ING)?\b|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|\b(?:continuing without|will be disabled|[Ff]alling back to)\b|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
+
+/** Source code that was pasted, or that a traceback shows: it says what may fail, not what did. */
+const CODE =
+  /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
+
+export const marksWarning = (text: string): boolean => WARNS.test(text);
+export const isCode = (text: string): boolean => CODE.test(text);
+
+export const strayEvent = (line: number, text: string): LogMessage => ({
+  severity: marksWarning(text) ? 'warning' : 'error',
   text,
   line,
   code: null,

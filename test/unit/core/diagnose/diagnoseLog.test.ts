@@ -70,6 +70,87 @@ describe('an exception of Python that no rule knows', () => {
   });
 });
 
+describe('a message is told by what it says, not by what is usual', () => {
+  const first = (...lines: string[]) => diagnose(lines.join('\n'))[0]!;
+
+  it.each([
+    ['Expected 96 from C header, got 88 from PyObject', /a later NumPy/, /Update NumPy/],
+    ['Expected 88 from C header, got 96 from PyObject', /an older NumPy/, /numpy<2/],
+  ])('structures of NumPy: %s', (sizes, cause, advice) => {
+    const found = first(`ValueError: numpy.dtype size changed, may indicate binary incompatibility. ${sizes}`);
+    expect(found.message).toMatch(cause);
+    expect(found.advice).toMatch(advice);
+  });
+
+  it('headers of NumPy that are newer than the installed one', () => {
+    const found = first('RuntimeError: module compiled against API version 0x10 but this version of numpy is 0xf');
+    expect(found.advice).toMatch(/^Update NumPy/);
+  });
+
+  it('text in the encoding of the system is no header of an engine', () => {
+    const found = first(
+      'Building TensorRT engine',
+      "UnicodeDecodeError: 'gbk' codec can't decode byte 0x80 in position 205: illegal multibyte sequence",
+    );
+    expect(found.message).toMatch(/encoding of the system \(gbk\)/);
+    expect(found.advice).toMatch(/PYTHONUTF8=1/);
+  });
+
+  it('an illegal instruction is no access violation', () => {
+    expect(first('Illegal instruction (core dumped)').message).toMatch(/\(illegal instruction\)/);
+  });
+
+  it('a GPU that is busy is there', () => {
+    expect(first('  what():  CUDA initialization failure with error: 46. Check it').rule).toBe('no-new-context');
+  });
+
+  it('the library of Torch-TensorRT is none of PyTorch', () => {
+    const found = first('OSError: libtorchtrt.so: cannot open shared object file: No such file or directory');
+    expect(found.message).toMatch(/it belongs to Torch-TensorRT/);
+  });
+
+  it('a provider that fails need not be that of TensorRT', () => {
+    const found = first(
+      'onnxruntime.capi.onnxruntime_pybind11_state.EPFail: [ONNXRuntimeError] : 11 : EP_FAIL : no graph',
+    );
+    expect(found.message).toMatch(/^A provider of ONNX Runtime gave up/);
+  });
+
+  it('a line of the source tells that TensorRT is older than 8.6, and not which version it is', () => {
+    const error = (line: number) =>
+      first(
+        `[E] Error[10]: [optimizer.cpp::computeCosts::${line}] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)`,
+      );
+    expect(error(2011)).toMatchObject({ rule: 'no-implementation-foreign-old' });
+    expect(error(2011).message).toMatch(/^This TensorRT is older than 8\.6 and/);
+    expect(error(3869)).toMatchObject({ rule: 'no-implementation-foreign' });
+  });
+
+  it('None in a script need not be an engine', () => {
+    expect(first('Loaded model.engine', "TypeError: 'NoneType' object is not subscriptable").rule).toBe('python-none');
+  });
+
+  it('the library that is missing comes before the provider that is left out', () => {
+    const found = first(
+      '2024-05-01 12:00:00.1 [E:onnxruntime:Default, provider_bridge_ort.cc:1480 Get] [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: libnvinfer.so.8: cannot open shared object file: No such file or directory',
+      'EP Error pybind_state.cc:456 Please install TensorRT libraries as mentioned in the GPU requirements page',
+      "Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and retrying.",
+    );
+    expect(found).toMatchObject({ severity: 'warning', rule: 'library-of-provider' });
+  });
+
+  it('what was missing at a step that passed is not told beside what fails after it', () => {
+    const found = diagnose(
+      [
+        '-- Could NOT find CUDNN (missing: CUDNN_LIBRARY)',
+        '-- Build files have been written to: /work/build',
+        '/work/a.cpp:3:10: fatal error: NvInfer.h: No such file or directory',
+      ].join('\n'),
+    );
+    expect(found.map(({ rule }) => rule)).toEqual(['header-missing']);
+  });
+});
+
 it('the help of a tool has no error', () => {
   const help = [
     'usage: polygraphy convert [-h] model',

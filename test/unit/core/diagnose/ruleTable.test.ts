@@ -6,12 +6,16 @@ import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tenso
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
 
 /** One log for each rule: real ones of TensorRT-RTX, others written after the texts that the rules name as their source. */
-const logs = new Map(
-  readFileSync(fixturePath('failures/rules.txt'), 'utf8')
-    .split(/^=== /m)
-    .slice(1)
-    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
-);
+const textsOf = (file: string) =>
+  new Map(
+    readFileSync(fixturePath(file), 'utf8')
+      .split(/^=== /m)
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+  );
+const logs = textsOf('failures/rules.txt');
+/** Output of programs that went well, or that only mentions failures. */
+const harmless = textsOf('failures/harmless.txt');
 const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
 
 describe('every rule', () => {
@@ -34,6 +38,10 @@ describe('every rule', () => {
     expect(rule.cause).toMatch(/^(?:[{A-Z]|config|cu[A-Z])/);
     expect(rule.source).toMatch(/\S/);
   });
+});
+
+it.each([...harmless.keys()])('no rule finds an error where nothing failed: %s', (id) => {
+  expect(diagnose(harmless.get(id)!).filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
 describe('a log that is read for a diagnosis alone', () => {

@@ -1,6 +1,5 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
-import { versionNumber } from '../gpuSupport.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** What to do when tactics do not fit into the workspace. */
@@ -30,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const REGION =
-  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it and remove precision constraints from its nodes.';
+  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
@@ -180,7 +179,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -250,14 +249,14 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
-    when: ({ version }) => version !== null && versionNumber(version) < versionNumber('8.6'),
+    when: ({ before86 }) => before86,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
-      'TensorRT {version} found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
+      'This TensorRT[[ ({version})]] is older than 8.6 and found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
     advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source: 'NVIDIA/TensorRT#1917, #1874, #2918, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
+    source: 'NVIDIA/TensorRT#1592, #1917, #1874, #2918, #2929, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
   },
   {
     id: 'no-implementation-foreign',
@@ -355,9 +354,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern: /Skipping tactic (?<tactic>\S+) due to exception (?<why>[^\n]*)/,
     severity: 'warning',
-    named: (m) => ({ values: { why: causeText(m.groups!['why']!) || m.groups!['tactic']! } }),
+    named: (m) => ({ values: { why: causeText(m.groups!['why']!).replace(/\.$/, '') || m.groups!['tactic']! } }),
     cause: 'A tactic was skipped: {why}.',
-    advice: 'Nothing has to be done as long as the build passes; a newer TensorRT may have fixed it.',
+    advice:
+      'Nothing has to be done as long as the build passes. If it fails for that, the kernel does not run on this GPU or lacks memory: free GPU memory, allow another precision (BF16 needs Ampere or later), leave out the plugin that it belongs to, or use a newer TensorRT.',
     after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#4845',
   },

@@ -64,9 +64,10 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     code: 'library-mismatch',
     pattern: /#error -- unsupported (?<name>GNU|Microsoft Visual Studio|clang) version/,
     once: true,
-    cause: 'This CUDA does not compile with the {name} compiler that is installed, which is newer than it knows.',
+    cause:
+      'This CUDA does not compile with the version of the {name} compiler that is installed, which is most often newer than it knows.',
     advice:
-      'Compile with the newest version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
+      'Compile with a version that its installation guide lists (nvcc -ccbin, CMAKE_CUDA_HOST_COMPILER, CC and CXX), or use a later CUDA.',
     source: 'CUDA, crt/host_config.h',
   },
   {
@@ -91,7 +92,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'cmake-not-found',
     code: 'library-missing',
     pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]*)(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, name3, name4, name5, name6 } = {} }) => ({
@@ -105,6 +106,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
           (text.startsWith('nvcc') ? 'nvcc' : 'a library that it then lists'),
       },
     }),
+    overcome: /Build files have been written to|\[100%\] Built target/,
     cause: 'CMake or the build does not find {name}; the program is not built.',
     advice:
       'Give the folder: -DTensorRT_ROOT, -DTENSORRT_DIR or TENSORRT_ROOT as the project names it (-DTRT_LIB_DIR for the repository of TensorRT), -DCUDAToolkit_ROOT and -DCMAKE_CUDA_COMPILER=/usr/local/cuda/bin/nvcc for CUDA. It has to hold include and lib (apt: libnvinfer-dev; the wheels of pip do not do). Put /usr/local/cuda/bin on PATH, and delete CMakeCache.txt before the next try.',

@@ -17,9 +17,10 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-core',
     code: 'dla-failed',
     pattern:
-      /dlaCore < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
+      /(?:dlaCore|getDLACore\(\)) < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
     cause: 'The DLA core[[ {core}]] that was asked for does not exist on this machine.',
-    advice: 'Use a core that exists (Xavier and Orin have two, 0 and 1; Orin Nano has none), or build for the GPU.',
+    advice:
+      'Use a core that exists (Xavier and Orin have two, 0 and 1; Orin Nano has none), and set it in what loads the engine, too (`runtime->setDLACore`; DeepStream: enable-dla=1 and use-dla-core); or build for the GPU.',
     source: 'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34',
   },
   {

@@ -109,6 +109,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-file-rebuilt',
     code: 'engine-invalid',
     pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,
+    severity: 'warning',
     cause: 'The engine file {file} does not exist or cannot be opened, so nvinfer builds it from the model.',
     advice:
       'That takes minutes, and what fails then is in the lines of the build. If the file does exist, correct the path in model-engine-file.',
@@ -120,7 +121,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-file-missing',
     code: 'engine-invalid',
     pattern:
-      /FileNotFoundError: .{0,300}'(?<file>[^'\n]+\.(?:plan|engine|trt))'|Error opening engine file: (?<file2>.+)/,
+      /FileNotFoundError: .{0,300}'(?<file>[^'\n]+\.(?:plan|engine|trt))'|Error opening engine file: (?<file2>[^\n]+?)(?= \(\/|\n|$)/,
     named: (m) => ({ values: { file: m.groups!['file'] ?? m.groups!['file2'] } }),
     cause: 'The engine file {file} does not exist or cannot be opened.',
     advice: 'Check the path; a failed build writes no engine. Look at the log of that build.',

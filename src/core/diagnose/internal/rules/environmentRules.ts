@@ -27,6 +27,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       /CUDA out of memory\.?(?: Tried to allocate (?<size>[\d.]+ [KMG]iB))?|torch\.(?:cuda\.)?OutOfMemoryError|OOM when allocating tensor|BFCArena::AllocateRawInternal|Dst tensor is not initialized|(?:errors_impl\.)?ResourceExhaustedError:/,
     severity: 'error',
     once: true,
+    overcome: /^Prompt executed in |\bretrying with tiled/,
     cause: 'The memory of the GPU ran out in PyTorch, TensorFlow or ONNX Runtime[[, which asked for {size} more]].',
     advice:
       'Close other programs that use the GPU, and use a smaller batch, input or model part, or FP16. Convert in a process of its own: what the framework holds (the loaded model, its cache) is not free for TensorRT (del model, torch.cuda.empty_cache(); TensorFlow: set_memory_growth).',
@@ -41,16 +42,6 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       'Install one TensorRT and remove the others from the path of the loader (PATH, LD_LIBRARY_PATH): the builder resources must have the version of nvinfer. The version in the name of trtexec and that of the package must agree.',
     sure: 'possible',
     source: 'NVIDIA/TensorRT#4572',
-  },
-  {
-    id: 'provider-libraries',
-    code: 'library-missing',
-    pattern:
-      /Please install TensorRT libraries as mentioned in the GPU requirements page|Failed to create (?:Tensorrt|NvTensorRTRTX)ExecutionProvider/,
-    cause: 'ONNX Runtime cannot load the libraries of TensorRT, and goes on without its TensorRT provider.',
-    advice:
-      "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
-    source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
   },
   {
     id: 'provider-cuda',
@@ -129,6 +120,18 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow tf2tensorrt/utils/py_utils.cc; NVIDIA/TensorRT#2933',
   },
   {
+    id: 'tensorflow-registered-twice',
+    code: 'library-mismatch',
+    pattern:
+      /Unable to register cu\w+ factory|computation placer already registered|could not open file to read NUMA node/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'TensorFlow says of its start what does no harm: a CUDA library is registered twice, or NUMA is not known.',
+    advice: 'Nothing has to be done. What fails after that has another cause.',
+    source: 'TensorFlow cuda_dnn.cc, cuda_executor.cc; tensorflow/tensorflow#62075',
+  },
+  {
     id: 'cublas-heuristics',
     code: 'library-mismatch',
     pattern: /No results returned from cublas heuristic search|cublasLtMatmulAlgoGetHeuristic/,
@@ -175,7 +178,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'docker-image',
     code: 'library-missing',
     pattern:
-      /manifest (?:for (?<image>\S+) not found|unknown)|pull access denied for (?<image2>[^\s,]+)|unauthorized: (?:authentication required|<html>)/,
+      /manifest for (?<image>\S+) not found|manifest unknown: |pull access denied for (?<image2>[^\s,]+), |unauthorized: (?:authentication required|<html>)/,
     severity: 'error',
     once: true,
     named: ({ groups: { image, image2 } = {} }) => ({ values: { image: image ?? image2 } }),
@@ -214,7 +217,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-new-context',
     code: 'runtime-failed',
     pattern:
-      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|cudaErrorDeviceUnavailable/,
+      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|CUDA initialization failure with error: 46\b|cudaErrorDeviceUnavailable/,
     severity: 'error',
     cause:
       'No CUDA context can be created on the GPU: its memory is full, another program has it for itself, or the driver does not work.',
@@ -240,8 +243,9 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|46|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
-    cause: 'The program finds no GPU: the driver is missing, or the container was started without the GPU.',
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+    cause:
+      'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
@@ -249,7 +253,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so/,
+      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so(?![^\n]*(?: is not a symbolic link| => \/))/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
@@ -271,7 +275,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'nccl',
     code: 'runtime-failed',
     pattern:
-      /NCCL (?:error|failure|WARN (?:Cuda failure|Call to|Error|[^\n]{0,40}[Ff]ailed))|nccl(?:Unhandled|System|Internal|Remote)\w*Error|Failed, NCCL/,
+      /NCCL (?:error|failure|WARN (?:Cuda failure|Call to|Error|(?!Failed to open libib)[^\n]{0,40}[Ff]ailed))|nccl(?:Unhandled|System|Internal|Remote)\w*Error|Failed, NCCL/,
     severity: 'error',
     once: true,
     cause: 'The GPUs, or the processes that use them, cannot exchange data by NCCL.',
@@ -376,18 +380,14 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'numpy-version',
     code: 'library-mismatch',
     pattern:
-      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|numpy\.(?:dtype|ndarray) size changed|_ARRAY_API not found/,
+      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|module (?:was )?compiled against (?:NumPy )?(?:C-)?API version (?<api>0x\w+)|numpy\.(?:dtype|ndarray) size changed(?:[^\n]*[Ee]xpected (?<want>\d+)[^\n]*got (?<got>\d+))?|_ARRAY_API not found/,
     once: true,
     severity: 'error',
-    named: ({ groups: { name } = {} }) => ({
-      values: {
-        what: name ? `it uses np.${name}, which NumPy 1.24 removed` : 'it was compiled for NumPy 1',
-        limit: name ? '1.24' : '2',
-      },
+    named: ({ 0: text, groups: { name, api, want, got } = {} }) => ({
+      values: numpyDiffers(text, name, api, want, got),
     }),
-    cause: 'A package here is for an older NumPy: {what}.',
-    advice:
-      'Install `numpy<{limit}` in this environment, or a later version of the package that the traceback names (the Python package of TensorRT uses np.bool up to 8.5).',
+    cause: 'A package here is for {other} NumPy: {what}.',
+    advice: '{use} (the Python package of TensorRT uses np.bool up to 8.5).',
     source: 'NumPy 1.24 and 2.0 release notes; NVIDIA/TensorRT#2557, #2567',
   },
   {
@@ -602,9 +602,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'onnx-build',
     code: 'library-missing',
     pattern:
-      /pip-(?:install|req-build)-\w+[\\/]onnx(?:_\w+)?[\\/](?:setup\.py|\.setuptools-cmake-build)|Building wheel for onnx \(|Failed building wheel for onnx\b|protoc-gen-mypy: Plugin failed/,
+      /pip-(?:install|req-build)-\w+[\\/]onnx(?:_\w+)?[\\/](?:setup\.py|\.setuptools-cmake-build)|Building wheel for onnx \([^\n]*\berror\b|Failed building wheel for onnx\b|protoc-gen-mypy: Plugin failed/,
     once: true,
     severity: 'error',
+    overcome: /Successfully installed /,
     cause: 'There is no wheel of the package onnx for this system and Python, and pip cannot compile it here.',
     advice:
       'Install what it is compiled with (Debian and Ubuntu: `sudo apt-get install cmake protobuf-compiler libprotoc-dev libprotobuf-dev`), update pip and setuptools, and ask for a version that has a wheel for this Python, or the one that the project names. `protoc-gen-mypy … python: No such file` needs a command `python` (package python-is-python3). A model may also be exported to ONNX on another machine.',
@@ -617,6 +618,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       /(?:Failed building wheel for|Could not build wheels for|Failed to build) '?(?!nvidia-tensorrt|tensorrt|installable)(?<name>pycuda|torch2trt|torch-tensorrt|mmcv\S*|onnx\w+|polygraphy|cuda-python|mpi4py|flash-attn|tensorrt_llm|pytorch-quantization)/,
     once: true,
     severity: 'error',
+    overcome: /Successfully installed /,
     cause: 'There is no wheel of {name} for this system and Python, and pip cannot compile it here.',
     advice:
       'Use a version of Python that has a wheel, or install what it is compiled with: a C++ compiler, the headers of Python (python3-dev), CMake, and the CUDA toolkit with CUDA_HOME set and nvcc on PATH. The first error of the compiler above says which is missing.',
@@ -625,11 +627,13 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'python-package-missing',
     code: 'library-missing',
-    pattern: /Module: '(?<module>.+?)' is required but could not be imported|No module named '?(?<module2>[\w.]+)/,
+    pattern:
+      /Module: '(?<module>.+?)' is required but could not be imported|(?<!simplifier failure: )No module named '?(?<module2>[\w.]+)/,
     named: (m) => {
       const module = m.groups!['module'] ?? m.groups!['module2']!;
       return { values: { module, how: packageHelp(module) } };
     },
+    overcome: /^Prompt executed in /,
     cause: 'The Python module {module} is not installed where the program looks for it.',
     advice: '{how}',
     source: 'captures; yuvraj108c/ComfyUI-Dwpose-Tensorrt#6',
@@ -666,10 +670,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'torch-version',
     code: 'library-mismatch',
     pattern:
-      /undefined symbol: (?<symbol>\w*(?:3c10|N2at|K2at|5torch)\w*)|(?<file>libtorch\w*\.so[.\d]*): cannot open shared object file/,
+      /undefined symbol: (?<symbol>\w*(?:3c10|N2at|K2at|5torch)\w*)|(?<file>libtorch(?!trt)\w*\.so[.\d]*): cannot open shared object file/,
     named: ({ groups: { symbol, file } = {} }) => ({ values: { what: symbol ?? file } }),
     cause:
-      'A package was compiled against another version of PyTorch than the one that is installed: {what} is missing.',
+      'A package or program was compiled against another PyTorch than the one that is loaded, or does not find it: {what} is missing.',
+    sure: 'likely',
     advice:
       'Install the pair that belongs together: each release of Torch-TensorRT is for one version of PyTorch (its release notes name it, with CUDA and TensorRT); torch2trt and other extensions have to be compiled again after each change of PyTorch. Remove older copies (pip and conda) first.',
     source: 'pytorch/TensorRT#708, #794, #825, #1002, #1026, #3031; NVIDIA-AI-IOT/torch2trt#174',
@@ -690,6 +695,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     code: 'library-missing',
     pattern:
       /Failed to load library (?<provider>\S+) with error: (?!\k<provider>)(?<file>\S+\.so[.\d]*|\S+\.dll): cannot open shared object file/,
+    named: (_, text) => (text.includes('Falling back to') ? { severity: 'warning' } : {}),
     cause: '{provider} needs {file}, which the loader does not find.',
     advice:
       'Install the library with that major version (this ONNX Runtime was compiled for it; its table of execution providers lists TensorRT, CUDA and cuDNN by release), and add its folder to LD_LIBRARY_PATH. The wheels of TensorRT keep it in site-packages/tensorrt_libs: `import tensorrt` before onnxruntime loads it.',
@@ -704,13 +710,13 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     cause:
       'The system refuses to load a library[[, {file}]]: it asks for an executable stack, which glibc 2.41 and hardened kernels do not give.',
     advice:
-      'Use TensorRT 10.8 or later, whose libraries do not ask for it, or clear the mark in the file: `patchelf --clear-execstack FILE` (or `execstack -c FILE`).',
+      'Use the latest TensorRT, whose libraries may not ask for it, or clear the mark in the file: `patchelf --clear-execstack FILE` (or `execstack -c FILE`).',
     source: 'glibc 2.41; TNTwise/REAL-Video-Enhancer#85',
   },
   {
     id: 'builder-resource-windows',
     code: 'library-missing',
-    pattern: /(?<file>libnvinfer_builder_resource_win\.so[.\d]*)/,
+    pattern: /(?<file>libnvinfer_builder_resource_win\.so[.\d]*): (?:cannot open|\S+: cannot open)/,
     severity: 'error',
     once: true,
     cause:
@@ -736,6 +742,18 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     advice:
       "Install it[[ ({from})]], or add its folder to the loader's path (LD_LIBRARY_PATH, PATH on Windows). The version in its name has to be that one: the program was compiled for it.",
     source: 'captures of TensorRT 10.6; dusty-nv/jetson-inference#1371, Azure-Samples/onnxruntime-iot-edge#17',
+  },
+  {
+    id: 'provider-libraries',
+    code: 'library-missing',
+    pattern:
+      /Please install TensorRT libraries as mentioned in the GPU requirements page|Failed to create (?:Tensorrt|NvTensorRTRTX)ExecutionProvider/,
+    // ONNX Runtime takes the providers that are left.
+    severity: 'warning',
+    cause: 'ONNX Runtime cannot load the libraries of TensorRT, and goes on without its TensorRT provider.',
+    advice:
+      "Install the TensorRT, CUDA and cuDNN that this release of ONNX Runtime was built with, and put their folders on PATH or LD_LIBRARY_PATH; with pip, `import tensorrt` before the session. Without TensorRT, leave 'TensorrtExecutionProvider' out of the providers.",
+    source: 'ONNX Runtime onnxruntime_pybind_state.cc; AiuniAI/Unique3D#77',
   },
   {
     id: 'tensorrt-libraries-mixed',
@@ -836,6 +854,11 @@ const LIBRARIES: readonly { name: RegExp; product: string; from: string; windows
     from: 'use a container with Triton (deepstream:…-triton, the one of Isaac ROS, tritonserver), or install its archive for this JetPack and add its lib folder',
   },
   { name: /^libnvds|^libnvbufsurf|^libgstnv/, product: 'DeepStream', from: 'install it, and run its install.sh' },
+  {
+    name: /^libtorchtrt/,
+    product: 'Torch-TensorRT',
+    from: 'pip: torch-tensorrt, in site-packages/torch_tensorrt/lib; for C++ its archive',
+  },
   {
     name: /^libtorch|^libc10/,
     product: 'PyTorch',
@@ -947,6 +970,34 @@ const PACKAGES: readonly [RegExp, string][] = [
 const packageHelp = (module: string): string =>
   PACKAGES.find(([name]) => name.test(module))?.[1] ??
   'Install the Python package into the interpreter that runs the build. A module that belongs to the script is found from its own folder, or with that folder in PYTHONPATH.';
+
+/** Which NumPy a package is for: headers of a later one have larger structures. */
+function numpyDiffers(text: string, name?: string, api?: string, want?: string, got?: string): Record<string, string> {
+  const update = 'a later version of the package that the traceback names';
+  if (name !== undefined)
+    return {
+      other: 'an older',
+      what: `it uses np.${name}, which NumPy ${name === 'typeDict' ? 'has no more' : '1.24 removed'}`,
+      use: `Install \`numpy<1.24\` in this environment, or ${update}`,
+    };
+  if (api !== undefined || (want !== undefined && Number(want) > Number(got)))
+    return {
+      other: 'a later',
+      what: 'it was compiled with headers of a newer one than is installed',
+      use: 'Update NumPy (`pip install -U numpy`), or install an older version of the package that the traceback names',
+    };
+  if (/multiarray failed|size changed/.test(text) && want === undefined)
+    return {
+      other: 'another',
+      what: 'it was compiled for another version',
+      use: `Install the NumPy that its requirements name (\`numpy<2\` where NumPy 2 is installed), or ${update}`,
+    };
+  return {
+    other: 'an older',
+    what: 'it was compiled for NumPy 1',
+    use: `Install \`numpy<2\` in this environment, or ${update}`,
+  };
+}
 
 /** Why the runtime of containers gives no GPU. */
 function containerCause(why: string | undefined): string {

@@ -4,6 +4,37 @@ import type { DiagnosisRule } from '../rule.ts';
 /** Operators that a version has, in forms that it does not. */
 export const FORM_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'pad-zeros-only',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: mode == "constant"(?: && value == 0)?/,
+    cause:
+      'This node (Pad) pads with other values than zero, or by reflection or edges, which this TensorRT (7 or older) does not do.',
+    advice:
+      'Use TensorRT 8 or later, which pads so. Otherwise export the model with zero padding, or write the padding as Slice and Concat.',
+    sure: 'likely',
+    source: 'onnx-tensorrt 6.0 and 8.0 builtin_op_importers.cpp; NVIDIA/TensorRT#195',
+  },
+  {
+    id: 'pad-outer-dimensions',
+    code: 'unsupported-form',
+    pattern: /only supports padding on the outer two dimensions/,
+    cause: 'This node (Pad) pads other dimensions than the last two, which this TensorRT (7 or older) does not do.',
+    advice:
+      'Use TensorRT 8 or later. Otherwise let the padded dimensions be the last two: fold constants and remove transposes (onnxsim, tf2onnx with --inputs-as-nchw), or write the padding as Concat with zeros.',
+    sure: 'likely',
+    source: 'onnx-tensorrt 7 builtin_op_importers.cpp; onnx/onnx-tensorrt#378, #592, #593',
+  },
+  {
+    id: 'shape-size-unknown',
+    code: 'unsupported-form',
+    pattern: /Assertion (?:failed: |[`'])sizeKnown\(\)/,
+    cause: 'The parser needs the number of dimensions of a shape that the model computes, and it is not known.',
+    advice:
+      'Fold constants with fixed input shapes (`polygraphy surgeon sanitize --fold-constants`, onnxsim), and see that a Pad has two values for each dimension of its input. A later TensorRT takes more computed shapes.',
+    sure: 'likely',
+    source: 'onnx-tensorrt ShapeTensor.hpp; onnx/onnx-tensorrt#646',
+  },
+  {
     id: 'dropout-training',
     code: 'unsupported-form',
     pattern:

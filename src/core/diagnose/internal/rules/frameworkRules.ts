@@ -248,6 +248,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
       /(?:didn'?t|did not|was not|is not|not) (?:been )?(?:compiled?|built?) with (?:TrtBackend|TensorRT|TRT)\b|TensorRT (?:backend )?is not (?:supported|available|enabled) in this (?:build|version)|(?:without|no) TensorRT support/i,
     severity: 'error',
     once: true,
+    named: (_, text) => (/fall|continu|skip|disabl|instead|using/i.test(text) ? { severity: 'warning' } : {}),
     cause: 'The program or library was built without TensorRT.',
     advice:
       'Install its package or image with TensorRT (for GPUs, for this CUDA and TensorRT), or compile it with that option (ENABLE_TRT_BACKEND=ON for FastDeploy, --use_tensorrt for ONNX Runtime, WITH_TENSORRT=ON for Paddle).',
@@ -257,7 +258,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'fastdeploy-failed',
     code: 'failed',
     pattern:
-      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|TensorRT [Ee]ngine build timed out/,
+      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT [Ee]ngine build timed out/,
     severity: 'error',
     once: true,
     named: (_, text) => ({
@@ -297,13 +298,25 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'provider-failed',
     code: 'failed',
     pattern:
-      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT EP failed to create/,
-    cause: 'The TensorRT provider of ONNX Runtime gave up[[: {why}]].',
+      /TensorRT EP (?:failed to create|could not build|could not deserialize|Failed to Build) [eE]ngine|EP_FAIL : (?<why>[^\n]+)|TensorRT EP failed to create/,
+    named: ({ 0: text }) => ({ values: { who: /TensorRT|TRT/i.test(text) ? 'The TensorRT provider' : 'A provider' } }),
+    cause: '{who} of ONNX Runtime gave up[[: {why}]].',
     advice:
-      'The first error of TensorRT above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
+      'The first error of the provider above is the cause; set log_severity_level=0 and trt_detailed_build_log to see it. Without the provider in the list, or with the CUDA provider after it, the model runs meanwhile.',
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#21567',
+  },
+  {
+    id: 'provider-no-dla',
+    code: 'dla-failed',
+    pattern: /Try to use DLA core, but platform doesn't have any DLA core/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The TensorRT provider is to use the DLA, which this machine does not have; it goes on with the GPU.',
+    advice: 'Set trt_dla_enable to 0. What fails after that has another cause.',
+    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#17312',
   },
   {
     id: 'vs-mlrt-engine',
@@ -331,11 +344,11 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'tensorflow-no-tensorrt',
     code: 'library-missing',
     pattern:
-      /(?:Linked|Loaded) TensorRT version:? \(?0[,.] ?0[,.] ?0\)?|Tensorflow has not been built with TensorRT support|TensorRT (?:is not|was not|support is not) (?:enabled|available|built|found)|has not been (?:built|compiled) with TensorRT/i,
+      /(?:Linked|Loaded) TensorRT version:? \(?0[,.] ?0[,.] ?0\)?|Tensorflow has not been built with TensorRT support/i,
     severity: 'warning',
     once: true,
     cause:
-      'This TensorFlow has no TensorRT (its version reads 0.0.0): TF-TRT converts nothing, and the saved model runs without it.',
+      'This TensorFlow was built without TensorRT, or finds none: TF-TRT converts nothing, and the saved model runs without it.',
     advice:
       "Use a TensorFlow with TensorRT: NVIDIA's container (nvcr.io/nvidia/tensorflow) or wheel for Jetson, or the tensorflow wheel of pip for Linux up to 2.17 with the TensorRT that it was compiled with on LD_LIBRARY_PATH. Windows and later wheels have none.",
     sure: 'likely',

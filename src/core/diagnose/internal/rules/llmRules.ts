@@ -7,7 +7,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     id: 'llm-cache-size',
     code: 'out-of-memory',
     pattern:
-      /maxTokensInPagedKvCache \(?\d*\)? ?must be large enough|(?:[Nn]ot enough|[Nn]o free|Can't allocate|[Ii]nsufficient)[^\n]{0,40}\b(?:KV[- ]?cache )?blocks?\b|free GPU memory[^\n]{0,60}(?:not enough|insufficient)[^\n]{0,60}KV|Impossible to fit in any sequence in kvCache|[Mm]ax(?:imum)? (?:KV cache|attention window)[^\n]{0,80}(?:exceeds|too small|not enough)/,
+      /maxTokensInPagedKvCache \(?\d*\)? ?must be large enough|(?:[Nn]ot enough|[Nn]o free|Can't allocate|[Ii]nsufficient)[^\n]{0,40}\b(?:KV[- ]?cache )?blocks?\b|free GPU memory[^\n]{0,60}(?:not enough|insufficient)[^\n]{0,60}KV|Impossible to fit in any sequence in kvCache|[Mm]ax(?:imum)? KV cache[^\n]{0,80}(?:too small|not enough)/,
     once: true,
     severity: 'error',
     cause: 'The memory for the KV cache is too small for one sequence of the longest length that the engine allows.',
@@ -111,8 +111,8 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     named: (m) => ({
       values: {
         what: m.groups!['key']
-          ? 'The folder given to trtllm-build is no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
-          : `This version of TensorRT-LLM does not know the architecture ${m.groups!['model']}`,
+          ? 'A configuration has no architecture: a folder given to trtllm-build is then no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
+          : `This version of the program does not know the architecture ${m.groups!['model']}`,
       },
     }),
     cause: '{what}.',
@@ -145,7 +145,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
       /ORTE (?:was|has|does)|OPAL ERROR|MPI_ABORT was invoked|mpirun (?:noticed|detected|has exited)|There are not enough slots available|MPI_Init(?:_thread)?[^\n]{0,40}(?:fail|error|abort)|UCX {2}ERROR|Failed: MPI error/,
     once: true,
     severity: 'error',
-    cause: 'MPI ended the processes of TensorRT-LLM, or could not start them.',
+    cause: 'MPI ended the processes of the program, or could not start them.',
     advice:
       'The first error of a rank above is the cause. If there is none: start as many processes as GPUs (mpirun -n N --allow-run-as-root, --oversubscribe), give the container --ipc=host --ulimit memlock=-1, and install mpi4py for the MPI that runs.',
     after: [...EVERY_CAUSE, 'failed'],
@@ -170,7 +170,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     id: 'llm-request',
     code: 'runtime-shape',
     pattern:
-      /Failed to get (?:value|data) from tensor:? ?(?<name>\w+)|Input tensor '?(?<name2>\w+)'? (?:is )?(?:missing|not found)(?! in)/,
+      /Failed to get (?:value|data) from tensor(?:: ?| )(?<name>\w+)|Input tensor '?(?<name2>\w+)'? (?:is )?(?:missing|not found)(?! in)/,
     severity: 'error',
     named: ({ groups: { name, name2 } = {} }) => ({ values: { name: name ?? name2 } }),
     cause: 'TensorRT-LLM does not find the input {name} as it needs it.',

@@ -175,6 +175,21 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'NVIDIA/TensorRT caffeParser.cpp; NVIDIA/TensorRT#89, #125, #208, #1397, #1631, PRBonn/bonnet#46, lewes6369/tensorRTWrapper#9, NVIDIA-AI-IOT/deepstream_tao_apps README',
   },
   {
+    id: 'tao-key',
+    code: 'model-unreadable',
+    pattern:
+      /please check the encoding key to make sure it's correct|UffParser: Could not (?:read buffer|parse MetaGraph)/,
+    severity: 'error',
+    cause:
+      'The model of TAO or TLT (.etlt) cannot be decrypted or read: the key is not the one that it was exported with, or the file is incomplete.',
+    advice:
+      'Give the key of the export (tao-converter: -k; DeepStream: tlt-model-key; models of NGC mostly nvidia_tlt or tlt_encode), and look whether the file is whole (a Git LFS pointer is a short text). A model that holds ONNX (LPRNet and others with dynamic shapes) needs the converter for this TensorRT and -p NAME,min,opt,max in place of -d.',
+    after: ['model-missing'],
+    sure: 'likely',
+    source:
+      'tao-converter; NVIDIA-AI-IOT/deepstream_lpr_app#1, NVIDIA-AI-IOT/face-mask-detection#16, NVIDIA-ISAAC-ROS/isaac_ros_dnn_stereo_depth#11',
+  },
+  {
     id: 'legacy-refused',
     code: 'model-unreadable',
     pattern:
@@ -350,7 +365,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     pattern: /Node input was not registered|tensors(?:\(\))?\.count\(input_?[nN]ame\)|toposort/,
     cause:
       'TensorRT does not find a tensor that this node reads: no node gives it (the model was cut badly), or the tensor is a sparse initializer.',
-    advice: 'Export it again with dense initializers, or check it with `python -m onnx.checker`.',
+    advice:
+      'Export it again with dense initializers, or check it with `python -m onnx.checker`. TensorRT 7.0 and older fail so at an optional input that is left empty (Resize of opset 11): use 7.1 or later.',
     repair: 'dense-initializers',
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
@@ -574,6 +590,19 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice:
       'Run shape inference first: `python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output model.inferred.onnx --auto_merge`.',
     source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#10443, #12781',
+  },
+  {
+    id: 'broadcast-of-ranks',
+    code: 'unsupported-form',
+    pattern:
+      /In function combineTensorsElementwise:\s*\[8\] Assertion failed: tensor->getDimensions\(\)\.nbDims == combined->getDimensions\(\)\.nbDims/,
+    cause: 'The inputs of this node have different ranks, which this TensorRT (5.0) does not broadcast.',
+    advice:
+      'Use a later TensorRT (on a Jetson a later JetPack): 5.1 took some, 7 and later take all such nodes. Otherwise reshape the smaller input to the rank of the other when exporting.',
+    after: ['unsupported-op', 'shape-mismatch', 'type-mismatch'],
+    sure: 'likely',
+    source:
+      'onnx-tensorrt 5.0 builtin_op_importers.cpp; YonghaoHe/LFFD-A-Light-and-Fast-Face-Detector-for-Edge-Devices#9',
   },
   {
     id: 'output-rank',

@@ -2,6 +2,7 @@ import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
 import { makerOf } from '../pluginTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
+import { EVERY_CAUSE } from './everyCause.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
 const FUSED =
@@ -19,12 +20,12 @@ const LOAD_PLUGINS: Advice = {
   'tensorrt-llm':
     'Load the plugin library of TensorRT-LLM before the engine (`import tensorrt_llm`, or libnvinfer_plugin_tensorrt_llm.so), of the version that belongs to this TensorRT.',
   trtexec:
-    "Load TensorRT's plugin library or your own (--staticPlugins=LIB.so; --plugins before TensorRT 8.6), or replace the node with supported operators.",
+    "trtexec loads TensorRT's own plugins itself: where it is one of them, use a later TensorRT, or libnvinfer_plugin built from the TensorRT repository (the branch of this version). Load your own library with --staticPlugins=LIB.so (--plugins before TensorRT 8.6), or replace the node with supported operators.",
   triton:
     'Preload the plugin library (`LD_PRELOAD=libplugin.so tritonserver …`, or the option --backend-config=tensorrt,plugins=…).',
   deepstream: 'Name the plugin library in the configuration (custom-lib-path) or preload it with LD_PRELOAD.',
   other:
-    "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators.",
+    "Load TensorRT's plugin library (`trt.init_libnvinfer_plugins(logger, '')`) or your own before parsing, or replace the node with supported operators. A plugin of TensorRT that this version does not have comes with a later one.",
 };
 
 const ENGINE_PLUGIN: Advice = {
@@ -69,6 +70,39 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
     source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp, enazoe/yolo-tensorrt#168',
+  },
+  {
+    id: 'engine-plugin-factory',
+    code: 'plugin-missing',
+    pattern: /Serialized engine contains plugin, but no plugin factory was provided/,
+    cause:
+      'The engine contains a plugin of the old interface (IPluginExt), for which the program that loads it gives no IPluginFactory.',
+    advice:
+      'Port the plugin to IPluginV2 (IPluginV2IOExt, IPluginV2DynamicExt) with a creator that REGISTER_TENSORRT_PLUGIN registers, or take a later release of its project, which has it; build the engine again, and load the plugin library before it (DeepStream: custom-lib-path or LD_PRELOAD).',
+    source: 'TensorRT 5 to 7 deserializationUtils.cpp; wang-xinyu/tensorrtx#22',
+  },
+  {
+    id: 'mmcv-plugins',
+    code: 'library-missing',
+    pattern: /AssertionError: TensorRT plugin should be compiled/,
+    cause: 'The installed mmcv was compiled without its plugins for TensorRT.',
+    advice:
+      'Compile mmcv-full with them (TENSORRT_DIR=…, `MMCV_WITH_OPS=1 MMCV_WITH_TRT=1 pip install -e .`), which works up to TensorRT 7 only; from TensorRT 8 on convert with mmdeploy, which has these plugins.',
+    source: 'open-mmlab/mmdetection#4822, #5979, open-mmlab/mmcv#2112, open-mmlab/mmdeploy#412',
+  },
+  {
+    id: 'mmdeploy-plugins',
+    code: 'library-missing',
+    pattern: /Could not load the library of tensorrt plugins\.\s*Because the file does not exist/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The library of plugins of mmdeploy for TensorRT (libmmdeploy_tensorrt_ops.so) is not there: it was not built.',
+    advice:
+      'Where the model has operators of mmdeploy (MMCV…, TRTBatchedNMS, grid_sampler), build it: `cmake -DMMDEPLOY_TARGET_BACKENDS=trt -DTENSORRT_DIR=… -DCUDNN_DIR=…`, then make install; or install mmdeploy-runtime-gpu.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'mmdeploy init_plugins.py; DerryHub/BEVFormer_tensorrt#97, open-mmlab/mmcv#2169',
   },
   {
     id: 'plugin-of-project',
@@ -123,10 +157,11 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern: /ROIAlign plugin was not found in the plugin registry/,
     cause:
-      'The plugin of this node (RoiAlign) needs a GPU and its driver while the model is parsed, and finds none here.',
-    advice: 'Build on a machine with a GPU. Without one, this operator cannot be built or checked.',
+      "The plugin of this node (RoiAlign) is not registered: TensorRT's plugin library is not loaded, or there is no GPU with its driver, which it needs while the model is parsed.",
+    advice:
+      "Load the plugins before parsing (`trt.init_libnvinfer_plugins(logger, '')`; trtexec does so itself), and build on a machine with a GPU: without one, this operator cannot be built or checked.",
     sure: 'likely',
-    source: 'TensorRT roiAlignPlugin.cpp; built with TensorRT-RTX 1.7.1',
+    source: 'TensorRT roiAlignPlugin.cpp; open-mmlab/mmdeploy#2791; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'plugin-v2-on-rtx',

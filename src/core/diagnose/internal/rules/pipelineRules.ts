@@ -115,7 +115,15 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
       /(?:File does not exist|SavedModel file does not exist at|[Ff]ailed to open TLT encoded model file|UffParser: Could not open):? (?<file3>[^\s,]+)|\bread (?<file>\S+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth)) error|(?:[Cc]annot|[Cc]ould not|[Cc]ould n't|[Cc]ouldn't|[Cc]an't|[Ff]ailed to|[Uu]nable to|[Ee]rror) (?:open|read|opening|reading)(?:ing)? (?:the )?(?:\w+ )?(?:file|model|engine|plan)?:? ?['"]?(?<file2>[^\s'",]+\.(?:engine|trt|plan|wts|onnx|cfg|weights|pt|pth))/,
     severity: 'error',
     cause: 'The program cannot read {file}.',
-    named: ({ groups: { file, file2, file3 } = {} }) => ({ values: { file: file ?? file2 ?? file3 } }),
+    named: ({ groups: { file, file2, file3 } = {} }, text) => ({
+      // What is not there yet is made.
+      ...(/\b(?:re-?)?(?:build|creat|generat|export)ing\b|\bwill (?:re-?)?(?:build|create|generate)\b|\btry rebuild/i.test(
+        text,
+      ) && {
+        severity: 'warning' as const,
+      }),
+      values: { file: file ?? file2 ?? file3 },
+    }),
     advice:
       'Check that it exists (a relative path starts at the folder that the program runs in; in a container it has to be mounted), that it is not empty, and that the program may read it. An engine has to be built first, on this machine.',
     after: EVERY_CAUSE,
@@ -151,7 +159,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'deepstream-outputs',
     code: 'engine-invalid',
     pattern:
-      /Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]*Assertion [`'][^\n]*failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
+      /Could not find coverage layer while parsing|Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]*Assertion [`'][^\n]*failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
     severity: 'error',
     once: true,
     named: ({ groups: { name, name2, want } = {} }) => ({
@@ -179,7 +187,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'deepstream-mux',
     code: 'file-missing',
-    pattern: /(?:Output width|Output height|[Bb]atch[ -]size) not set/,
+    pattern: /(?:Output width|Output height) not set|[Bb]atch[ -]size not set(?![^\n]*(?:default|using))/,
     severity: 'error',
     cause: 'The element nvstreammux was started without its width, height or batch-size.',
     advice:
@@ -194,7 +202,8 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
       /Failed to set pipeline to PAUSED|App run failed|Failed to create NvDsInferContext instance|NvDsInfer Error: ?NVDSINFER\w+|Internal data stream error|streaming stopped, reason (?:error|not-\w+)/,
     severity: 'error',
     once: true,
-    cause: 'The pipeline of DeepStream failed while {phase}; what failed is in the lines before.',
+    overcome: /\*\*PERF: +\d*[1-9]|App run successful/,
+    cause: 'The pipeline (GStreamer, DeepStream) failed while {phase}; what failed is in the lines before.',
     advice:
       'Look at the first line with ERROR, and those of TensorRT ([TRT]). If there is none, run with GST_DEBUG=3 and check what a pipeline needs: files named in the configurations (model, labels, custom library; relative to the file that names them), a sink that this machine has (type=1 fakesink without a display), a readable source, and an engine built on this machine.',
     // An engine of another GPU of the same kind most often runs.

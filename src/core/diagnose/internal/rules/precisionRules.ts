@@ -28,6 +28,18 @@ const WEAK_FLAGS = {
 /** INT8 calibration, and numbers that do not fit a type. */
 export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'scale-per-channel',
+    code: 'quantization',
+    pattern: /Assertion (?:outScales|scales)\.size\(\) == 1 failed/,
+    severity: 'error',
+    cause:
+      'A tensor that a plugin or an elementwise layer reads or gives has INT8 scales per channel, where TensorRT takes one for the tensor.',
+    advice:
+      'Quantize activations per tensor, only weights of Conv, MatMul and Gemm per channel, and keep plugins in FP16 or FP32 (no INT8 in their supportsFormatCombination, no Q/DQ nodes around them). If all scales are per tensor, use a later TensorRT.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2462, #2664',
+  },
+  {
     id: 'calibration-nan',
     code: 'calibration-failed',
     pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d+[^\n]*(?:min|max)/,

@@ -235,8 +235,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       values: { have: have ?? have2, want: want ?? want2 },
     }),
     cause: 'The engine is for inputs of {want} and got {have}.',
-    advice: 'Predict with the imgsz and batch of the export (`model.predict(imgsz=…)`), or export with dynamic=True.',
-    source: 'Ultralytics autobackend.py; ultralytics/yolov5#11541, ultralytics/ultralytics#11179',
+    advice:
+      'Predict with the imgsz and batch of the export (`model.predict(imgsz=…)`), or export with dynamic=True and batch=N, the largest batch that will come.',
+    source:
+      'Ultralytics autobackend.py; ultralytics/ultralytics#9177, #18972; ultralytics/yolov5#11541, ultralytics/ultralytics#11179',
   },
   {
     id: 'static-dimension',
@@ -247,13 +249,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       'Input[[ {input}]] was given a shape[[ ({have})]] that differs in a dimension which the engine has fixed[[: it expects {want}]].',
     advice: {
       trtexec: 'Give the fixed sizes of the model in --shapes, or export it with dynamic axes.',
-      ultralytics: 'Predict with the imgsz and batch of the export, or export with dynamic=True.',
+      ultralytics:
+        'Predict with the imgsz and batch of the export, or export with dynamic=True and batch=N, the largest batch that will come.',
       'torch-tensorrt':
         'Call the module with the shapes that it was compiled for, or compile it with torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…).',
       triton: 'Correct dims in config.pbtxt and what the client sends, or build the plan with dynamic axes.',
-      other: 'Give the fixed sizes of the model, or export it with dynamic axes and build with a profile.',
+      other:
+        'Give the fixed sizes of the model, or export it with dynamic axes (the batch, too: Ultralytics takes it from batch=N next to dynamic=True) and build with a profile.',
     },
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4009, QwenAudio/CosyVoice#901',
+    source:
+      'TensorRT executionContext.cpp; ultralytics/ultralytics#17541; NVIDIA/TensorRT#4009, QwenAudio/CosyVoice#901',
   },
   {
     id: 'static-dimension-build',

@@ -39,14 +39,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'json-damaged',
     code: 'file-missing',
     pattern: /JSONDecodeError: (?<why>.+)/,
-    cause: 'A JSON file that the program reads is empty or damaged ({why}).',
+    cause: 'A JSON file, or the answer of a server, that the program reads is empty or damaged ({why}).',
     advice: 'Look at the traceback above this line for the file, and write it again.',
     source: 'Python',
   },
   {
     id: 'disk-full',
     code: 'failed',
-    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\]/,
+    pattern: /No space left on device|There is not enough space on the disk|\[Errno 28\](?! inotify)/,
     once: true,
     severity: 'error',
     cause: 'The disk is full.',
@@ -57,7 +57,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'permission',
     code: 'file-missing',
-    pattern: /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied/,
+    pattern:
+      /PermissionError: \[\w+ \d+\][^\n']{0,60}(?:'(?<file>[^'\n]+)')?|[Ee]rror[^\n]{0,80}[Pp]ermission denied(?! \(publickey)/,
     severity: 'error',
     cause: 'The program may not read or write a file[[, {file}]].',
     advice:
@@ -131,19 +132,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     once: true,
     pattern:
-      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]/,
+      /error: [‘'`"]?(?:class|struct|enum class)? ?nv(?:infer1|onnxparser)::(?:\w+::)*(?<class>\w+)[’'`"]? (?:\{aka [^}]*\} )?has no member (?:named )?[‘'`"](?<name>\w+)|(?:error C2039: |no member named |error: [‘'`"])'?(?<name2>\w+)['’`"]?(?:: is not a member of| in| is not a member of) ['‘`"]nv(?:infer1|onnxparser)::(?:\w+::)*(?<class2>\w+)['’`"]|error C2039: ["“'](?<name3>\w+)["”']: [^\n]{0,20}["“']nvinfer1::(?<class3>\w+)["”']/,
     severity: 'error',
-    named: ({ groups: { class: type, name, name2, class2 } = {} }) => ({
+    named: ({ groups: { class: type, name, name2, name3, class2, class3 } = {} }) => ({
       values: {
-        name: name ?? name2,
-        where: type ?? class2,
-        instead: replacement('cpp', name ?? name2 ?? '', type ?? class2),
+        name: name ?? name2 ?? name3,
+        where: type ?? class2 ?? class3,
+        instead: replacement('cpp', name ?? name2 ?? name3 ?? '', type ?? class2 ?? class3),
       },
     }),
     cause: '{where} has no {name} in this version of TensorRT: the program is for another one.',
     advice: '{instead}',
     source:
-      'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265',
+      'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265, FeiYull/TensorRT-Alpha#108',
   },
   {
     id: 'flag-value',
@@ -187,12 +188,25 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'failed',
     pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
     severity: 'error',
+    overcome: /GST_ARGUS: \d+ x \d+/,
     cause:
       'The program opens the CSI camera of the Jetson, which lists no modes: none is connected, or it does not answer.',
     advice:
       'TensorRT is not what fails: run the program on a file or an USB camera to see. For the camera check the cable and its driver (`nvgstcapture-1.0`), and restart the service (`sudo systemctl restart nvargus-daemon`).',
     sure: 'likely',
     source: 'jkjung-avt/tensorrt_demos#112',
+  },
+  {
+    id: 'converter-arguments',
+    code: 'failed',
+    pattern: /what ?\(\): +sto(?:i|l|ul|f|d)\b/,
+    severity: 'error',
+    cause: 'The program reads a number in its arguments or its configuration where there is none.',
+    advice:
+      'Look for blanks after commas, and for names and shapes in the wrong place. tlt-converter and tao-converter: -d takes C,H,W only, -p takes NAME,min,opt,max with an x between dimensions, and the converter must be the one for this TensorRT and CUDA.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'C++ std::stoi; NVIDIA-AI-IOT/deepstream_lpr_app#1',
   },
   {
     id: 'backtrace-device',
@@ -230,11 +244,45 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#837',
   },
   {
+    id: 'pure-virtual',
+    code: 'crashed',
+    pattern: /pure virtual method called/,
+    severity: 'error',
+    cause:
+      'The program calls an object of TensorRT or of a plugin that is destroyed already, or that was compiled with the headers of another version.',
+    advice:
+      'Keep the logger, runtime and engine as long as what they made (destroy contexts first, then the engine, then the runtime), and compile the program and its plugins again with the headers of the TensorRT that it loads (`ldd`).',
+    after: ['library-mismatch', 'engine-other-version'],
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#1139',
+  },
+  {
+    id: 'backtrace-enqueue',
+    code: 'crashed',
+    pattern: /^#\d+ [^\n]*\bIExecutionContext::(?:enqueue|execute)\w* ?\(/m,
+    severity: 'error',
+    cause: 'The crash is inside TensorRT while it runs the engine.',
+    advice:
+      'Check that each thread has an execution context of its own, that every binding is a buffer on the GPU as large as the largest shape, set for all tensors, and that engine, runtime and plugins outlive the context. If all that is right, it is an error of this version: try the next one, and report it with the engine.',
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#2129, #1139',
+  },
+  {
     id: 'crashed',
     code: 'crashed',
     pattern:
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)|段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류/i,
-    cause: 'The program crashed (access violation) while {phase}.',
+    named: ({ 0: text }) => ({
+      values: {
+        how: /illegal/i.test(text)
+          ? 'illegal instruction'
+          : /bus|SIGBUS/i.test(text)
+            ? 'bus error'
+            : 'access violation',
+      },
+    }),
+    cause: 'The program crashed ({how}) while {phase}.',
     advice:
       '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: [
@@ -355,14 +403,15 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed/,
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+    named: ({ groups: { what, what2 } = {} }) => ({ values: { what: what ?? what2 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
     advice:
       'Write the weights again with the converter of the same version of the program, from the model that is meant, and give the program its variant and its number of classes.',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#887, #905',
+    source: 'wang-xinyu/tensorrtx#887, #905, #1217',
   },
   {
     id: 'program-assertion',
@@ -371,11 +420,11 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       /Assertion [`'](?!blob)(?<claim>[^'\n]*(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
     severity: 'error',
     cause:
-      'The program was written for other sizes than those of the engine or the weights that it got: it checks `{claim}`.',
+      'The program stopped at a check of its own, `{claim}`: most often it was written for other sizes than those of the engine or the weights that it got.',
     advice:
       'Let the model, its engine or weights, and the numbers in the program agree (classes, input size, batch, names of inputs and outputs, with or without NMS): correct them in its configuration or header, compile it again, delete the old .engine, and build it again from this model.',
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
-    sure: 'likely',
+    sure: 'possible',
     source: 'glibc assert; enazoe/yolo-tensorrt#158, NVIDIA-AI-IOT/yolo_deepstream#25',
   },
   {
@@ -393,10 +442,10 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'program-timed-out',
     code: 'failed',
     pattern:
-      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Ss]ession|[Cc]ompil(?:ation|ing)|[Ss]erver)\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
+      /\b(?:[Pp]rocess|[Bb]uild(?:ing)?|[Ll]oading|[Ii]nitiali[sz](?:ation|ing)|[Ee]ngine|[Cc]ompil(?:ation|ing))\b[^\n]{0,60} timed out\b|subprocess\.TimeoutExpired/,
     severity: 'error',
     cause:
-      'The program waited no longer for what it started: building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
+      'The program waited no longer for what it started. Building an engine, or loading it the first time, takes minutes, on a small GPU up to an hour.',
     advice:
       'Raise the time-out of the program, or let it finish once with a cache of engines (or build the engine with trtexec before), so that later starts only load it. If it takes as long every time, the cache is not kept or not writable.',
     after: EVERY_CAUSE,
@@ -429,19 +478,20 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'engine-is-none',
     code: 'failed',
     pattern:
-      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_\w+|get_\w+|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_\w+|active_optimization_profile|infer_shapes|add_\w+|mark_output|parse\w*|refit\w*|__\w+__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object (?:is not iterable|does not support the context manager|is not subscriptable)|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|(?:engine build|build_\w+(?:\(\))?) returned None|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
+      /'NoneType' object has no attribute '(?:create_execution_context\w*|serialize|num_(?:bindings|io_tensors|layers|inputs|outputs|optimization_profiles)|get_(?:binding|tensor|input|output|layer|profile|device_memory)\w*|binding_\w+|max_batch_size|device_memory_size\w*|execute\w*|set_(?:input|tensor|binding|optimization|shape|flag|device_memory)\w*|active_optimization_profile|infer_shapes|add_(?:input|convolution|activation|plugin|shuffle|constant|optimization_profile)\w*|mark_output|parse|refit\w*|__enter__)'|(?:RuntimeError|Exception|ValueError|SystemExit): (?:Failed to|Could not|Unable to|Cannot) (?:build|create|generate|parse)[^\n]{0,30}\b(?:TensorRT|TRT|engine)\b|'NoneType' object does not support the context manager|AttributeError: __enter__|AssertionError: Failed to create TensorRT engine|(?:engine build|build_\w+(?:\(\))?) returned None|`engine` should be str or trt\.ICudaEngine, but given: <class 'NoneType'>|a bytes-like object is required, not 'NoneType'/,
     cause:
       'The script got no engine, parser or network from TensorRT: the cause is an error that TensorRT printed before.',
+    sure: 'likely',
     advice:
-      'Look at the first error above. If there is none, pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
+      'Look at the first error above. If there is none and an engine file is loaded (create_execution_context), it was most often built by another TensorRT or for another GPU: build it again on this machine, with this version. Otherwise pass a logger with `trt.Logger(trt.Logger.VERBOSE)`, and print the errors of the parser (`parser.get_error(i)`).',
     after: EVERY_CAUSE,
-    source: 'NVIDIA/TensorRT#1731, RizhaoCai/PyTorch_ONNX_TensorRT#3',
+    source: 'NVIDIA/TensorRT#1731, #3805, NVIDIA-AI-IOT/torch2trt#728, RizhaoCai/PyTorch_ONNX_TensorRT#3',
   },
   {
     id: 'python-none',
     code: 'failed',
     pattern:
-      /'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
+      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]*)'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
     lastResort: true,
     cause: 'The script uses[[ {name} of]] None: something before it gave no result.',

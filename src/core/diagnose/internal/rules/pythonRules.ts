@@ -1,6 +1,11 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+const NO_HEADER =
+  "Ultralytics writes its metadata before the engine: it cannot read an engine that trtexec or another script wrote, so build it with `yolo export format=engine`, or update ultralytics, which later takes such engines. The reverse, another program with an engine of Ultralytics: cut that header off (4 bytes with its length, then the JSON). Otherwise check the file's encoding, and use paths without letters outside ASCII.";
+const UTF8 =
+  'Start it with PYTHONUTF8=1 (Windows: `set PYTHONUTF8=1`), keep its paths and files free of letters outside ASCII, or give `encoding="utf-8"` to open() at the place that the traceback shows.';
+
 /** What exceptions of Python, NumPy, PyTorch and OpenCV mean that no other rule knows: whatever else failed comes first. */
 export const PYTHON_RULES: readonly DiagnosisRule[] = [
   {
@@ -60,9 +65,17 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     pattern: /^UnicodeDecodeError: '(?<code>[\w-]+)' codec can't decode byte/m,
     severity: 'error',
     lastResort: true,
-    cause: 'The program reads a file as text that is none ({code}), or the header of an engine that has none.',
-    advice:
-      "Ultralytics writes its metadata before the engine: it cannot read an engine that trtexec or another script wrote, so build it with `yolo export format=engine`, or update ultralytics, which later takes such engines. The reverse, another program with an engine of Ultralytics: cut that header off (4 bytes with its length, then the JSON). Otherwise check the file's encoding, and use paths without letters outside ASCII.",
+    named: ({ groups: { code } = {} }) =>
+      /^utf-?8$/i.test(code!)
+        ? { values: { what: 'as text that is none, or the header of an engine that has none', use: NO_HEADER } }
+        : {
+            values: {
+              what: `in the encoding of the system (${code}), and it is in another, most often UTF-8`,
+              use: UTF8,
+            },
+          },
+    cause: 'The program reads a file {what}.',
+    advice: '{use}',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'Ultralytics autobackend.py; triple-Mu/YOLOv8-TensorRT#47',
@@ -188,9 +201,10 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     id: 'download-failed',
     code: 'failed',
     pattern:
-      /Max retries exceeded with url|(?:URLError|HTTPError|ConnectionError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
+      /(?<!Retrying [^\n]*)(?:Max retries exceeded with url|(?:URLError|HTTPError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|ConnectionError\b[^\n]{0,200}(?:https?:|host=|HTTP))|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
     severity: 'error',
     lastResort: true,
+    overcome: /Successfully (?:installed|built|tagged) |AutoUpdate success|saved as '/,
     cause: 'The program could not download something it needs, or reach a server.',
     advice:
       'Check the network, the proxy (HTTPS_PROXY) and the address; behind a firewall load the file on another machine and put it where the program looks for it (its cache, or a local path in place of a name). Containers need a DNS server.',
@@ -218,7 +232,9 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
       /^ *assert (?<claim>[^\n]{1,150})\n(?:[ ~^]*\n)?AssertionError|^AssertionError: (?<what>[^\n]{0,120})$|\nAssertionError$/m,
     severity: 'error',
     lastResort: true,
-    named: ({ groups: { claim, what } = {} }) => ({ values: { what: (claim ?? what) || undefined } }),
+    named: ({ groups: { claim, what } = {} }) => ({
+      values: { what: (claim ?? what)?.replace(/\.$/, '') || undefined },
+    }),
     cause: 'A condition of the program does not hold[[: {what}]].',
     advice:
       'The line above it in the traceback is the condition (an input, a size, a file or a version that the program expects). An error above the traceback comes first.',

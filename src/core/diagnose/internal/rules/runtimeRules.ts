@@ -132,8 +132,8 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     pattern: /batchSize > 0 && batchSize <= mEngine\.getMaxBatchSize\(/,
     cause: 'The program runs the engine with a batch size beyond the one that it was built for.',
     advice:
-      'Engines of ONNX models have the batch in their shapes: call executeV2, enqueueV3 or their Python names in place of execute and enqueue with a batch. Only for an engine with implicit batch build with a larger maximum.',
-    source: 'NVIDIA/TensorRT#1929',
+      'Engines of ONNX models have the batch in their shapes: call executeV2, enqueueV3 or their Python names in place of execute and enqueue with a batch. Only for an engine with implicit batch build with a larger maximum (torch2trt before 0.4: `torch2trt(model, [x], max_batch_size=N)`).',
+    source: 'NVIDIA/TensorRT#1929, NVIDIA-AI-IOT/torch2trt#540',
   },
   {
     id: 'implicit-batch-engine',

@@ -224,7 +224,7 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     id: 'hub-model',
     code: 'model-missing',
     pattern:
-      /(?<=(?<name>\S+) )is not a local folder and is not a valid model identifier|GatedRepoError|(?:Access to|Cannot access gated repo for) [^\n]*(?:gated|restricted)|(?<=(?<name2>\S+) )does not appear to have (?:a file|files) named (?<file>[\w.-]+)|Repo id must (?:be in the form|use alphanumeric)|We couldn't connect to 'https:\/\/huggingface\.co/,
+      /(?<=(?<name>\S+) )is not a local folder and is not a valid model identifier|GatedRepoError|(?:Access to|Cannot access gated repo for) [^\n]*(?:gated|restricted)|(?<=(?<name2>\S+) )does not appear to have (?:a file|files) named (?<file>[\w.-]+)|Repo id must (?:be in the form|use alphanumeric)|We couldn't connect to 'https:\/\/huggingface\.co(?![^\n]*using)/,
     severity: 'error',
     once: true,
     named: ({ groups: { name, name2, file } = {} }, text) => ({

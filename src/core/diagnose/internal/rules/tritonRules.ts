@@ -52,7 +52,8 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
   {
     id: 'triton-placeholder',
     code: 'profile-inconsistent',
-    pattern: /(?:backend|[Ee]xpected|parse|value|type|stoi)[^\n]{0,60}['"]?\$\{(?<name>[a-z_]+)\}/,
+    pattern:
+      /(?:[Uu]nable to|[Ff]ailed|[Ii]nvalid|[Ee]xpected|[Cc]annot|[Ee]rror|stoi)[^\n]{0,160}\$\{(?<name>[a-z_]+)\}/,
     severity: 'error',
     once: true,
     cause: 'A config.pbtxt of Triton still holds the placeholder {name} in place of a value.',
