@@ -179,9 +179,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-shape',
     pattern:
       /unexpected shape for input '(?<input>[^']+)' for model '(?<model>[^']+)'\. Expected (?<want>\[[\d,-]*\]), got (?<have>\[[\d,-]*\])/,
-    cause: 'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}.',
-    advice: INSIDE,
-    source: 'Triton Inference Server infer_request.cc',
+    named: ({ groups: { want = '', have = '' } = {} }) => ({
+      values: { missing: want.split(',').length > have.split(',').length ? '' : undefined },
+    }),
+    cause:
+      'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}[[: a dimension is missing{missing}]].',
+    advice: {
+      ...INSIDE,
+      triton: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.triton}`,
+      other: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.other}`,
+    },
+    source: 'Triton Inference Server infer_request.cc; triton-inference-server/server#2411',
   },
   {
     id: 'triton-max-batch',
