@@ -7,6 +7,8 @@ export interface GraphMenuContext {
   /** Cut, copy and paste of the page's text are of no use here. */
   preventDefaultContextMenuItems: true;
   selection: Selection;
+  /** For `when` clauses: something of it can be kept in a type. */
+  takesType: boolean;
   /** Of a tensor or an output its name and the id of the node that produces it; the id is '' for a graph input. */
   tensor?: { name: string; producer: string };
   /** Of a module its path. */

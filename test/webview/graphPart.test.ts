@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { graphKeys, keyText } from '../../src/protocol/graphActions.ts';
 import type { GraphMenuContext } from '../../src/protocol/graphMenu.ts';
 import type { OpenPage } from './support/browserPage.ts';
-import { captureData } from './support/captureData.ts';
+import { captureData, modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
 import { useViews } from './support/useViews.ts';
 
@@ -214,6 +214,25 @@ describe('a rectangle', () => {
 });
 
 describe('menus and keys', () => {
+  it('offer no type for an engine that ONNX Runtime keeps in a model', async () => {
+    const shown = await modelData('vit_tiny');
+    const conv = shown.graph!.nodes.find(({ op }) => op === 'Conv')!;
+    Object.assign(conv, { op: 'EPContext', domain: 'com.microsoft' });
+    const view = await openGraphPage(views, shown);
+    const offers = async (key: string) => {
+      await boxOf(view, key).click({ button: 'right' });
+      const context = await view.page
+        .locator('.graph-stage')
+        .evaluate((stage) => JSON.parse((stage as HTMLElement).dataset['vscodeContext']!) as GraphMenuContext);
+      return [context.takesType, await view.page.locator('.inspector-actions button').allTextContents()];
+    };
+    expect(await offers(`node:${conv.id}`)).toEqual([false, []]);
+    expect(await offers('module:/blocks/blocks.0/attn')).toEqual([true, ['Keep in FP32', 'FP16', 'BF16']]);
+    expect(await view.page.locator('.inspector-actions').count()).toBe(1);
+    expect(await view.faults()).toEqual([]);
+    await view.close();
+  });
+
   it('tell the editor what its menu is about', async () => {
     const shown = await vit();
     const view = await openGraphPage(views, shown);
@@ -225,7 +244,12 @@ describe('menus and keys', () => {
     await boxOf(view, `node:${conv.id}`).click({ button: 'right' });
     const preventDefaultContextMenuItems = true;
     const selection = { kind: 'nodes', ids: [conv.id] };
-    expect(await context()).toEqual({ webviewSection: 'node', preventDefaultContextMenuItems, selection });
+    expect(await context()).toEqual({
+      webviewSection: 'node',
+      preventDefaultContextMenuItems,
+      selection,
+      takesType: true,
+    });
     expect(await selectionsOf(view)).toEqual([selection]);
     await boxOf(view, 'module:/blocks/blocks.0/attn').click({ button: 'right' });
     expect(await context()).toMatchObject({ webviewSection: 'module', module: '/blocks/blocks.0/attn' });

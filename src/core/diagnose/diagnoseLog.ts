@@ -18,7 +18,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { versionOfPosition } from './internal/versionOfPosition.ts';
+import { isBefore86 } from './internal/before86.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -110,7 +110,8 @@ class Judge {
     this.programs = programsOf(log);
     this.#context = {
       op: undefined,
-      version: log.version ?? versionOfPosition(log),
+      version: log.version,
+      before86: isBefore86(log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),

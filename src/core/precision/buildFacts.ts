@@ -2,7 +2,7 @@
 import { addTo } from '../base/addTo.ts';
 import { before, flagSince, parseVersion, type Version } from '../build/trtexecFlags.ts';
 import { productName } from '../base/text.ts';
-import { type DataType, isFloatType, type OnnxModel, type OnnxNode } from '../formats/onnx/onnxModel.ts';
+import { type DataType, isEpContext, isFloatType, type OnnxModel, type OnnxNode } from '../formats/onnx/onnxModel.ts';
 import type { BuildLog, EngineTensor, LayerInfo, PrecisionLine } from '../formats/tensorrt/buildOutput.ts';
 import { type Fate, type FusionReport, type LayerKind, nodeTimes, type ReportNode } from '../fusion/fusionReport.ts';
 import { type Network, networkOf } from '../network/network.ts';
@@ -56,9 +56,9 @@ export interface NodeFacts {
 /**
  * Why a node accepts no precision: `integer` only makes integers or booleans; `convert` (Cast, Q/DQ) makes the type
  * that the model names; `shape` and `constant` are its role in the graph; `control` (If, Loop, Scan) is not a layer
- * itself.
+ * itself; `engine` is compiled already.
  */
-export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control';
+export type Exemption = 'integer' | 'convert' | 'shape' | 'constant' | 'control' | 'engine';
 
 /** Takes the facts out of a model. */
 export function modelFacts(model: OnnxModel, file: string): ModelFacts {
@@ -157,6 +157,7 @@ const convert: ReadonlySet<string> = new Set([
 ]);
 function exemptionOf(node: OnnxNode, role: NodeRole, network: Network): Exemption | null {
   if (control.has(node.op) && node.subgraphs.length > 0) return 'control';
+  if (isEpContext(node)) return 'engine';
   if (role === 'constant' || role === 'shape') return role;
   if (convert.has(node.op)) return 'convert';
   const outputs = tensorTypesOf(node, network);

@@ -130,7 +130,7 @@ export class Inspector {
     const group = model.fusion.groupOf[point]!;
     const isShared = group >= 0 && model.fusion.groups[group]!.points.length > 1;
     const isComputed = said === undefined ? report === null : computedFates.has(said.fate);
-    if (isComputed) parts.push(this.#actionRow(model, [point], isShared ? group : -1));
+    if (isComputed) parts.push(...this.#actionRow(model, [point], isShared ? group : -1));
     if (report !== null && said !== undefined) {
       parts.push(...this.#layers(model, said.layers), ...placementOf(said));
       const remarks = report.remarks.filter(({ nodes }) => nodes.includes(node.id));
@@ -233,17 +233,17 @@ export class Inspector {
     const computed = points.filter(
       (point) => report === null || computedFates.has(report.nodes[model.fusion.reportOf[point]!]?.fate ?? 'unknown'),
     );
-    return computed.some((point) => point < model.graph.nodes) ? [this.#actionRow(model, computed)] : [];
+    return computed.some((point) => point < model.graph.nodes) ? this.#actionRow(model, computed) : [];
   }
 
   /** What can be done with nodes: kept in a type, their group selected, looked at in the other views. */
-  #actionRow(model: GraphModel, points: readonly number[], group = -1): Node {
+  #actionRow(model: GraphModel, points: readonly number[], group = -1): Node[] {
     const { report } = model.data;
     const ids = points.flatMap((point) => model.graph.data.nodes[point]?.id ?? []);
     const run = (text: string, command: ViewCommand, title = text) =>
       button(text, () => this.#host.run(command, ids), { title, 'aria-label': title });
     const row = element('div', { class: 'inspector-actions', role: 'group', 'aria-label': words.actions });
-    if (model.noun === 'node' && ids.length > 0)
+    if (points.some((point) => model.takesType(point)))
       row.append(
         run(words.keep('FP32'), 'keepFp32'),
         run('FP16', 'keepFp16', words.keep('FP16')),
@@ -252,7 +252,7 @@ export class Inspector {
     if (group >= 0) row.append(button(words.showGroup, () => this.#actions.selectGroup(group)));
     if (report !== null && report.layers.length > 0)
       row.append(run(words.inTimeline, 'showInTimeline'), run(words.inTable, 'showInTable'));
-    return row;
+    return row.hasChildNodes() ? [row] : [];
   }
 
   #remarks(remarks: readonly Remark[]): Node[] {

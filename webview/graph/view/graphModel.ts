@@ -55,6 +55,7 @@ import type { Selection } from '../../../src/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
 import { layerOf, nounOf, totalMs } from '../../../src/core/report/words.ts';
 import { addTo } from '../../../src/core/base/addTo.ts';
+import { isEpContext } from '../../../src/core/formats/onnx/onnxModel.ts';
 
 /** Nothing is known of columns. */
 export const noColumns: Columns = new Map();
@@ -143,6 +144,12 @@ export class GraphModel {
       for (const point of points) if (this.kernelOf[point] === -1) this.kernelOf[point] = kernel;
     });
     this.structure = `${data.title}\n${data.graph.nodes.length}\n${this.graph.from.length}`;
+  }
+
+  /** Whether a point can be kept in a type: it is a node, and no engine, whose types are those of its build. */
+  takesType(point: number): boolean {
+    const node = this.graph.data.nodes[point];
+    return this.noun === 'node' && node !== undefined && !isEpContext(node);
   }
 
   /** Shows every node on its own from the next layout on. */

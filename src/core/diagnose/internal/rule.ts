@@ -13,6 +13,8 @@ export interface RuleContext {
   op: string | undefined;
   /** TensorRT's version, such as `10.6.0`. */
   version: string | null;
+  /** Whether it is older than 8.6, by that or by a line of its source that a message names. */
+  before86: boolean;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
   /** Whether the build is for the DLA. */

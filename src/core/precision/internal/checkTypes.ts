@@ -58,6 +58,7 @@ const exemptText: Readonly<Record<Exemption, { code: string; text: string }>> = 
     text: 'depends only on constants or static shapes, so TensorRT folds it during the build',
   },
   control: { code: 'control-node', text: 'does not become a layer; select the nodes inside its subgraphs' },
+  engine: { code: 'engine-node', text: 'is an engine that ONNX Runtime compiled, in the precisions of its build' },
 };
 
 function checkExempt(context: CheckContext, match: RuleMatch): void {

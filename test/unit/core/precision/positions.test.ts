@@ -90,6 +90,13 @@ describe('a rule on a node that computes with positions', () => {
   });
 });
 
+test('a rule on an engine that ONNX Runtime keeps in the model does not arrive', () => {
+  const model = buildModel({ inputs: { x: [1] }, outputs: ['y'], nodes: [['part', 'EPContext', ['x'], ['y']]] });
+  expect(arrivals(model, 'part')).toMatchObject({ problems: [], keep: true });
+  model.nodes[0]!.domain = 'com.microsoft';
+  expect(arrivals(model, 'part')).toMatchObject({ problems: ['engine-node'], flags: false, apply: false, keep: false });
+});
+
 test('rotary embeddings of llama_tiny: the rules for them arrive', async () => {
   const model = (await modelOf('llama_tiny'))!;
   for (const name of ['Mul', 'Concat', 'Cos', 'Mul_1', 'Sin', 'Mul_2'])

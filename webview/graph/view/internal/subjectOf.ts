@@ -144,7 +144,9 @@ export function menuContext(
   model: GraphModel | null,
   { selection, subject }: { selection: Selection; subject: Subject | null },
 ): GraphMenuContext {
-  const context = { preventDefaultContextMenuItems: true, selection } as const;
+  const takesType =
+    model !== null && subject !== null && pointsOfSubject(model, subject).some((point) => model.takesType(point));
+  const context = { preventDefaultContextMenuItems: true, selection, takesType } as const;
   switch (model === null ? undefined : subject?.kind) {
     case undefined:
       return { ...context, webviewSection: 'canvas' };

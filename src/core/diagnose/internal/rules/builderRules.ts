@@ -1,6 +1,5 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
-import { versionNumber } from '../gpuSupport.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** What to do when tactics do not fit into the workspace. */
@@ -180,7 +179,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -250,10 +249,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
-    when: ({ version }) => version !== null && versionNumber(version) < versionNumber('8.6'),
+    when: ({ before86 }) => before86,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
-      'TensorRT {version} found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
+      'This TensorRT[[ ({version})]] is older than 8.6 and found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
     advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
