@@ -440,7 +440,7 @@ function operatorProblem(node: OnnxNode, { product, version }: CheckTarget): Nod
 }
 
 function unknownOperator(node: OnnxNode, product: CheckTarget['product'], extra: { repair?: string }): NodeProblem {
-  if (/^TRT_/.test(node.op) || OWN_PLUGINS.test(node.op))
+  if (node.op.startsWith('TRT_') || OWN_PLUGINS.test(node.op))
     return {
       severity: 'unknown',
       code: 'plugin-missing',

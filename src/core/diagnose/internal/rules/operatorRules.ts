@@ -367,9 +367,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       product !== 'tensorrt-rtx' &&
       sinceOf(op) !== undefined &&
       (version === null || versionNumber(version) < versionNumber(sinceOf(op)!)),
-    named: (_, __, { op = '' }) => ({ values: { since: sinceOf(op) } }),
+    named: (_, __, { op = '' }) => ({
+      values: {
+        since: sinceOf(op),
+        before:
+          op === 'NonMaxSuppression'
+            ? 'or put the plugin BatchedNMS_TRT or EfficientNMS_TRT in its place with onnx-graphsurgeon, or run it after the engine'
+            : 'or export with an earlier opset, which may write it with older operators',
+      },
+    }),
     cause: 'This TensorRT[[ ({version})]] does not have the operator {op} of this node yet: {since} and later do.',
-    advice: 'Use TensorRT {since} or later, or export with an earlier opset, which writes it with older operators.',
+    advice: 'Use TensorRT {since} or later, {before}.',
     repair: OPERATOR_REPAIRS,
     sure: 'likely',
     source:
