@@ -247,6 +247,41 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp',
   },
   {
+    id: 'einsum-letters',
+    code: 'unsupported-form',
+    pattern: /Invalid character\(s\) in Einsum equation/,
+    cause: 'The equation of this node (Einsum) has other letters than small ones, all that TensorRT reads.',
+    advice: 'Write it with the letters a to z: `aj,jb->ab` for `Aj,jB->AB`.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'lp-p',
+    code: 'unsupported-form',
+    pattern: /Only L1 and L2 normalization are supported/,
+    cause: 'This node[[ ({op})]] has another p than 1 or 2, which TensorRT does not support.',
+    advice: 'Write it as Abs, Pow, a sum and Pow with 1/p.',
+    repair: { LpPool: 'pool-taps' },
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
+  },
+  {
+    // The parser throws before it names the node.
+    id: 'rnn-activation-unknown',
+    code: 'unsupported-form',
+    pattern: /Unknown activation type: (?<type>\w+)/,
+    cause: 'An LSTM, GRU or RNN has the activation {type}, which TensorRT does not support.',
+    advice: 'Use another activation (Sigmoid, Tanh, Relu and their like), or write the cell with a Loop.',
+    source: 'onnx-tensorrt RNNHelpers.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'constant-strings',
+    code: 'unsupported-type',
+    pattern: /does not support the sparse_value, value_string and value_strings attributes/,
+    cause: 'This node (Constant) holds strings or a sparse tensor, which TensorRT does not support.',
+    advice:
+      'Compute what needs the strings outside the engine (tokenizers, labels), and store a sparse tensor as a dense one.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
+  },
+  {
     id: 'conv-rank',
     code: 'unsupported-form',
     pattern: /condition: \(kernelSize\)\.nbDims == 2/,
