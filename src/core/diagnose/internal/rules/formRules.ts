@@ -15,6 +15,17 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#346',
   },
   {
+    id: 'batchnorm-rank',
+    code: 'unsupported-form',
+    pattern: /scaleHelper\b[\s\S]{0,80}Assertion failed: dims\.nbDims == 4 \|\| dims\.nbDims == 5/,
+    cause:
+      'This node (BatchNormalization) gets an input of two or three dimensions, which this TensorRT (7.2.1 or older) does not take.',
+    advice:
+      'Use TensorRT 7.2.2 or later. Otherwise reshape the input to four dimensions before the node and back after it, or fold it into the layer before (onnxsim).',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#566, #569; SthPhoenix/InsightFace-REST#9',
+  },
+  {
     id: 'prelu-slope',
     code: 'shape-mismatch',
     pattern: /slope tensor must be unidirectional broadcastable to input tensor/,

@@ -37,6 +37,17 @@ const INSIDE = {
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'webui-profile',
+    code: 'runtime-shape',
+    pattern: /No valid profile found\. Please go to the TensorRT tab/,
+    severity: 'error',
+    cause:
+      'No engine of the WebUI takes this picture: its width, height, batch size or number of tokens is outside what they were exported for.',
+    advice:
+      'Export an engine in the TensorRT tab whose ranges hold these sizes (with hires.fix the enlarged ones, too; prompts of more than 75 tokens need a larger maximum, and the negative prompt counts), or choose sizes of an engine that is there. SD Unet "None" runs without TensorRT.',
+    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#29, #35, #178',
+  },
+  {
     id: 'llm-length',
     code: 'runtime-shape',
     pattern:
