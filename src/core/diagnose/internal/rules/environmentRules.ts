@@ -293,7 +293,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     named: gpuNamed,
     cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
     advice: '{use}.',
-    source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; DDTRobot/tita_rl_sim2sim2real#7',
+    source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; lightvector/KataGo#1041, DDTRobot/tita_rl_sim2sim2real#7',
   },
   {
     id: 'embedded-device-unknown',
@@ -1027,9 +1027,11 @@ function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu 
       why: support === null ? '' : `: ${support.why}`,
       use:
         support?.use ??
-        (text.includes('NVRTC')
-          ? 'Use a TensorRT and CUDA that are newer than the GPU'
-          : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
+        (text.includes('major < 10')
+          ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
+          : text.includes('NVRTC')
+            ? 'Use a TensorRT and CUDA that are newer than the GPU'
+            : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
     },
   };
 }
