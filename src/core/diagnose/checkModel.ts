@@ -25,6 +25,7 @@ import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
 import { typesProblem } from './internal/nodeTypes.ts';
 import { OPERATOR_ROWS, operatorRow } from './internal/operatorTable.ts';
+import { OWN_PLUGINS } from './internal/pluginTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
 export { computeCapability } from './internal/gpuSupport.ts';
@@ -438,12 +439,8 @@ function operatorProblem(node: OnnxNode, { product, version }: CheckTarget): Nod
   return knownOperator(node, row, { product, version }, extra);
 }
 
-/** Plugins of NVIDIA's library whose names do not say it. */
-const PLUGINS =
-  /_TRT$|^TRT_|^(?:CoordConvAC|CropAndResize(?:Dynamic)?|DecodeBbox3DPlugin|ModulatedDeformConv2d|PillarScatterPlugin|Proposal(?:Dynamic)?|VoxelGeneratorPlugin)$/;
-
 function unknownOperator(node: OnnxNode, product: CheckTarget['product'], extra: { repair?: string }): NodeProblem {
-  if (PLUGINS.test(node.op))
+  if (node.op.startsWith('TRT_') || OWN_PLUGINS.test(node.op))
     return {
       severity: 'unknown',
       code: 'plugin-missing',

@@ -129,17 +129,25 @@ function judgeLayer(node: JudgedNode, layer: BuiltLayer, weight: readonly number
     );
   const one = all.every((type) => type === want) ? uniform(node, layer) : integers(node, layer, all);
   if (one) return one;
-  if (want === 'fp32' && all.every((type) => type === 'fp16' || type === 'bf16') && castsBefore(node, layer)) {
+  const border = inputs.length > 0 ? inputs : outputs;
+  const readsHalf = border.every((type) => type === 'fp16' || type === 'bf16');
+  if (want === 'fp32' && readsHalf && castsBefore(node, layer)) {
     const reason = `Probably: the kernel ${name} reads and writes ${listed(all)}, but its name says that it casts to ${want} before it computes this node.`;
     return { verdict: 'obeyed', certain: false, reason, layer: layer.name, castsBefore: true };
   }
-  if (layer.nodes.length <= 1 && (inputs.length > 0 ? inputs : outputs).every((type) => type !== want)) {
-    return byType(node, layer, false, `it reads ${listed(inputs.length > 0 ? inputs : outputs)}`);
-  }
+  if (layer.nodes.length <= 1 && border.every((type) => type !== want)) return readsOther(node, layer, border);
   if (layer.nodes.length <= 1 && inputs.length > 0 && inputs.every((type) => type === want)) {
     return byType(node, layer, true, `it reads ${want}`);
   }
   return shared(node, layer, name);
+}
+
+/** A kernel of this node alone that reads other types than the requested one, and may cast what it reads. */
+function readsOther(node: JudgedNode, layer: BuiltLayer, border: readonly PrecisionType[]): LayerJudgment {
+  if (!isMadeUpKernel(layer.name) || !takesCasts(layer.name))
+    return byType(node, layer, false, `it reads ${listed(border)}`);
+  const reason = `The kernel ${shorten(layer.name)} reads ${listed(border)}, not ${node.compute}, but its name says that it casts, so the type of this node cannot be verified.`;
+  return { ...unseen(reason, layer.name), otherwise: true };
 }
 
 /** A kernel that has the type that was requested at all of its boundary. */
@@ -224,10 +232,6 @@ const takesCasts = (name: string): boolean => /cas/i.test(name);
 /** Whether a kernel of Myelin normalizes what it has cast, as its name says: `AddCasMeaSub…`, `CastMulMean…`. */
 const castsBefore = ({ op }: JudgedNode, { name }: BuiltLayer): boolean =>
   normalizations.has(op) && isMadeUpKernel(name) && /Cast?(?:Mul)?Mea/.test(name);
-
-/** Whether a node may still obey in a strongly typed build: its kernel converts, and only its boundary is known. */
-export const mayConvert = ({ verdict, byOperands, layer }: LayerJudgment): boolean =>
-  verdict === 'disobeyed' && !byOperands && takesCasts(layer ?? '');
 
 /**
  * The type of a node's weights among a kernel's constants, recognized by their shape; null: they are not there, or not
@@ -468,11 +472,6 @@ function shownType(
   const declared = build.declared ? (build.declared[node.position] ?? null) : typed && declaredType(typed);
   const model = build.declared ? 'copy of the model that was built' : 'model';
   if (declared) return judgeTyped(node.compute, declared, model, seen, give);
-  // The model that was built is not known, and the kernel converts: it may well compute in what was requested.
-  if (isStronglyTyped(build) && mayConvert(seen))
-    return give('unseen', `${seen.reason} It converts internally, so the type of this node cannot be verified.`, {
-      layer: seen.layer,
-    });
   if (seen.verdict !== 'unseen') return give(seen.verdict, seen.reason, { certain: seen.certain, layer: seen.layer });
   return only === node.compute && build.layers.length > 0 ? give('obeyed', `The build allowed ${only} only.`) : null;
 }
@@ -514,18 +513,17 @@ function judgeTyped(
 ): NodeVerdict {
   const { layer, verdict } = seen;
   const said = `he build was strongly typed, and in the ${model} this node ${declared === 'int8' ? 'is between Q/DQ nodes' : `outputs ${declared}`}`;
-  const within = mayConvert(seen) && declared === asked;
   if (verdict === 'disobeyed' && seen.byOperands && declared === asked) {
     const advice = seen.quantized
       ? 'The Q/DQ nodes around it make TensorRT compute it in integers.'
       : `TensorRT removed the Casts around it. Keep a neighboring node in ${asked}, too.`;
     return give(verdict, `${seen.reason} ${advice}`, { certain: seen.certain, layer });
   }
-  if (verdict === 'disobeyed' ? !within : verdict === 'obeyed' && declared === asked)
+  if (verdict === 'disobeyed' || (verdict === 'obeyed' && declared === asked))
     return give(verdict, seen.reason, { certain: seen.certain, layer });
   if (seen.castsBefore) return give(verdict, seen.reason, { certain: seen.certain, layer });
   if (declared !== asked) return give('disobeyed', `T${said}.`, { layer });
-  if (seen.otherwise || within) return give('unseen', `T${said}, but ${decapitalized(seen.reason)}`, { layer });
+  if (seen.otherwise) return give('unseen', `T${said}, but ${decapitalized(seen.reason)}`, { layer });
   return give('obeyed', `Probably: t${said}.`, { certain: false, layer });
 }
 

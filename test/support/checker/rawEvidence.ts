@@ -144,9 +144,15 @@ function readOptimizer(record: string, evidence: RawEvidence): void {
   }
 }
 
-/** `[ONNX Layer: a]` with any of TensorRT's separators, or none, between them. */
+/**
+ * `[ONNX Layer: a]` with any of TensorRT's separators, or none, between them; `[ONNX Layer: a]_fill_pad_axis0`, a layer
+ * that TensorRT made for a node, is none.
+ */
 export const tokensOf = (metadata: string): string[] =>
-  [...metadata.matchAll(/\[ONNX Layer: ([^]*?)\](?=[\u001e\u001f]|\s*$|\[ONNX Layer: )/gu)].map(([, token]) => token!);
+  metadata
+    .split(/[\u001e\u001f](?=\[ONNX Layer: )/u)
+    .flatMap((piece) => [...piece.matchAll(/\[ONNX Layer: ([^]*?)\](?=[\u001e\u001f]|\s*$|\[ONNX Layer: )/gu)])
+    .map(([, token]) => token!);
 
 function detailedLayer(record: string): RawLayer | null {
   const match = /^Name: ([^]*?), LayerType: (\w*), Inputs: ([^]*)$/.exec(record);

@@ -1,3 +1,7 @@
+/** Plugins of TensorRT's own library, by its README. */
+export const OWN_PLUGINS =
+  /_TRT$|_TensorRT$|^(?:CoordConvAC|CropAndResize(?:Dynamic)?|Custom\w+PluginDynamic|DecodeBbox3DPlugin|GroupNormalizationPlugin|ModulatedDeformConv2d|PillarScatterPlugin|Proposal(?:Dynamic)?|VoxelGeneratorPlugin)$/;
+
 /**
  * Which project makes a plugin, by the name under which a model or an engine asks for it: TensorRT's own library has none
  * of these.

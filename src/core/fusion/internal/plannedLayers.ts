@@ -58,7 +58,8 @@ function madeLater(phase: BuildPhase, known: NodeNames): Set<Made> {
   const changes: Partial<Record<FusionEvent['kind'], (event: FusionEvent) => void>> = {
     // What is converted to another type of layer is in no ForeignNode, otherwise it would not be there any more.
     convert: ({ layers: [name = ''], line }) => {
-      if (!home.has(name)) put(name, line, [name]);
+      const parts = partsOf(name, known);
+      if (!parts.some((part) => home.has(part))) put(name, line, parts);
     },
     fuse: ({ layers: [first = '', second = ''], line }) =>
       put(joined(first, second), line, [...partsOf(first, known), ...partsOf(second, known)]),

@@ -97,12 +97,16 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
   return steps;
 }
 
-function addTensors(step: Step, { inputs, outputs }: ReportLayer): void {
-  step.reads.push(...inputs.map(({ name }) => name));
-  step.writes.push(...outputs.map(({ name }) => name));
+/** Kernels of different ForeignNodes use the same names inside: what a step has written itself, it reads from there. */
+function addTensors(step: Step, { inputs, outputs, kind }: ReportLayer): void {
+  step.reads.push(...inputs.map(({ name }) => name).filter((name) => !step.writes.includes(name)));
+  if (kind !== 'constant') step.writes.push(...outputs.map(({ name }) => name));
 }
 
-/** Tensors that one step writes and another reads. The engine's own inputs and outputs are the caller's memory. */
+/**
+ * Tensors that one step writes and another reads. The engine's own inputs and outputs are the caller's memory, and what
+ * a layer of type Constant writes is a weight.
+ */
 function tensorsBetween(
   report: FusionReport,
   log: BuildLog | null,
@@ -117,9 +121,10 @@ function tensorsBetween(
   ]);
   const made = new Map<string, number>();
   const read = new Map<string, number>();
+  const held = viewsOf(report, bindings);
   steps.forEach(({ reads, writes }, step) => {
-    for (const name of writes) if (!made.has(name)) made.set(name, step);
-    for (const name of reads) if (made.get(name) !== step) read.set(name, step);
+    for (const name of writes.map(held)) if (!made.has(name)) made.set(name, step);
+    for (const name of reads.map(held)) if (made.get(name) !== step) read.set(name, step);
   });
   const sizes = sizesOf(report);
   return [...made].flatMap(([name, from]): Tenant[] => {
@@ -132,6 +137,17 @@ function tensorsBetween(
     }
     return [{ what: `${oneLine(name)} ${size.text}`, bytes: rounded(size.bytes), from, to, tensor: name }];
   });
+}
+
+/** In whose memory a tensor is: what a NoOp writes is what it reads in another shape. At the caller's memory it may copy. */
+function viewsOf({ layers }: FusionReport, bindings: ReadonlySet<string>): (name: string) => string {
+  const views = new Map<string, string>();
+  for (const { type, inputs, outputs } of layers) {
+    const [from, to] = [inputs[0]?.name, outputs[0]?.name];
+    if (type !== 'NoOp' || from === undefined || to === undefined || bindings.has(from) || bindings.has(to)) continue;
+    views.set(to, views.get(from) ?? from);
+  }
+  return (name) => views.get(name) ?? name;
 }
 
 const rounded = (bytes: number): number => Math.ceil(bytes / piece) * piece;
@@ -296,7 +312,7 @@ function reachText(total: number, activation: number | null): string {
   const why =
     total < activation
       ? 'The rest is not explained by the layers that are listed.'
-      : 'TensorRT needs less, because some of these tensors share memory, such as the parts of a Concat.';
+      : 'TensorRT needs less: tensors may share memory, such as the parts of a Concat.';
   return `${rule}: ${sizeText(total)}, which is ${share} of the ${sizeText(activation)} that TensorRT recorded. ${why}`;
 }
 

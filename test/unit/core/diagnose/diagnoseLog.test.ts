@@ -126,6 +126,19 @@ describe('a message is told by what it says, not by what is usual', () => {
     expect(error(3869)).toMatchObject({ rule: 'no-implementation-foreign' });
   });
 
+  it('only the release that is packed wrongly is called so', () => {
+    const error = (version: string) =>
+      first(
+        `[TRT] [E] Error Code 6: API Usage Error (Unable to load library: libnvinfer_builder_resource_win.so.${version}: libnvinfer_builder_resource_win.so.${version}: cannot open shared object file: No such file or directory)`,
+      );
+    expect(error('10.2.0').rule).toBe('builder-resource-windows');
+    expect(error('10.6.0').rule).toBe('library-missing');
+  });
+
+  it('what ldd does not find is missing', () => {
+    expect(first('\tlibnvinfer.so.10 => not found').message).toMatch(/^libnvinfer\.so\.10 cannot be loaded/);
+  });
+
   it('None in a script need not be an engine', () => {
     expect(first('Loaded model.engine', "TypeError: 'NoneType' object is not subscriptable").rule).toBe('python-none');
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
 import { checkReport, type CheckInput } from '../../../support/checker/checkReport.ts';
+import { tokensOf } from '../../../support/checker/rawEvidence.ts';
 import { mutations } from '../../../support/checker/mutateReport.ts';
 import { rawInputOf, reportOf } from './loadCapture.ts';
 import { randomFrom } from './randomEngine.ts';
@@ -41,5 +42,11 @@ describe('the checker of reports', () => {
       }
     }
     expect(tried).toBeGreaterThan(0);
+  });
+
+  it('reads a node beside layers that TensorRT made for it', () => {
+    const made = '[ONNX Layer: pad]_fill_pad_axis0';
+    expect(tokensOf(`${made}\u001f[ONNX Layer: pad]\u001f${made}`)).toEqual(['pad']);
+    expect(tokensOf('[ONNX Layer: a][ONNX Layer: b]\u001e[ONNX Layer: c]')).toEqual(['a', 'b', 'c']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
+import type { BuildLog, EngineLayer } from '../../../../src/core/formats/tensorrt/buildOutput.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import type { FusionReport, ReportInput } from '../../../../src/core/fusion/fusionReport.ts';
 import { printMetadata } from '../../../../src/core/network/layerName.ts';
@@ -526,6 +526,24 @@ describe('a log that ends before the engine', () => {
     ]);
     expect(fates(report)).toEqual({ conv: 'fused', relu: 'fused', fc: 'foreign', soft: 'foreign' });
     expect(report.problems).toMatchObject([{ code: 'planned-layers', severity: 'warning' }]);
+  });
+
+  it('gives a fused layer once that was converted to a pointwise one', () => {
+    const convert = {
+      pass: 'EltWiseToPointwiseConversion',
+      kind: 'convert' as const,
+      layers: ['conv + relu'],
+      line: 8,
+    };
+    const join = { pass: 'PointWiseFusion', kind: 'fuse' as const, layers: ['PWN(conv + relu)', 'PWN(fc)'], line: 9 };
+    const planned = (...events: BuildLog['phases'][number]['events']) =>
+      createReport({
+        model,
+        modelFile: 'm',
+        log: buildLog({ outcome: 'cut-off', phases: [buildPhase({ funnel, events })] }),
+      }).layers.map(({ name }) => name);
+    expect(planned(fuse, convert)).toEqual(['conv + relu']);
+    expect(planned(fuse, convert, join)).toEqual(['PWN(PWN(conv + relu), PWN(fc))']);
   });
 
   it('says what it does not know', () => {

@@ -66,6 +66,45 @@ const model = () =>
     ],
   });
 
+describe('the estimate of the activation memory', () => {
+  const tensors = (names: string[]) => names.map((name) => ({ name, dims: [4, 64], type: 'Float', format: 'Float' }));
+  type Row = [type: string, inputs: string[], outputs: string[], foreignNode?: number];
+  /** What it counts, with the steps that each lives in; layers with a number are kernels of that ForeignNode. */
+  const counted = (...rows: Row[]) => {
+    const layers = rows.map(([type, inputs, outputs], i) => ({
+      ...engineLayer(`layer ${i}`, { type }),
+      inputs: tensors(inputs),
+      outputs: tensors(outputs),
+    }));
+    const report = createReport({ model: model(), modelFile: 'model.onnx', layerInfo: layerInfo(layers) });
+    for (const [i, [, , , foreign]] of rows.entries()) report.layers[i]!.foreignNode = foreign ?? null;
+    const ids = [...new Set(rows.flatMap(([, , , foreign]) => foreign ?? []))];
+    report.foreignNodes = ids.map(
+      (id) => ({ id, name: `{ForeignNode[${id}]}` }) as (typeof report.foreignNodes)[number],
+    );
+    return estimateMemory(report, null).tenants.map(({ tensor, from, to }) => [tensor, from, to]);
+  };
+
+  it('leaves constants out: they are weights', () => {
+    expect(counted(['Constant', [], ['c']], ['PointWise', ['x', 'c'], ['y']])).toEqual([]);
+  });
+
+  it('counts what a NoOp reads and writes once, as long as either is read', () => {
+    expect(counted(['Conv', ['x'], ['h']], ['NoOp', ['h'], ['i']], ['Conv', ['i'], ['y']])).toEqual([['h', 0, 2]]);
+  });
+
+  it('keeps names apart that several ForeignNodes use inside', () => {
+    expect(
+      counted(
+        ['kgen', ['x'], ['__mye5'], 0],
+        ['gemm', ['__mye5'], ['a'], 0],
+        ['kgen', ['a'], ['__mye5'], 1],
+        ['gemm', ['__mye5'], ['y'], 1],
+      ),
+    ).toEqual([['a', 0, 1]]);
+  });
+});
+
 const tensorsOf = (layers = [engineLayer('left', { inputs: ['x'], outputs: ['a'] })]) =>
   createReport({ model: model(), modelFile: 'model.onnx', layerInfo: layerInfo(layers) }).tensors;
 

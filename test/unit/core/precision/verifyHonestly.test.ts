@@ -171,6 +171,35 @@ describe('obeyed only with evidence', () => {
     expect(verdictOf('__myl_Mul_myl0_1')).toMatchObject({ verdict: 'disobeyed' });
   });
 
+  test('what a kernel casts before it computes is not held against a node', async () => {
+    const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
+    const verdictOf = (node: string, kernel: string) => {
+      const position = capture.index.names.indexOf(`/blocks/blocks.0/${node}`);
+      const layer = {
+        ...capture.build.layers[0]!,
+        name: kernel,
+        kind: 'kernel' as const,
+        type: 'kgen',
+        weights: null,
+        nodes: [position],
+        inputs: [{ name: 'in', type: 'Half', elements: 64 }],
+        outputs: [{ name: 'out', type: 'Float', elements: 64 }],
+      };
+      const nodes = capture.build.nodes.map((one, i) => (i === position ? { ...one, layers: [0] } : one));
+      const build = { ...capture.build, layers: [layer], nodes };
+      return verify(`/blocks/blocks.0/${node} fp32`, { ...capture, build })[0];
+    };
+    expect(verdictOf('attn/Softmax', '__myl_CasSliMaxSubExp_myl1_5')).toMatchObject({ verdict: 'unseen' });
+    expect(verdictOf('attn/Softmax', '__myl_SliMaxSubExp_myl1_5')).toMatchObject({
+      verdict: 'disobeyed',
+      certain: true,
+    });
+    expect(verdictOf('norm1/LayerNormalization', '__myl_CasMeaSubMulMea_myl1_1')).toMatchObject({
+      verdict: 'obeyed',
+      certain: false,
+    });
+  });
+
   test('a run that loads an engine says nothing of how it was built', () => {
     expect(flagsOfCommand(['trtexec', '--loadEngine=model.engine', '--dumpProfile'])).toBeNull();
     expect(flagsOfCommand(['polygraphy', 'run', 'model.engine', '--trt', '--model-type', 'engine'])).toBeNull();

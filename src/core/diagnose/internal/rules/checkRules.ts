@@ -643,6 +643,17 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
 /** What is left: a statement of TensorRT with its number, of which only the subject is known. */
 export const STATEMENT_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'invalid-node',
+    code: 'unsupported-form',
+    pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*\s*$/,
+    cause: 'TensorRT cannot import this node[[ ({op})]] and does not say why.',
+    advice:
+      'Run `trtlens check` on the model. Most often an attribute or an input of the node is missing (an axis, a bias), or an input is computed that has to be constant, such as an axis: fold constants, or export with a newer opset.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT 10.6 (Concat, CumSum, DeformConv)',
+  },
+  {
     id: 'statement',
     code: 'internal',
     pattern:

@@ -200,12 +200,15 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     cause:
       'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
     advice: {
+      onnxruntime:
+        'Delete the cached engines (trt_engine_cache_path), and install the TensorRT that this release of ONNX Runtime was built with (the table of its TensorRT provider names it).',
       ultralytics:
         'Ultralytics writes its own header before the engine: skip it (4 bytes of length, then JSON) to load the engine elsewhere.',
       other:
         'Build the engine again with the TensorRT that loads it (trtexec and the Python package may differ in version). A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
     },
-    source: 'captures of TensorRT 8.6 and 10.6; triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',
+    source:
+      'captures of TensorRT 8.6 and 10.6; HolyWu/vs-dpir#20, triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',
   },
   {
     id: 'engine-of-other-runtime',

@@ -253,7 +253,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|libcuda\.so(?![^\n]*(?: is not a symbolic link| => \/))/,
+      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
@@ -293,7 +293,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     named: gpuNamed,
     cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
     advice: '{use}.',
-    source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; DDTRobot/tita_rl_sim2sim2real#7',
+    source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; lightvector/KataGo#1041, DDTRobot/tita_rl_sim2sim2real#7',
   },
   {
     id: 'embedded-device-unknown',
@@ -530,6 +530,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     once: true,
     cause: 'The compiled part of the package onnx cannot start: from 1.16.2 on it needs a newer Visual C++ runtime.',
+    sure: 'likely',
     advice: 'Install the latest "Visual C++ Redistributable" of Microsoft (x64), or `pip install onnx==1.16.1`.',
     source: 'onnx/onnx#6267',
   },
@@ -716,7 +717,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'builder-resource-windows',
     code: 'library-missing',
-    pattern: /(?<file>libnvinfer_builder_resource_win\.so[.\d]*): (?:cannot open|\S+: cannot open)/,
+    pattern: /(?<file>libnvinfer_builder_resource_win\.so\.10\.2\.0): (?:cannot open|\S+: cannot open)/,
     severity: 'error',
     once: true,
     cause:
@@ -729,7 +730,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+      /(?<file6>lib[\w.+-]+\.so[.\d]*) => not found|Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
     named: (m, text) => {
       const file = Object.values(m.groups!)
         .find((one) => one !== undefined)
@@ -1026,9 +1027,11 @@ function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu 
       why: support === null ? '' : `: ${support.why}`,
       use:
         support?.use ??
-        (text.includes('NVRTC')
-          ? 'Use a TensorRT and CUDA that are newer than the GPU'
-          : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
+        (text.includes('major < 10')
+          ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
+          : text.includes('NVRTC')
+            ? 'Use a TensorRT and CUDA that are newer than the GPU'
+            : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
     },
   };
 }

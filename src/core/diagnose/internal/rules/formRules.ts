@@ -4,25 +4,58 @@ import type { DiagnosisRule } from '../rule.ts';
 /** Operators that a version has, in forms that it does not. */
 export const FORM_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'batch-dimension-old',
+    code: 'unsupported-form',
+    pattern: /Assertion failed: [^\n]*\bBATCH_DIM\b/,
+    cause:
+      'This node works on the first dimension, which the parser of this TensorRT (6 or older) takes for the batch.',
+    advice:
+      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), or cut the model before these nodes.',
+    sure: 'likely',
+    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#346',
+  },
+  {
+    id: 'batchnorm-rank',
+    code: 'unsupported-form',
+    pattern: /scaleHelper\b[\s\S]{0,80}Assertion failed: dims\.nbDims == 4 \|\| dims\.nbDims == 5/,
+    cause:
+      'This node (BatchNormalization) gets an input of two or three dimensions, which this TensorRT (7.2.1 or older) does not take.',
+    advice:
+      'Use TensorRT 7.2.2 or later. Otherwise reshape the input to four dimensions before the node and back after it, or fold it into the layer before (onnxsim).',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#566, #569; SthPhoenix/InsightFace-REST#9',
+  },
+  {
+    id: 'prelu-slope',
+    code: 'shape-mismatch',
+    pattern: /slope tensor must be unidirectional broadcastable to input tensor/,
+    cause:
+      'The slopes of this node (PRelu) have a shape that does not broadcast to its input: exporters of MXNet write [C] where it must be [C,1,1].',
+    advice:
+      'Reshape the initializer of the slopes to [C,1,1] (onnx-graphsurgeon: `node.inputs[1].values = node.inputs[1].values.reshape(-1, 1, 1)`), or export with a later converter (for InsightFace one of the scripts for ONNX).',
+    sure: 'likely',
+    source: 'onnx/models#156, #240',
+  },
+  {
     id: 'pad-zeros-only',
     code: 'unsupported-form',
     pattern: /Assertion failed: mode == "constant"(?: && value == 0)?/,
     cause:
-      'This node (Pad) pads with other values than zero, or by reflection or edges, which this TensorRT (7 or older) does not do.',
+      'This node (Pad) pads with other values than zero, or by reflection or edges, which this TensorRT (older than 8.2) does not do.',
     advice:
-      'Use TensorRT 8 or later, which pads so. Otherwise export the model with zero padding, or write the padding as Slice and Concat.',
+      'Use TensorRT 8.2 or later, which pads so. Otherwise export the model with zero padding, or write the padding as Slice and Concat.',
     sure: 'likely',
-    source: 'onnx-tensorrt 6.0 and 8.0 builtin_op_importers.cpp; NVIDIA/TensorRT#195',
+    source: 'onnx-tensorrt docs/Changelog.md (8.2 EA); NVIDIA/TensorRT#195',
   },
   {
     id: 'pad-outer-dimensions',
     code: 'unsupported-form',
     pattern: /only supports padding on the outer two dimensions/,
-    cause: 'This node (Pad) pads other dimensions than the last two, which this TensorRT (7 or older) does not do.',
+    cause: 'This node (Pad) pads other dimensions than the last two, which this TensorRT (older than 8.2) does not do.',
     advice:
-      'Use TensorRT 8 or later. Otherwise let the padded dimensions be the last two: fold constants and remove transposes (onnxsim, tf2onnx with --inputs-as-nchw), or write the padding as Concat with zeros.',
+      'Use TensorRT 8.2 or later. Otherwise let the padded dimensions be the last two: fold constants and remove transposes (onnxsim, tf2onnx with --inputs-as-nchw), or write the padding as Concat with zeros.',
     sure: 'likely',
-    source: 'onnx-tensorrt 7 builtin_op_importers.cpp; onnx/onnx-tensorrt#378, #592, #593',
+    source: 'onnx-tensorrt docs/Changelog.md (8.2 EA); onnx/onnx-tensorrt#378, #592, #593',
   },
   {
     id: 'shape-size-unknown',
@@ -223,6 +256,41 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     cause: 'The equation of this node (Einsum) has a form that TensorRT does not support.',
     advice: 'Write it as Transpose, MatMul and ReduceSum when exporting.',
     source: 'onnx-tensorrt onnxOpImporters.cpp',
+  },
+  {
+    id: 'einsum-letters',
+    code: 'unsupported-form',
+    pattern: /Invalid character\(s\) in Einsum equation/,
+    cause: 'The equation of this node (Einsum) has other letters than small ones, all that TensorRT reads.',
+    advice: 'Write it with the letters a to z: `aj,jb->ab` for `Aj,jB->AB`.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'lp-p',
+    code: 'unsupported-form',
+    pattern: /Only L1 and L2 normalization are supported/,
+    cause: 'This node[[ ({op})]] has another p than 1 or 2, which TensorRT does not support.',
+    advice: 'Write it as Abs, Pow, a sum and Pow with 1/p.',
+    repair: { LpPool: 'pool-taps' },
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
+  },
+  {
+    // The parser throws before it names the node.
+    id: 'rnn-activation-unknown',
+    code: 'unsupported-form',
+    pattern: /Unknown activation type: (?<type>\w+)/,
+    cause: 'An LSTM, GRU or RNN has the activation {type}, which TensorRT does not support.',
+    advice: 'Use another activation (Sigmoid, Tanh, Relu and their like), or write the cell with a Loop.',
+    source: 'onnx-tensorrt RNNHelpers.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'constant-strings',
+    code: 'unsupported-type',
+    pattern: /does not support the sparse_value, value_string and value_strings attributes/,
+    cause: 'This node (Constant) holds strings or a sparse tensor, which TensorRT does not support.',
+    advice:
+      'Compute what needs the strings outside the engine (tokenizers, labels), and store a sparse tensor as a dense one.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
   },
   {
     id: 'conv-rank',

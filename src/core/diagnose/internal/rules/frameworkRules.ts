@@ -245,7 +245,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'built-without-tensorrt',
     code: 'library-missing',
     pattern:
-      /(?:didn'?t|did not|was not|is not|not) (?:been )?(?:compiled?|built?) with (?:TrtBackend|TensorRT|TRT)\b|TensorRT (?:backend )?is not (?:supported|available|enabled) in this (?:build|version)|(?:without|no) TensorRT support/i,
+      /(?<!Tensorflow has )(?:didn'?t|did not|was not|is not|not) (?:been )?(?:compiled?|built?) with (?:TrtBackend|TensorRT|TRT)\b|TensorRT (?:backend )?is not (?:supported|available|enabled) in this (?:build|version)|(?:without|no) TensorRT support/i,
     severity: 'error',
     once: true,
     named: (_, text) => (/fall|continu|skip|disabl|instead|using/i.test(text) ? { severity: 'warning' } : {}),
@@ -345,7 +345,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     code: 'library-missing',
     pattern:
       /(?:Linked|Loaded) TensorRT version:? \(?0[,.] ?0[,.] ?0\)?|Tensorflow has not been built with TensorRT support/i,
-    severity: 'warning',
+    // Its converter raises the second as an exception.
+    named: ({ 0: text }) => ({ severity: text.includes('0') ? 'warning' : 'error' }),
     once: true,
     cause:
       'This TensorFlow was built without TensorRT, or finds none: TF-TRT converts nothing, and the saved model runs without it.',

@@ -319,7 +319,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'initializers-not-inputs',
     code: 'model-unreadable',
     pattern:
-      /In function importModel:[^]*tensors\.count\(input_name\)|\[5\] Assertion failed: tensors\.count\(input_name\)/,
+      /In function importModel:[^]*tensors\.count\(input_name\)|\[5\] Assertion failed: tensors\.count\(input_name\)|\(importModel\): INVALID_GRAPH: Assertion failed: tensors\.count\(input_name\)/,
     cause:
       'This node reads a tensor that the parser does not know. Parsers of TensorRT 6 and older know weights only where they are inputs of the graph, too, which exporters no longer write (ONNX IR 4 and later).',
     advice:

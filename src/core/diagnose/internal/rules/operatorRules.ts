@@ -1,6 +1,6 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
-import { makerOf } from '../pluginTable.ts';
+import { makerOf, OWN_PLUGINS } from '../pluginTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -268,7 +268,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'tensorrt-plugin-of-operator',
     code: 'plugin-missing',
     pattern: NO_PLUGIN,
-    at: /_TRT$|_TensorRT$/,
+    at: OWN_PLUGINS,
     cause: 'The operator {op} of this node is a plugin that is not registered, or not in this version.',
     advice: LOAD_PLUGINS,
     source: 'onnx-tensorrt importFallbackPluginImporter; the plugins of NVIDIA/TensorRT',
@@ -367,12 +367,21 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       product !== 'tensorrt-rtx' &&
       sinceOf(op) !== undefined &&
       (version === null || versionNumber(version) < versionNumber(sinceOf(op)!)),
-    named: (_, __, { op = '' }) => ({ values: { since: sinceOf(op) } }),
+    named: (_, __, { op = '' }) => ({
+      values: {
+        since: sinceOf(op),
+        before:
+          op === 'NonMaxSuppression'
+            ? 'or put the plugin BatchedNMS_TRT or EfficientNMS_TRT in its place with onnx-graphsurgeon, or run it after the engine'
+            : 'or export with an earlier opset, which may write it with older operators',
+      },
+    }),
     cause: 'This TensorRT[[ ({version})]] does not have the operator {op} of this node yet: {since} and later do.',
-    advice: 'Use TensorRT {since} or later, or export with an earlier opset, which writes it with older operators.',
+    advice: 'Use TensorRT {since} or later, {before}.',
     repair: OPERATOR_REPAIRS,
     sure: 'likely',
-    source: 'onnx-tensorrt docs/operators.md by version, docs/Changelog.md; onnx/onnx-tensorrt#800, #553',
+    source:
+      'onnx-tensorrt docs/operators.md by version, docs/Changelog.md; onnx/onnx-tensorrt#552, #553, #800, deepinsight/insightface#1232, #1274',
   },
   {
     id: 'operator-unknown',
@@ -400,14 +409,21 @@ const EARLIER = new Map(
     '8.0': 'Celu CumSum EyeLike GatherElements GreaterOrEqual LessOrEqual LpNormalization LpPool ReverseSequence',
     '8.2': 'Einsum GatherND IsNaN Round Scatter ScatterElements ScatterND Sign',
     '8.4': 'Shrink Xor',
-    '8.5': 'GridSample MeanVarianceNormalization Mod NonZero RandomNormal RandomUniform RoiAlign Trilu',
+    '8.5':
+      'GridSample MeanVarianceNormalization Mod NonMaxSuppression NonZero RandomNormal RandomUniform RoiAlign Trilu',
   }).flatMap(([version, operators]) => operators.split(' ').map((operator) => [operator, version])),
 );
 
-/** The first version from 8.0 on that has an operator, from 8.6 on of those that both products have; undefined: none. */
+/** Operators that 8.6 has and 7.2 did not, or perhaps not. */
+const NOT_IN_7 =
+  /^(?:GlobalLpPool|GroupNormalization|HardSwish|IsInf|LayerNormalization|OneHot|RandomNormalLike|RandomUniformLike)$/;
+
+/** The first version from 7.2 on that has an operator, where it is known; undefined: none. */
 function sinceOf(op: string): string | undefined {
   const earlier = EARLIER.get(op);
   if (earlier !== undefined) return earlier;
   const [since = '-', rtx] = (operatorRow(op) ?? '').split(' ');
-  return rtx === 'y' && /^\d/.test(since) ? since : undefined;
+  if (rtx !== 'y' || !/^\d/.test(since)) return undefined;
+  // What the changelog does not name was there before it begins.
+  return since === '8.6' && !NOT_IN_7.test(op) ? '7.2' : since;
 }

@@ -37,6 +37,17 @@ const INSIDE = {
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'webui-profile',
+    code: 'runtime-shape',
+    pattern: /No valid profile found\. Please go to the TensorRT tab/,
+    severity: 'error',
+    cause:
+      'No engine of the WebUI takes this picture: its width, height, batch size or number of tokens is outside what they were exported for.',
+    advice:
+      'Export an engine in the TensorRT tab whose ranges hold these sizes (with hires.fix the enlarged ones, too; prompts of more than 75 tokens need a larger maximum, and the negative prompt counts), or choose sizes of an engine that is there. SD Unet "None" runs without TensorRT.',
+    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#29, #35, #178',
+  },
+  {
     id: 'llm-length',
     code: 'runtime-shape',
     pattern:
@@ -179,9 +190,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-shape',
     pattern:
       /unexpected shape for input '(?<input>[^']+)' for model '(?<model>[^']+)'\. Expected (?<want>\[[\d,-]*\]), got (?<have>\[[\d,-]*\])/,
-    cause: 'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}.',
-    advice: INSIDE,
-    source: 'Triton Inference Server infer_request.cc',
+    named: ({ groups: { want = '', have = '' } = {} }) => ({
+      values: { missing: want.split(',').length > have.split(',').length ? '' : undefined },
+    }),
+    cause:
+      'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}[[: a dimension is missing{missing}]].',
+    advice: {
+      ...INSIDE,
+      triton: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.triton}`,
+      other: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.other}`,
+    },
+    source: 'Triton Inference Server infer_request.cc; triton-inference-server/server#2411',
   },
   {
     id: 'triton-max-batch',

@@ -403,15 +403,15 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
-    named: ({ groups: { what, what2 } = {} }) => ({ values: { what: what ?? what2 } }),
+      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+    named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
     advice:
       'Write the weights again with the converter of the same version of the program, from the model that is meant, and give the program its variant and its number of classes.',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#887, #905, #1217',
+    source: 'wang-xinyu/tensorrtx#871, #887, #905, #1217',
   },
   {
     id: 'program-assertion',
@@ -563,6 +563,18 @@ const isNew = (name: string): boolean =>
     name,
   ) && !/^execute_(?:async_)?v2$/.test(name);
 
+/** The version that brought a name of the API, of those that programs for a later TensorRT most often need. */
+const sinceOf = (name: string): string | undefined =>
+  /^(?:buildSerializedNetwork|build_serialized_network)$/.test(name)
+    ? '8.0'
+    : /^(?:setMemoryPoolLimit|set_memory_pool_limit|MemoryPoolType)$/.test(name)
+      ? '8.4'
+      : /^(?:enqueueV3|execute_async_v3|getNbIOTensors|num_io_tensors|getIOTensorName|getTensor(?:Shape|DataType|IOMode)|get_tensor_(?:name|shape|dtype|mode)|setTensorAddress|set_tensor_address|setInputShape|set_input_shape)$/.test(
+            name,
+          )
+        ? '8.5'
+        : undefined;
+
 /** What to call instead of names of the API that are gone, or are not there yet. */
 function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
   const known: Record<string, string> = {
@@ -586,6 +598,9 @@ function replacement(language: 'python' | 'cpp', name: string, type: string | un
     platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
   };
   if (language === 'python' && Object.hasOwn(known, name)) return known[name]!;
+  const since = sinceOf(name);
+  if (since !== undefined)
+    return `It came with TensorRT ${since}: install that or a later one (on a Jetson a later JetPack), or take an older release of the program.`;
   if (language === 'python' && isNew(name))
     return 'Install the TensorRT that the script was written for (its requirements name it), or use the older interface.';
   const gone = goneName(language, type === undefined ? name : `${type}.${name}`);

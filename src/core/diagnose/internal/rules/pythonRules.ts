@@ -9,6 +9,17 @@ const UTF8 =
 /** What exceptions of Python, NumPy, PyTorch and OpenCV mean that no other rule knows: whatever else failed comes first. */
 export const PYTHON_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'torch-without-ndim',
+    code: 'library-mismatch',
+    pattern: /'Tensor' object has no attribute 'ndim'/,
+    severity: 'error',
+    cause: 'The installed PyTorch is too old for this program: its tensors have no ndim, which came with PyTorch 1.2.',
+    advice:
+      'Install a later PyTorch (on a Jetson the wheel of NVIDIA for its JetPack), or a release of the program from before (for torch2trt one of August 2020 or older).',
+    sure: 'likely',
+    source: 'PyTorch; NVIDIA-AI-IOT/torch2trt#413, NVIDIA-AI-IOT/trt_pose#66',
+  },
+  {
     id: 'python-module-attribute',
     code: 'library-mismatch',
     pattern:

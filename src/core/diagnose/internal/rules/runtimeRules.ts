@@ -222,9 +222,9 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
     cause: 'A plugin failed when it ran: its enqueue() returned an error.',
     advice:
-      'Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.',
+      'Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. For EfficientNMS (models exported end to end) use TensorRT 8.4 or later, or export without NMS. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.',
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
-    source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27',
+    source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
   },
   {
     id: 'cuda-other-error',
