@@ -648,7 +648,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*\s*$/,
     cause: 'TensorRT cannot import this node[[ ({op})]] and does not say why.',
     advice:
-      'Run `trtlens check` on the model. Most often an attribute or an input of the node is missing (an axis, a bias), or an input is computed that has to be constant, such as an axis: fold constants, or export with a newer opset.',
+      'Check the model against this version. Most often an attribute or an input of the node is missing (an axis, a bias), or an input is computed that has to be constant, such as an axis: fold constants, or export with a newer opset.',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT 10.6 (Concat, CumSum, DeformConv)',
