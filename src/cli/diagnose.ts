@@ -1,7 +1,7 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { streamedLog } from '../builder/files/streamedLog.ts';
 import { shell } from '../builder/tools/shell.ts';
-import { withCommands } from './commandHints.ts';
+import { withCommands } from './problemLines.ts';
 import { UserError } from '../builder/userError.ts';
 import { counted, quoteCommand } from '../core/base/text.ts';
 import { diagnoseLog, howItEnds, isAboutTensorRT } from '../core/diagnose/diagnoseLog.ts';

@@ -24,9 +24,8 @@ import {
 import { UserError } from '../builder/userError.ts';
 import { readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { confirmDownload } from './confirmDownload.ts';
+import { confirmDownload, printJson, type Terminal } from './terminal.ts';
 import { driverScript } from './driverScript.ts';
-import { printJson, type Terminal } from './terminal.ts';
 
 /** The files of a build, as options of several commands. */
 export const buildFileOptions = {

@@ -18,8 +18,7 @@ import type { FusionReport } from '../core/fusion/fusionReport.ts';
 import { countedRegions, countRegions } from '../core/report/words.ts';
 import { readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { confirmDownload } from './confirmDownload.ts';
-import { printJson, type Terminal } from './terminal.ts';
+import { confirmDownload, printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from '../builder/readYamlFile.ts';
 import { driverScript } from './driverScript.ts';
 

@@ -1,10 +1,9 @@
 import { colored, isColored } from './color.ts';
-import { withCommands } from './commandHints.ts';
+import { withCommands } from './problemLines.ts';
 import { fstatSync, writeSync } from 'node:fs';
 import { UserError } from '../builder/userError.ts';
 import { errorText } from '../core/base/problem.ts';
-import type { Terminal } from './terminal.ts';
-import { visibleText } from './visibleText.ts';
+import { type Terminal, visibleText } from './terminal.ts';
 
 /**
  * Writes all of a text.

@@ -1,7 +1,7 @@
 import { ensurePackages } from '../builder/tools/ensurePackages.ts';
 import { packageSets, type PackageSetName } from '../builder/tools/packageSets.ts';
 import { readArguments } from './arguments.ts';
-import { confirmDownload } from './confirmDownload.ts';
+import { confirmDownload } from './terminal.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 
 const names = Object.keys(packageSets) as PackageSetName[];

@@ -49,3 +49,22 @@ function* jsonTexts(value: unknown, indent: string): Generator<string> {
   const close = isList ? ']' : '}';
   yield separator === ',' ? `\n${indent}${close}` : separator + close;
 }
+
+/**
+ * Text from files, safe for a terminal: control characters, which could move the cursor or set colors and title, are
+ * written as escapes. The escapes are valid in JSON, too.
+ */
+export const visibleText = (text: string): string =>
+  text.replaceAll(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** Prints what would be downloaded, and asks unless `yes` answers already. */
+export async function confirmDownload(terminal: Terminal, yes: boolean, text: string): Promise<boolean> {
+  terminal.note(text);
+  if (yes) return true;
+  const answer = await terminal.ask('Download it?');
+  if (answer === undefined) terminal.note('Not interactive: pass --yes to accept.');
+  return answer ?? false;
+}

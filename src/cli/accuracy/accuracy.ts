@@ -28,9 +28,8 @@ import { counted, quoteCommand } from '../../core/base/text.ts';
 import type { Action } from '../../core/document/document.ts';
 import { readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { confirmDownload } from '../confirmDownload.ts';
+import { confirmDownload, printJson, type Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
-import { printJson, type Terminal } from '../terminal.ts';
 import { simulationOptions, simulationRequest } from './simulationOptions.ts';
 
 const options = {

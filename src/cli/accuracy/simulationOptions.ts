@@ -1,8 +1,7 @@
 import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
-import { confirmDownload } from '../confirmDownload.ts';
+import { confirmDownload, type Terminal } from '../terminal.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
-import type { Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
 
 /** Options of every command that compares values with the help of ONNX Runtime or NumPy. */

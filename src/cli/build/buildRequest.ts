@@ -6,9 +6,8 @@ import { decodeUtf8 } from '../../core/base/text.ts';
 import { fromProviderOptions } from '../../core/build/buildCommand.ts';
 import type { EngineOptions } from '../../core/build/buildOptions.ts';
 import type { BuildOptions } from '../../builder/run/runBuild.ts';
-import { confirmDownload } from '../confirmDownload.ts';
+import { confirmDownload, type Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
-import type { Terminal } from '../terminal.ts';
 import { readLauncherFile } from '../launcherFile.ts';
 import { type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
 

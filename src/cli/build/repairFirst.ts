@@ -4,9 +4,8 @@ import { type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
 import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
 import { repairText } from '../../core/repair/repairResult.ts';
-import { confirmDownload } from '../confirmDownload.ts';
+import { confirmDownload, type Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** The name of a repaired model in the folder of the build that failed. */
 const name = 'repaired.onnx';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { writeName } from '../../core/precision/overrideFile.ts';
 import { nameOf } from '../platform/nameOf.ts';
-import { overridesOf } from '../platform/overridesOf.ts';
+import { overridesOf } from '../platform/modelFile.ts';
 
 /** By file: two who ask at once get one file with one beginning. */
 const opening = new Map<string, Promise<vscode.TextDocument>>();

@@ -223,6 +223,17 @@ test('loop_if: the body of the Loop, the menus of an edge and a node, and the lo
   await w.copied(/MatMul[^]*stem\/matmul/);
   await w.shot('models-5-loop');
 
+  // Only what computes is offered a type.
+  await matmul.click({ button: 'right' });
+  await w.menuItem('Keep These Nodes in FP32').waitFor();
+  await w.closeMenu();
+  await nodes(/^Graph input/)
+    .first()
+    .click({ button: 'right' });
+  await w.menuItem('Copy Name').waitFor();
+  assert.equal(await w.menuItem('Keep These Nodes in FP32').count(), 0);
+  await w.closeMenu();
+
   // To the line of the log that lists its layer, whose lens leads back.
   await w.pickInGraph(matmul, 'Reveal in Log');
   await w.tab('build.log').waitFor();

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { visibleText } from '../../../src/cli/visibleText.ts';
+import { visibleText, printJson, type Terminal } from '../../../src/cli/terminal.ts';
 import fc from 'fast-check';
-import { printJson, type Terminal } from '../../../src/cli/terminal.ts';
 import { colored, isColored } from '../../../src/cli/color.ts';
-import { withCommands } from '../../../src/cli/commandHints.ts';
+import { withCommands } from '../../../src/cli/problemLines.ts';
 import { driverCommand } from '../../../src/core/build/buildCommand.ts';
 import { RULES } from '../../../src/core/diagnose/internal/ruleTable.ts';
 

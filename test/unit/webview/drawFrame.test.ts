@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { nestedLayout } from '../../../src/core/picture/layout/nestedLayout.ts';
-import type { Brush } from '../../../webview/graph/draw/brush.ts';
+import { type Brush, roundedCorners } from '../../../webview/graph/draw/brush.ts';
 import { drawFrame, drawOver } from '../../../webview/graph/draw/internal/drawFrame.ts';
 import { LabelPlaces } from '../../../webview/graph/draw/groupLabels.ts';
 import { edgesAt } from '../../../webview/graph/draw/edgeHit.ts';
@@ -8,6 +8,8 @@ import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { manyGroups } from '../../webview/support/manyGroups.ts';
 import { foreignNode, graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
 import { frameOf, silent } from './frameOf.ts';
+import { SvgBrush } from '../../../webview/graph/draw/internal/svgBrush.ts';
+import { visibleRuns } from '../../../webview/graph/draw/internal/visibleRuns.ts';
 
 /** Forty nodes in a row; the last one also reads the first one's output, which is too far away for a line. */
 function longGraph(): GraphModel {
@@ -257,4 +259,60 @@ describe('drawFrame', () => {
     const zoomed = { ...whole, camera: { k: 0.9, x: 300, y: 60 } };
     expect(drawOver(silent, zoomed, last)).toEqual(drawOver(silent, zoomed));
   });
+});
+
+it('writes whatever a model’s names hold as text of an XML file', () => {
+  const brush = new SvgBrush('"Segoe UI", sans-serif');
+  // Markup, control characters, half an emoji as a cut label has it, and what is no character.
+  brush.text('<b a="1">&\u0000\u0008\ud83d\ufffe\uffff 🚀', 1, 2, { size: 12, color: 'red' });
+  const svg = brush.finish(10, 10, 'white', '</title>\uffff');
+  expect(svg).toContain(`>&lt;b a=&quot;1&quot;&gt;&amp;${' '.repeat(6)}🚀</text>`);
+  expect(svg).toContain('<title>&lt;/title&gt; </title>');
+  expect(svg).not.toMatch(/[\u0000-\u0008\ufffe\uffff]|\p{Surrogate}/u);
+});
+
+const screen = { width: 400, height: 300 };
+const rectangle = (left: number, top: number, right: number, bottom: number) =>
+  roundedCorners([left, top, right, top, right, bottom, left, bottom], { k: 1, x: 0, y: 0 }, 10);
+
+test('an outline on the screen is one closed run', () => {
+  const [run, ...others] = visibleRuns(rectangle(50, 40, 350, 260), screen, 4);
+  expect(others).toEqual([]);
+  expect(run).toMatchObject({ from: 0, closed: true, x: 50, y: 50 });
+  expect(run!.steps).toHaveLength(8);
+});
+
+test('nothing is drawn of an outline around the screen, or beside it', () => {
+  expect(visibleRuns(rectangle(-1e6, -1e6, 1e6, 1e6), screen, 4)).toEqual([]);
+  expect(visibleRuns(rectangle(500, 0, 1e6, 300), screen, 4)).toEqual([]);
+});
+
+test('of an endless side, what is on the screen, with dashes that begin where they would', () => {
+  const whole = rectangle(200, -100_000, 1e6, 100_000);
+  const runs = visibleRuns(whole, screen, 4);
+  expect(runs).toHaveLength(1);
+  const [{ x, y, steps, closed, from }] = runs as [(typeof runs)[0]];
+  // The last side goes up.
+  expect({ x, y, steps, closed }).toEqual({ x: 200, y: 304, steps: [[200, -4]], closed: false });
+  const corner = 16.23;
+  const before = 2 * (1e6 - 200 - 20) + (200_000 - 20) + 4 * corner + (100_000 - 10 - 304);
+  expect(from).toBeCloseTo(before, 0);
+  // The picture moves, and the dashes with it: further along by as much as the run begins further along.
+  const moved = visibleRuns(
+    roundedCorners([200, -100_000, 1e6, -100_000, 1e6, 100_000, 200, 100_000], { k: 1, x: 0, y: 37 }, 10),
+    screen,
+    4,
+  );
+  expect(moved[0]!.from - from).toBeCloseTo(37, 6);
+});
+
+test('a corner on the screen joins its two sides in one run', () => {
+  const runs = visibleRuns(rectangle(-1e6, 100, 200, 1e6), screen, 4);
+  expect(runs).toHaveLength(1);
+  expect(runs[0]).toMatchObject({ x: -4, y: 100, closed: false });
+  expect(runs[0]!.steps).toEqual([
+    [190, 100],
+    [200, 100, 200, 110],
+    [200, 304],
+  ]);
 });

@@ -5,7 +5,7 @@ import type { LanguageService } from '../../language/languageService.ts';
 import { columnOf } from '../../platform/columnOf.ts';
 import { showError, showInformation } from '../../platform/messages.ts';
 import { addLines } from '../addLines.ts';
-import { overridesOf } from '../../platform/overridesOf.ts';
+import { overridesOf } from '../../platform/modelFile.ts';
 import { openOverrides } from '../openOverrides.ts';
 import type { Session } from '../../workspace/session.ts';
 import { typeName } from '../../../core/base/text.ts';

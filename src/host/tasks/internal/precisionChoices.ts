@@ -3,7 +3,7 @@ import type { BackendCapability } from '../../../builder/run/buildPlan.ts';
 import type { PrecisionMode } from '../../../core/build/buildOptions.ts';
 import type { TaskOptions } from '../../builds/taskProperties.ts';
 import { nameOf } from '../../platform/nameOf.ts';
-import { overridesOf } from '../../platform/overridesOf.ts';
+import { overridesOf } from '../../platform/modelFile.ts';
 import { typedRules } from './typedRules.ts';
 
 /** A line of the list of precisions. */

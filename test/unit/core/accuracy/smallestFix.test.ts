@@ -1,7 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kneeOf } from '../../../../src/core/accuracy/internal/tradeCurve.ts';
-import { type PrecisionFix, searchFix, TradeCurve } from '../../../../src/core/accuracy/smallestFix.ts';
+import {
+  type PrecisionFix,
+  searchFix,
+  TradeCurve,
+  addedRules,
+  fixRules,
+  rulesText,
+  FixCost,
+} from '../../../../src/core/accuracy/smallestFix.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/core/precision/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/core/precision/readOverrides.ts';
+import { findLowNodes } from '../../../../src/core/accuracy/internal/reducedPrecisionModel.ts';
+import { networkOf } from '../../../../src/core/network/network.ts';
+import { modelFacts } from '../../../../src/core/precision/buildFacts.ts';
+import { planPrecision } from '../../../../src/core/precision/precisionPlan.ts';
+import { chooseTypes } from '../../../../src/core/precision/internal/rewritePlan.ts';
+import { planRewrite } from '../../../../src/core/precision/planRewrite.ts';
+import { modelOf } from '../fusion/loadCapture.ts';
 
 const TOLERANCE = 0.01;
 
@@ -135,4 +152,100 @@ test('the knee is where most of the drop is over; a straight way has none', () =
   expect(kneeOf([0, 1, 2], [1, 0.1, 0.01], 0.01)).toBeNull();
   expect(kneeOf([0, 5, 6], [1, 0.9, 0.001], 0.01)).toBeNull();
   expect(kneeOf([0, 3], [Infinity, 0.001], 0.01)).toBeNull();
+});
+
+const indexed = (...names: string[]) =>
+  new NodeIndex({
+    file: 'm.onnx',
+    opset: 17,
+    nodes: names.map((name, i) => ({
+      id: `${i}`,
+      name,
+      op: 'Add',
+      domain: '',
+      outputs: [`t${i}`],
+      types: ['float'],
+      exempt: null,
+    })),
+  });
+
+/** Nodes that the text's rules select. */
+function selected(text: string, nodes: NodeIndex): number[] {
+  const file = readOverrides(text);
+  expect(file.problems).toEqual([]);
+  return [...resolveOverrides(file, nodes, null).winner].flatMap((rule, node) => (rule >= 0 ? [node] : []));
+}
+
+test('a pattern stands for nodes that differ by a number, where it selects no other', () => {
+  const nodes = indexed('/step.0/Add', '/step.1/Add', '/layers.0/norm/Pow', '/layers.1/norm/Pow', '/layers.2/norm/Pow');
+  const rules = fixRules([0, 1, 2, 4], nodes);
+  expect(rules.map(({ selector }) => selector)).toEqual(['/step.*/Add', '/layers.0/norm/Pow', '/layers.2/norm/Pow']);
+  const head = { model: './m.onnx', base: 'fp16' as const, comments: ['why'] };
+  expect(selected(rulesText(head, rules, []), nodes)).toEqual([0, 1, 2, 4]);
+});
+
+test('names with characters of the language are quoted; a name that two nodes share is written once', () => {
+  const nodes = indexed('a b', 'x#1', '*', 'same', 'same', '/op:1');
+  const rules = fixRules([0, 1, 2, 3, 4], nodes);
+  expect(rules.map(({ selector }) => selector)).toEqual(['"a b"', '"x#1"', '"*"', 'same']);
+  expect(
+    selected(addedRules(['two\nlines are one comment'.replace('\n', ' ')], rules, ['n', '', '', '']), nodes),
+  ).toEqual([0, 1, 2, 3, 4]);
+});
+
+const model = (await modelOf('fp16_overflow'))!;
+const network = networkOf(model);
+const index = new NodeIndex(modelFacts(model, 'm.onnx'));
+const planOf = (names: readonly string[]) => {
+  const overrides = readOverrides(`base fp16\n${names.map((name) => `${name} fp32\n`).join('')}`);
+  return planPrecision(overrides, index, resolveOverrides(overrides, index, null));
+};
+const low = findLowNodes(chooseTypes(model, planOf([])));
+const names = low.low.map(({ node }) => node.name);
+const cost = new FixCost(
+  low,
+  network,
+  names.map((_, own) => [own]),
+);
+const castsOf = (set: Iterable<number>) => planRewrite(model, planOf([...set].map((own) => names[own]!))).counts.casts;
+const node = (name: string) => names.indexOf(name);
+
+test('a node saves as many Casts as the rewritten model has fewer without its rule', () => {
+  // Neighbors, so that some of them share tensors.
+  const sets = fc
+    .tuple(fc.nat(names.length - 12), fc.uniqueArray(fc.nat(11), { minLength: 1, maxLength: 6 }))
+    .map(([from, offsets]) => offsets.map((offset) => from + offset));
+  fc.assert(
+    fc.property(sets, (set) => {
+      const exact = new Set(set);
+      const [group] = set as [number];
+      const before = castsOf(exact);
+      exact.delete(group);
+      const after = castsOf(exact);
+      exact.add(group);
+      // Attentions count by the hundred, so what remains are Casts.
+      const saved = cost.saved(group, exact);
+      expect(saved - 100 * Math.round(saved / 100)).toBe(before - after);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a node that alone breaks an attention saves much; one of two that break it saves none of it', () => {
+  const [scores, softmax] = [node('/layers.1/attn/qk/MatMul'), node('/layers.1/attn/softmax/Softmax')];
+  expect(cost.saved(softmax, new Set([softmax]))).toBeGreaterThan(90);
+  expect(cost.saved(softmax, new Set([softmax, scores]))).toBeLessThan(10);
+});
+
+test('of two sets that repair alike, the search takes the one that leaves the attention in one type', () => {
+  const either = [node('/layers.1/attn/softmax/Softmax'), node('/layers.2/ffn/down/MatMul')];
+  for (const order of [either, either.toReversed()]) {
+    const search = searchFix(2, 0.01, (group, exact) =>
+      cost.saved(order[group]!, new Set([...exact].map((own) => order[own]!))),
+    );
+    let step = search.next();
+    // Together they do harm; one of them is enough.
+    while (!step.done) step = search.next({ error: step.value.exact.size > 0 ? 0 : 1, stop: false });
+    expect(step.value.exact.map((own) => names[order[own]!])).toEqual(['/layers.2/ffn/down/MatMul']);
+  }
 });

@@ -4,7 +4,8 @@ import type { Fate, FusionReport } from '../../../../src/core/fusion/fusionRepor
 import { formatReport } from '../../../../src/core/report/reportText.ts';
 import { expectGolden, expectGoldenText, expectNoOtherGolden, goldenText } from '../../../support/golden.ts';
 import { readSchema, schemaViolations, withoutOtherFields } from '../../../support/jsonSchema.ts';
-import { captures, reportOf } from './loadCapture.ts';
+import { captures, reportOf, rawInputOf } from './loadCapture.ts';
+import { checkReport } from '../../../support/checker/checkReport.ts';
 
 const goldenOf = (capture: string): string => `fusion/${capture.replace('/', '.')}`;
 
@@ -85,4 +86,9 @@ it('how much is exact, derived and unknown, for every capture', () => {
       .trimEnd(),
   );
   expectGoldenText('fates.txt', `${lines.join('\n')}\n`);
+});
+
+it.each(captures())('nothing in the inputs of %s contradicts its report', { timeout: 60_000 }, async (capture) => {
+  const report = await reportOf(capture);
+  if (report) expect(checkReport(report, rawInputOf(capture), formatReport(report))).toEqual([]);
 });
