@@ -292,6 +292,22 @@ describe('the cause first', () => {
     expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
   });
 
+  it('names the project of a plugin that an engine contains', () => {
+    const [first] = diagnose(
+      '[E] [TRT] INVALID_ARGUMENT: getPluginCreator could not find plugin YoloLayer_TRT version 1\n[E] [TRT] INVALID_CONFIG: Deserialize the cuda engine failed.\n',
+    );
+    expect(first!.message).toContain('tensorrt_demos');
+  });
+
+  it('tells the version by the line of the source where no banner does', () => {
+    const failed = (line: number) =>
+      diagnose(
+        `[E] 10: [optimizer.cpp::computeCosts::${line}] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[q...Add_3]}.)\n`,
+      )[0];
+    expect(failed(2011)!.rule).toBe('no-implementation-foreign-old');
+    expect(failed(3869)!.rule).toBe('no-implementation-foreign');
+  });
+
   it('gives the size of an allocation that failed', () => {
     const text =
       '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)\n[W] [TRT] Requested amount of GPU memory (17920000000 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n';

@@ -116,12 +116,14 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'link-wrong-format',
     code: 'library-mismatch',
-    pattern:
-      /(?<file>[^\s:]+): (?:error adding symbols: )?[Ff]ile in wrong format|skipping incompatible (?<file2>\S+\.(?:so|a)\S*) when searching/,
+    pattern: /error adding symbols: [Ff]ile in wrong format|skipping incompatible \S+ when searching/,
     once: true,
     severity: 'error',
-    named: ({ groups: { file, file2 } = {} }) => ({ values: { file: file ?? file2 } }),
-    cause: 'The library {file} is for another processor than the one that is compiled for; the program is not built.',
+    named: (_, text) => ({
+      values: { file: /(\S+): error adding|incompatible (\S+)/.exec(text)?.slice(1).find(Boolean) },
+    }),
+    cause:
+      'The library[[ {file}]] is for another processor than the one that is compiled for; the program is not built.',
     advice:
       'Install the package for this machine (aarch64 for Jetson, sbsa for ARM servers, x86_64 for PCs): `file -L` of the library shows what it is. For cross compiling give the target folder of the other platform.',
     source: 'GNU ld; NVIDIA/TensorRT#1585',

@@ -193,6 +193,30 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#4526',
   },
   {
+    id: 'engine-nvrtc',
+    code: 'library-mismatch',
+    pattern: /do(?:es)? not support these layers due to mismatch of libnvrtc version/,
+    severity: 'error',
+    cause:
+      'The engine has layers that are compiled when it is loaded (loops, booleans), and the libnvrtc that is found is not of the CUDA that this TensorRT was built for.',
+    advice:
+      'Install the CUDA that the package of this TensorRT names (its support matrix), put the folder of its libnvrtc first on PATH or LD_LIBRARY_PATH, and build the engine again on this machine.',
+    source: 'TensorRT engine.cpp; Lyric0620/ETSAuto#6',
+  },
+  {
+    id: 'kernel-image-invalid',
+    code: 'engine-other-device',
+    pattern: /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid/,
+    severity: 'error',
+    cause:
+      'The driver cannot load the kernels: the engine or the library was built for another GPU, or with a newer driver or CUDA than this one.',
+    advice:
+      'Build the engine again on this machine, or update the driver to the one of the machine that built it; compile plugins and programs for the compute capability of this GPU.',
+    after: ['library-mismatch', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'CUDA driver API; NVIDIA/TensorRT#3911',
+  },
+  {
     id: 'engine-damaged',
     code: 'engine-invalid',
     pattern:
