@@ -6,19 +6,20 @@ import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
 import { FORM_RULES } from './rules/formRules.ts';
-import { TRITON_RULES } from './rules/tritonRules.ts';
-import { LLM_RULES } from './rules/llmRules.ts';
-import { TORCH_RULES } from './rules/torchRules.ts';
 import { FRAMEWORK_RULES } from './rules/frameworkRules.ts';
-import { PIPELINE_RULES } from './rules/pipelineRules.ts';
+import { LIBRARY_RULES } from './rules/libraryRules.ts';
+import { LLM_RULES } from './rules/llmRules.ts';
 import { MODEL_RULES } from './rules/modelRules.ts';
 import { OPERATOR_RULES } from './rules/operatorRules.ts';
+import { PIPELINE_RULES } from './rules/pipelineRules.ts';
 import { PRECISION_RULES } from './rules/precisionRules.ts';
 import { PROFILE_RULES } from './rules/profileRules.ts';
 import { PROGRAM_RULES, REPLAY_RULES } from './rules/programRules.ts';
 import { PYTHON_RULES } from './rules/pythonRules.ts';
 import { RUNTIME_RULES } from './rules/runtimeRules.ts';
 import { SHAPE_RULES } from './rules/shapeRules.ts';
+import { TORCH_RULES } from './rules/torchRules.ts';
+import { TRITON_RULES } from './rules/tritonRules.ts';
 import { TYPE_RULES } from './rules/typeRules.ts';
 
 /**
@@ -34,6 +35,7 @@ export const RULES: readonly DiagnosisRule[] = [
   ...SHAPE_RULES,
   ...DLA_RULES,
   ...ENVIRONMENT_RULES,
+  ...LIBRARY_RULES,
   ...COMPILE_RULES,
   ...PRECISION_RULES,
   ...BUILDER_RULES,

@@ -1,6 +1,6 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisRule } from '../rule.ts';
-import { layerBefore } from '../namedLayer.ts';
+import { layerBefore } from '../causeText.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';

@@ -1,6 +1,5 @@
 import type { DiagnosisRule } from '../rule.ts';
-import { causeText } from '../causeText.ts';
-import { layerBefore } from '../namedLayer.ts';
+import { causeText, layerBefore } from '../causeText.ts';
 
 const SHAPES_ADVICE =
   'Check the shapes that the exporter wrote. If inputs have dynamic dimensions, give real shapes: a dimension that is built as 1 often does not fit.';

@@ -1,5 +1,5 @@
 import type { DiagnosisRule } from '../rule.ts';
-import { layerBefore } from '../namedLayer.ts';
+import { layerBefore } from '../causeText.ts';
 import { onnxType } from './modelRules.ts';
 
 const CAST =
