@@ -9,7 +9,7 @@ interface Step {
   name: string;
   title: string;
   reads: string[];
-  writes: string[];
+  writes: Set<string>;
   scratch: number;
 }
 
@@ -89,7 +89,7 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
     const node = report.foreignNodes.find(({ id }) => id === layer.foreignNode);
     const name = withoutProfile(node?.name ?? layer.name);
     const title = node === undefined ? layer.name : `${node.title ?? node.name} (${foreignNumber(node)})`;
-    const step: Step = { name, title: oneLine(title), reads: [], writes: [], scratch: scratch.get(name) ?? 0 };
+    const step: Step = { name, title: oneLine(title), reads: [], writes: new Set(), scratch: scratch.get(name) ?? 0 };
     addTensors(step, layer);
     if (layer.foreignNode !== null) foreign.set(layer.foreignNode, step);
     steps.push(step);
@@ -99,8 +99,8 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
 
 /** Kernels of different ForeignNodes use the same names inside: what a step has written itself, it reads from there. */
 function addTensors(step: Step, { inputs, outputs, kind }: ReportLayer): void {
-  step.reads.push(...inputs.map(({ name }) => name).filter((name) => !step.writes.includes(name)));
-  if (kind !== 'constant') step.writes.push(...outputs.map(({ name }) => name));
+  step.reads.push(...inputs.map(({ name }) => name).filter((name) => !step.writes.has(name)));
+  if (kind !== 'constant') for (const { name } of outputs) step.writes.add(name);
 }
 
 /**
@@ -123,7 +123,7 @@ function tensorsBetween(
   const read = new Map<string, number>();
   const held = viewsOf(report, bindings);
   steps.forEach(({ reads, writes }, step) => {
-    for (const name of writes.map(held)) if (!made.has(name)) made.set(name, step);
+    for (const name of [...writes].map(held)) if (!made.has(name)) made.set(name, step);
     for (const name of reads.map(held)) if (made.get(name) !== step) read.set(name, step);
   });
   const sizes = sizesOf(report);
