@@ -40,6 +40,11 @@ describe('every rule', () => {
   });
 });
 
+it('a tensor that a text in brackets ends with is named without them', () => {
+  const text = '[E] Error[4]: Error Code 4: Internal Error (IShuffleLayer r: reshaping failed for tensor: x)';
+  expect(diagnose(text)[0]!.message).toContain('reshape tensor x:');
+});
+
 it.each([...harmless.keys()])('no rule finds an error where nothing failed: %s', (id) => {
   expect(diagnose(harmless.get(id)!).filter(({ severity }) => severity === 'error')).toEqual([]);
 });

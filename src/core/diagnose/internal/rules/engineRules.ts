@@ -163,7 +163,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'engine-slower-device',
     code: 'engine-other-device',
-    pattern: /Using an engine plan file across different models of devices is not (?:supported|recommended)/,
+    pattern: /Using (?:an )?engine plan file across different models of devices is not (?:supported|recommended)/,
     severity: 'warning',
     cause: 'The engine was built for another model of GPU; it runs, but slower, and may fail.',
     advice: REBUILD_HERE,

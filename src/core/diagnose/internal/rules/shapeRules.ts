@@ -114,7 +114,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'reshape-failed',
     code: 'shape-mismatch',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+)/,
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
     cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
     advice: SHAPES_ADVICE,
     source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
