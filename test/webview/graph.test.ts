@@ -664,6 +664,34 @@ describe('data as they arrive', () => {
     expect((await counts()).workers).toBe(0);
     await view.close();
   });
+
+  it('stay in the tree when a panel takes all of the room before they stand still, and gives it back', async () => {
+    const view = await open();
+    await view.post('show', await data('resnet18'), '');
+    await view.still();
+    const items = view.page.locator('[role=treeitem]');
+    const before = await items.count();
+    expect(before).toBeGreaterThan(1);
+
+    await view.page.evaluate(async () => {
+      // Drawn once more, and the room is gone before the picture is read out.
+      document
+        .querySelector<HTMLElement>('.graph-stage')!
+        .dispatchEvent(new WheelEvent('wheel', { deltaY: 1, bubbles: true }));
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+      for (const [display, ms] of [
+        ['none', 300],
+        ['', 300],
+      ] as const) {
+        document.body.style.display = display;
+        await pause(ms);
+      }
+    });
+    await view.still();
+    expect(await items.count()).toBe(before);
+    await view.close();
+  });
 });
 
 describe('flat', () => {

@@ -8,6 +8,11 @@ import { TileLayer } from './internal/tileLayer.ts';
 /** This long after the last change of scale the picture is made sharp again. */
 const zoomPause = 140;
 
+type Size = Pick<Frame, 'width' | 'height'>;
+
+/** Nothing of the page is seen, as where a panel takes all of the window. */
+export const isEmpty = ({ width, height }: Size): boolean => width === 0 || height === 0;
+
 const pixelRatio = (): number => globalThis.devicePixelRatio || 1;
 const inPixels = (length: number): number => Math.round(length * pixelRatio());
 
@@ -22,6 +27,8 @@ export class Painter {
   #scaled = 0;
   /** What the last frame showed, and whether with tiles. */
   #last = { stamp: {}, group: -1, camera: { k: 0, x: 0, y: 0 }, tiled: false };
+  /** That was drawn last, or reported since. */
+  #size: Size = { width: 0, height: 0 };
   #still: ReturnType<typeof setTimeout> | undefined;
   /** Another object whenever the picture looks different other than by its place. */
   #stamp = {};
@@ -40,10 +47,11 @@ export class Painter {
     if (this.#pending === 0) this.#pending = requestAnimationFrame(() => this.#draw());
   }
 
-  /** The same, unless the last frame has this size already: an element that has just been shown reports its first size, too. */
-  resize({ width, height }: Pick<Frame, 'width' | 'height'>): void {
-    const { canvas } = this.#parts;
-    if (canvas.width !== inPixels(width) || canvas.height !== inPixels(height)) this.request();
+  /** The same, unless it has this size already: an element that has just been shown reports its first size, too. */
+  resize({ width, height }: Size): void {
+    if (width === this.#size.width && height === this.#size.height) return;
+    this.#size = { width, height };
+    this.request();
   }
 
   /** Draws, with a new overview: something else is shown than before. */
@@ -55,7 +63,8 @@ export class Painter {
   #draw(): void {
     this.#pending = 0;
     const frame = this.#frameOf();
-    if (frame === null || frame.width === 0 || frame.height === 0) return;
+    if (frame === null || isEmpty(frame)) return;
+    this.#size = { width: frame.width, height: frame.height };
     const { canvas, minimap } = this.#parts;
     const [width, height] = [inPixels(frame.width), inPixels(frame.height)];
     if (canvas.width !== width || canvas.height !== height) {
@@ -76,7 +85,7 @@ export class Painter {
     clearTimeout(this.#still);
     this.#still = setTimeout(() => {
       const now = this.#frameOf();
-      if (now !== null) this.#settled(now);
+      if (now !== null && !isEmpty(now)) this.#settled(now);
     }, 120);
   }
 

@@ -11,7 +11,7 @@ import type { FitText, Frame } from '../../draw/drawView.ts';
 import { exportAs } from '../../draw/exportPicture.ts';
 import { makeFit } from '../../draw/fitLabels.ts';
 import type { Highlights } from '../../draw/highlights.ts';
-import { Painter } from '../../draw/painter.ts';
+import { isEmpty, Painter } from '../../draw/painter.ts';
 import { makePalette, type Palette } from '../../draw/palette.ts';
 import { Stage } from '../../draw/stage.ts';
 import { emptyState } from '../../panels/emptyState.ts';
@@ -131,12 +131,16 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     this.show(null, '');
   }
 
-  /** The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
+  /**
+   * The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing, and
+   * where no room is left at all, neither: the page comes back as it was.
+   */
   #resized({ clientWidth: width, clientHeight: height }: HTMLElement): void {
     const last = this.#sizes;
+    if (isEmpty(this.stage.size)) return;
     this.#sizes = { page: { width, height }, stage: this.stage.size };
     if (last.page.width === width && last.page.height === height) return;
-    if (this.#model?.picture == null || last.stage.width === 0 || last.stage.height === 0) return;
+    if (this.#model?.picture == null || isEmpty(last.stage)) return;
     const { subject } = this.#marks;
     if (this.stage.isFitted && subject === null) showFirst(this.#model, this.stage);
     else
