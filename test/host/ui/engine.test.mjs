@@ -259,6 +259,9 @@ test('calibration and timing caches open as pages', async () => {
   for (const [name, own] of Object.entries(caches))
     writeFileSync(join(folder, name), standInTimingCache({ [own]: [0xabc, 0.25] }));
   await w.row('one.timingcache').click();
+  // Its page is opened by the click, and the explorer selects it once more when it is there.
+  await w.tab('one.timingcache').waitFor();
+  await w.view.getByText('Read with TensorRT', { exact: true }).waitFor();
   for (const name of ['timing_two.cache', ofOnnxRuntime]) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await w.row(name).click({ modifiers: ['ControlOrMeta'] });

@@ -131,13 +131,9 @@ export class GraphView implements GraphCommands, PointedView, SelectingView, Par
     this.show(null, '');
   }
 
-  /**
-   * The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing, and
-   * where no room is left at all, neither: the page comes back as it was.
-   */
+  /** The page has another size: what one looks at stays in sight. Where a panel of the page took room, it moves nothing. */
   #resized({ clientWidth: width, clientHeight: height }: HTMLElement): void {
     const last = this.#sizes;
-    if (isEmpty(this.stage.size)) return;
     this.#sizes = { page: { width, height }, stage: this.stage.size };
     if (last.page.width === width && last.page.height === height) return;
     if (this.#model?.picture == null || isEmpty(last.stage)) return;
