@@ -675,19 +675,18 @@ describe('data as they arrive', () => {
     await view.still();
     expect(await first.count()).toBe(1);
     await view.page.evaluate(async () => {
+      const frames = async (count: number) => {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        for (let drawn = 0; drawn < count; drawn += 1) await new Promise(requestAnimationFrame);
+      };
       // Drawn once more, and the room is gone before the picture is read out.
-      document
-        .querySelector<HTMLElement>('.graph-stage')!
-        .dispatchEvent(new WheelEvent('wheel', { deltaY: 1, bubbles: true }));
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-      const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-      for (const [display, ms] of [
-        ['none', 300],
-        ['', 300],
-      ] as const) {
-        document.body.style.display = display;
-        await pause(ms);
-      }
+      const wheel = new WheelEvent('wheel', { deltaY: 1, bubbles: true });
+      document.querySelector<HTMLElement>('.graph-stage')!.dispatchEvent(wheel);
+      await frames(2);
+      document.body.style.display = 'none';
+      await frames(20);
+      document.body.style.display = '';
+      await frames(2);
     });
     await view.still();
     expect(await first.count()).toBe(1);
