@@ -231,7 +231,8 @@ const window: FormCheck = (one) => {
   if (!weights) return undefined;
   const { op } = one.node;
   if (intsAttribute(one.node, 'strides')?.includes(0)) return mismatch(`${op} has a stride of 0.`);
-  if (negativePads(one)) return negativePads(one);
+  const cropped = negativePads(one);
+  if (cropped) return cropped;
   const kernel = intsAttribute(one.node, 'kernel_shape');
   if (kernel?.some((size, axis) => differ(weights[axis + 2], size)))
     return mismatch(`${op} has kernel_shape ${shapeText(kernel)} and weights of ${shapeText(weights)}.`);

@@ -13,14 +13,11 @@ export function* strayBlocks({ strays = [] }: BuildLog): Generator<StrayBlock> {
   for (let from = 0; from < strays.length;) {
     let to = from + 1;
     while (to < strays.length && to - from < MOST_JOINED && strays[to]!.line === strays[to - 1]!.line + 1) to++;
-    const block = strays.slice(from, to);
-    const text = block
-      .filter((one) => !isCode(one.text))
-      .map((one) => one.text)
-      .join('\n');
+    const block = strays.slice(from, to).filter(({ text }) => !isCode(text));
+    const text = block.map((one) => one.text).join('\n');
     yield {
-      lines: block.filter((one) => !isCode(one.text)).map(({ line, text: own }) => strayEvent(line, own)),
-      joined: block.length > 1 ? strayEvent(block[0]!.line, text) : undefined,
+      lines: block.map((one) => strayEvent(one.line, one.text)),
+      joined: to - from > 1 ? strayEvent(strays[from]!.line, text) : undefined,
     };
     from = to;
   }
