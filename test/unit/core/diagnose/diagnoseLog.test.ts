@@ -156,8 +156,8 @@ describe('a message is told by what it says, not by what is usual', () => {
     const found = diagnose(
       [
         '-- Could NOT find CUDNN (missing: CUDNN_LIBRARY)',
-        '-- Build files have been written to: /work/build',
-        '/work/a.cpp:3:10: fatal error: NvInfer.h: No such file or directory',
+        '-- Build files have been written to: /src/build',
+        '/src/a.cpp:3:10: fatal error: NvInfer.h: No such file or directory',
       ].join('\n'),
     );
     expect(found.map(({ rule }) => rule)).toEqual(['header-missing']);

@@ -171,7 +171,7 @@ describe('obeyed only with evidence', () => {
     expect(verdictOf('__myl_Mul_myl0_1')).toMatchObject({ verdict: 'disobeyed' });
   });
 
-  test('what a kernel casts before it computes is not held against a node', async () => {
+  test('a node is not judged by what its kernel reads before it casts', async () => {
     const capture = await captured('tensorrt-10.6.0/vit_tiny.prec_obey');
     const verdictOf = (node: string, kernel: string) => {
       const position = capture.index.names.indexOf(`/blocks/blocks.0/${node}`);
