@@ -28,6 +28,8 @@ interface Judged {
   rule: DiagnosisRule | null;
   /** Equal for messages that say the same of several nodes. */
   key: string;
+  /** Node, or else tensor, that the message is about. */
+  subject: string | null;
   op: string | undefined;
 }
 
@@ -49,6 +51,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
     found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
+  found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
   const merged = merge(found.filter((one) => !isOvercome(one, log)));
   const dla = dlaReport(
@@ -92,6 +95,13 @@ function brokenMessage(
   return one ? [one] : [];
 }
 
+/** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
+function pluginSought({ lastLine }: BuildLog, judge: Judge): Judged[] {
+  const [said] = /No (?:importer|checker) registered for op: \w+/.exec(lastLine?.text ?? '') ?? [];
+  const one = said && judge.message({ ...strayEvent(lastLine!.line, said), severity: 'warning' });
+  return one ? [one] : [];
+}
+
 /** How a program ends, whatever the cause. */
 const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
 
@@ -118,6 +128,7 @@ class Judge {
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      workspace: workspaceLimit(log),
       ...phaseReached(log),
     };
   }
@@ -134,6 +145,7 @@ class Judge {
     return {
       rule: null,
       key: `internal\n${text}`,
+      subject: layer,
       op: context.op,
       diagnosis: {
         code: 'internal',
@@ -170,6 +182,7 @@ class Judge {
     const timed = rule.code === 'no-implementation' || rule.code === 'type-mismatch';
     const layer =
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
+    const subject = layer ?? finding.tensors[0] ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
     const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
@@ -178,7 +191,8 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${op ?? ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+      subject,
       diagnosis: {
         code: rule.code,
         rule: rule.id,
@@ -214,6 +228,18 @@ class Judge {
   }
 }
 
+/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
+function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
+  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+  const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
+  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+}
+
+const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
+
+/** A limit above this, in MiB, fails no tactic of a usual network. */
+const MOST_LIMITED = 8192;
+
 /** What a pattern's group finds in any line: `Could not register plugin creator -  ::PillarScatterPlugin version 1`. */
 function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[] {
   const names = [...strays, ...messages].flatMap(({ text }) => pattern.exec(text.slice(0, 300))?.[1] ?? []);
@@ -245,15 +271,15 @@ function leftToOthers(one: Diagnosis): Diagnosis {
 
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {
-  const byKey = new Map<string, Judged & { layers: Set<string> }>();
+  const byKey = new Map<string, Judged & { subjects: Set<string> }>();
   for (const one of found) {
     const earlier = byKey.get(one.key);
     if (earlier === undefined) {
-      byKey.set(one.key, { ...one, layers: new Set(one.diagnosis.layer === null ? [] : [one.diagnosis.layer]) });
+      byKey.set(one.key, { ...one, subjects: new Set(one.subject === null ? [] : [one.subject]) });
       continue;
     }
     const { diagnosis } = earlier;
-    if (one.diagnosis.layer !== null) earlier.layers.add(one.diagnosis.layer);
+    if (one.subject !== null) earlier.subjects.add(one.subject);
     earlier.diagnosis = {
       ...diagnosis,
       severity: one.diagnosis.severity === 'error' ? 'error' : diagnosis.severity,
@@ -261,17 +287,16 @@ function merge(found: readonly Judged[]): Judged[] {
       count: (diagnosis.count ?? 1) + 1,
     };
   }
-  return [...byKey.values()].map(({ layers, ...one }) => {
+  return [...byKey.values()].map(({ subjects, ...one }) => {
     const { layer, nodes, message } = one.diagnosis;
-    const more = Math.max(layers.size, nodes.length > 1 && layers.size > 0 ? nodes.length : 0) - 1;
-    if (layer === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
-    const shown = message.includes(JSON.stringify(layer)) ? JSON.stringify(layer) : layer;
+    const { subject } = one;
+    const more = Math.max(subjects.size, nodes.length > 1 && layer !== null ? nodes.length : 0) - 1;
+    if (subject === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
+    const shown = message.includes(JSON.stringify(subject)) ? JSON.stringify(subject) : subject;
+    const others = counted(more, layer === null ? 'more tensor' : 'more node');
     return {
       ...one,
-      diagnosis: {
-        ...one.diagnosis,
-        message: message.replace(shown, () => `${shown} and ${counted(more, 'more node')}`),
-      },
+      diagnosis: { ...one.diagnosis, message: message.replace(shown, () => `${shown} and ${others}`) },
     };
   });
 }

@@ -71,6 +71,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
+    workspace: context.workspace,
     ...groups,
     op,
     ...named.values,

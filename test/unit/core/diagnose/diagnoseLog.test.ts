@@ -496,6 +496,40 @@ describe('memory', () => {
   });
 });
 
+it('what a warning says of many tensors is said once', () => {
+  const line = (tensor: string) =>
+    `[W] [TRT] Missing scale and zero-point for tensor ${tensor}, expect fall back to non-int8`;
+  const found = diagnose([line('840'), line('575'), line('840')].join('\n'));
+  expect(found).toHaveLength(1);
+  expect(found[0]!.message).toContain('tensor 840 and 1 more tensor');
+});
+
+it('a log that ends where the parser looks for a plugin names the operator', () => {
+  const log = [
+    '[03/09/2023-11:20:42] [W] [TRT] onnx2trt_utils.cpp:364: Your ONNX model has been generated with INT64 weights',
+    '[03/09/2023-11:20:42] [I] [TRT] No importer registered for op: GridSample. Attempting to imp',
+  ];
+  expect(diagnose(log.join('\n'))[0]).toMatchObject({ severity: 'warning', code: 'unsupported-op', line: 2 });
+  log.push('[03/09/2023-11:20:42] [I] [TRT] Successfully created plugin: GridSample');
+  expect(diagnose(log.join('\n'))).toEqual([]);
+});
+
+it('a workspace that the command limits is named where a region has no implementation', () => {
+  const advice = (options: string) =>
+    diagnose(
+      `&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}\n[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.`,
+    )[0]!.advice;
+  expect(advice('--memPoolSize=dlaSRAM:1,workspace:2048')).toContain('limits the workspace to 2048 MiB');
+  expect(advice('--workspace=1024000')).not.toContain('limits the workspace');
+  expect(advice('')).not.toContain('limits the workspace');
+});
+
+it('a crash is placed by the last step that trtexec begins', () => {
+  const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
+  expect(message('Loading standard plugins')).toContain('while loading the plugins');
+  expect(message('Start parsing network model')).toContain('while reading the model');
+});
+
 describe('the nodes concerned', () => {
   it('are named by id for a parser error', async () => {
     const custom = await model('unsupported_op');

@@ -52,6 +52,7 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
     '[MemUsageChange] TensorRT-managed allocation in IExecutionContext creation',
     (state) => void (state.log.reached = 'context'),
   ],
+  ['Loading standard plugins', (state) => void (state.log.reached = 'plugins')],
   ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
