@@ -162,10 +162,11 @@ export function finishOutcome(state: LogState): void {
   const { log } = state;
   const run = log.runs?.at(-1);
   if (state.ended) log.outcome = state.ended.outcome;
-  else if (state.verdict === 'failed') log.outcome = 'failed';
+  else if (state.verdict?.outcome === 'failed') log.outcome = 'failed';
   else if (run && / (?:--help|-h)\b/.test(run.command)) log.outcome = 'unknown';
   else if (run || (state.begun && state.verdict === null)) log.outcome = 'cut-off';
-  else log.outcome = state.verdict ?? 'unknown';
+  else log.outcome = state.verdict?.outcome ?? 'unknown';
+  if (log.outcome === 'passed') log.passed = (state.ended ?? state.verdict)!.line;
   if (run && run.outcome === 'cut-off' && log.outcome !== 'cut-off' && log.outcome !== 'unknown')
     run.outcome = log.outcome;
 }
