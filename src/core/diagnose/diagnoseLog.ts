@@ -483,9 +483,11 @@ const MAX_EVIDENCE = 300;
 
 /** The line that a diagnosis rests on: the one that the pattern matches, otherwise the reason. */
 function evidenceOf(text: string, pattern?: RegExp): string {
-  const line = pattern && text.split('\n').find((one) => pattern.test(one));
-  return (line ?? causeText(text)).trim().slice(0, MAX_EVIDENCE);
+  const line = pattern && (text.split('\n').find((one) => pattern.test(one)) ?? firstLineOf(pattern.exec(text)?.[0]));
+  return (line || causeText(text)).trim().slice(0, MAX_EVIDENCE);
 }
+
+const firstLineOf = (text: string | undefined): string | undefined => text?.trim().split('\n')[0];
 
 /** Builds that pass although tactics did not fit: reported once, with the largest request. */
 function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: Judge): Diagnosis[] {

@@ -711,3 +711,60 @@ describe('a node that TensorRT refuses inside of ONNX Runtime', () => {
     expect(first!.message).not.toContain('another execution provider');
   });
 });
+
+describe('an excerpt of what the parser says', () => {
+  const node = [
+    '[E] [TRT] ModelImporter.cpp:771: While parsing node number 134 [Add -> "/add_output_0"]:',
+    '[E] [TRT] ModelImporter.cpp:772: --- Begin node ---',
+    '[E] [TRT] ModelImporter.cpp:773: input: "/conv_output_0"',
+    'input: "/resize_output_0"',
+    'output: "/add_output_0"',
+    'name: "/add"',
+    'op_type: "Add"',
+    '',
+    '[E] [TRT] ModelImporter.cpp:774: --- End node ---',
+  ];
+  const reason =
+    '[E] Error[4]: [shapeContext.cpp::op::19] Error Code 4: Shape Error (broadcast dimensions must be conformable)';
+
+  it('that ends before the reason is repeated names the node after the reason', () => {
+    const found = diagnose(
+      [
+        reason,
+        ...node,
+        '[E] [TRT] ModelImporter.cpp:777: ERROR: ModelImporter.cpp:195 In function parseGraph:',
+        '[6] Invalid Node - /add',
+      ].join('\n'),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ rule: 'broadcast', layer: '/add', line: 1 });
+  });
+
+  it('that begins within a node takes the next one that fails', () => {
+    const plugin = node.map((line) => line.replace('Add', 'TRTBatchedNMS').replace('/add"', '/nms"'));
+    const [first] = diagnose(
+      [
+        '[E] [TRT] ModelImporter.cpp:968: ERROR: onnxOpCheckers.cpp:819 In function checkFallbackPluginImporter:',
+        '[6] creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+        ...plugin,
+      ].join('\n'),
+    );
+    expect(first!.message).toContain('TRTBatchedNMS');
+    expect(first!.layer).toBe('/nms');
+  });
+
+  it('does not give a node to an error that is further away', () => {
+    const [first] = diagnose(
+      [reason, '[I] Start parsing network model.', '[V] [TRT] Parsing node: /a [Relu]', ...node].join('\n'),
+    );
+    expect(first).toMatchObject({ rule: 'broadcast', follows: [{ line: 4 }] });
+  });
+});
+
+it('an exception inside of a sentence is found', () => {
+  const [first] = diagnose(
+    "tensorrt is installed, but I got `AttributeError: module 'modelopt.onnx' has no attribute 'quantize'`. Why?\n",
+  );
+  expect(first).toMatchObject({ rule: 'python-module-attribute' });
+  expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
+});

@@ -53,6 +53,7 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
     (state) => void (state.log.reached = 'context'),
   ],
   ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
+  ['Compiler backend is used during engine build', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
   ['[GpuLayer] ', (state) => onDevice(state, null)],
