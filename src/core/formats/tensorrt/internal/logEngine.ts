@@ -142,7 +142,8 @@ function onBuilt(state: LogState, cursor: LogCursor, at: number): void {
 
 /** `Adding 1 engine(s) to plan file.` */
 function onPlan(state: LogState, cursor: LogCursor): void {
-  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file')) state.verdict = { outcome: 'passed', line: cursor.line };
+  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file'))
+    state.verdict = { outcome: 'passed', line: cursor.line };
 }
 
 function startRun(state: LogState, cursor: LogCursor): void {
