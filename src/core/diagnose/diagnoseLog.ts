@@ -4,7 +4,7 @@ import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
-import { begunPhase, phaseReached } from './internal/describePhase.ts';
+import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
@@ -60,13 +60,16 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   );
   const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
   const { diagnoses, consequences } = foldConsequences(rest);
-  const out = [
+  const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
     ...skippedForWorkspace(log, diagnoses, judge),
     ...failedIterations(log),
   ];
-  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences, judge));
+  const isExplained = explained.some(({ severity }) => severity === 'error');
+  const out = [...explained, ...(isExplained ? [] : unexplained(log, consequences, judge))].map((one) =>
+    beforePassed(one, log),
+  );
   // The cause first: warnings come after what ended the build.
   return [
     ...out.filter(({ severity }) => severity === 'error'),
@@ -134,7 +137,7 @@ class Judge {
   }
 
   message(message: LogMessage): Judged | undefined {
-    const context = { ...this.#context, op: parsedOp(message.text) };
+    const context = this.#contextOf(message);
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
     if (message.severity === 'warning' || isFrame(message.text)) return undefined;
@@ -152,7 +155,7 @@ class Judge {
         rule: null,
         severity: 'error',
         message: place === undefined ? text : `${place.what}: ${text}`,
-        advice: place?.advice ?? OWN_TEXT[origin](this.#context),
+        advice: place?.advice ?? OWN_TEXT[origin](context),
         sure: 'possible',
         line: message.line,
         evidence: evidenceOf(message.text),
@@ -165,13 +168,19 @@ class Judge {
 
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
-    const finding = this.#rulesFor(event, { ...this.#context, op: parsedOp(event.text) });
+    const finding = this.#rulesFor(event, this.#contextOf(event));
     // A program that marks a line as a warning went on after it.
     return finding && this.#judged(event.severity === 'warning' ? { ...finding, severity: 'warning' } : finding, event);
   }
 
+  /** What the log reached is said of its last run. */
+  #contextOf({ text, line }: LogMessage): RuleContext {
+    const isEarlier = line < (this.#log.runs?.at(-1)?.line ?? 0);
+    return { ...this.#context, ...(isEarlier && SOME_PHASE), op: parsedOp(text) };
+  }
+
   #rulesFor(message: LogMessage, context: RuleContext): Finding | undefined {
-    const key = `${message.severity} ${context.op} ${message.text}`;
+    const key = `${message.severity} ${context.op} ${context.phase} ${message.text}`;
     if (!this.#found.has(key)) this.#found.set(key, applyRules(RULES, message, context, this.programs));
     return this.#found.get(key);
   }
@@ -269,6 +278,18 @@ function leftToOthers(one: Diagnosis): Diagnosis {
   };
 }
 
+/**
+ * What failed before a build that passed says so. It is no error where the frames of a program show that its run passed,
+ * or that it was in none.
+ */
+function beforePassed(one: Diagnosis, { passed, runs = [] }: BuildLog): Diagnosis {
+  if (one.severity !== 'error' || passed === undefined || one.line >= passed) return one;
+  const own = runs.findLast(({ line }) => line <= one.line);
+  const words = own !== undefined && own === runs.at(-1) ? 'The run passed all the same' : 'A build after it passed';
+  const isOver = runs.length > 0 && (own === undefined || own.outcome === 'passed');
+  return { ...one, severity: isOver ? 'warning' : 'error', message: `${one.message} ${words} (line ${passed}).` };
+}
+
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {
   const byKey = new Map<string, Judged & { subjects: Set<string> }>();
@@ -301,14 +322,17 @@ function merge(found: readonly Judged[]): Judged[] {
   });
 }
 
+const HELP = /--help|-h\b|--version/;
+
 const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
-  /--help|-h\b|--version/.test(runs?.at(-1)?.command ?? '') ||
+  HELP.test(runs?.at(-1)?.command ?? '') ||
   strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
 function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: Judge): Diagnosis[] {
-  const { phase, usual } = phaseReached(log);
   const [first] = consequences.filter(({ message }) => !(log.iterations && message.startsWith('FAILED | Iter')));
+  if (log.outcome === 'passed') return unexplainedRun(log, first);
+  const { phase, usual } = phaseReached(log);
   const last = saysMuch(log) ? lastFailure(log, judge) : undefined;
   const end = { rule: null, severity: 'error', sure: 'possible', nodes: [], layer: null } as const;
   if (first === undefined && last === undefined) {
@@ -340,6 +364,34 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: J
       evidence,
       nodes: [],
       follows: consequences.slice(1).map(({ line, message }) => ({ line, message })),
+    },
+  ];
+}
+
+/** A run before the one that passed, with what is said of its end. */
+function unexplainedRun({ runs = [], iterations }: BuildLog, end: Diagnosis | undefined): Diagnosis[] {
+  // What a search tries is no run of its own.
+  if (iterations !== undefined) return [];
+  const run = runs.find(({ outcome, command }) => outcome !== 'passed' && !HELP.test(command));
+  if (run === undefined && end === undefined) return [];
+  const failed = end !== undefined || run?.outcome === 'failed';
+  const name = run === undefined ? 'A build' : `The run that begins in line ${run.line}`;
+  const said = end === undefined ? '' : `; it ends with: ${sentence(end.evidence)}`;
+  return [
+    {
+      code: failed ? 'failed' : 'cut-off',
+      rule: null,
+      severity: failed ? 'error' : 'warning',
+      message: failed
+        ? `${name} failed, and no line of the log says why${said || '.'}`
+        : `${name} does not say how it ended: it was stopped, or crashed.`,
+      advice: 'Run it again with --verbose and keep the whole output, standard error included.',
+      sure: 'possible',
+      line: end?.line ?? run!.line,
+      evidence: end?.evidence ?? '',
+      nodes: [],
+      layer: null,
+      follows: [],
     },
   ];
 }
@@ -456,9 +508,11 @@ const MAX_EVIDENCE = 300;
 
 /** The line that a diagnosis rests on: the one that the pattern matches, otherwise the reason. */
 function evidenceOf(text: string, pattern?: RegExp): string {
-  const line = pattern && text.split('\n').find((one) => pattern.test(one));
-  return (line ?? causeText(text)).trim().slice(0, MAX_EVIDENCE);
+  const line = pattern && (text.split('\n').find((one) => pattern.test(one)) ?? firstLineOf(pattern.exec(text)?.[0]));
+  return (line || causeText(text)).trim().slice(0, MAX_EVIDENCE);
 }
+
+const firstLineOf = (text: string | undefined): string | undefined => text?.trim().split('\n')[0];
 
 /** Builds that pass although tactics did not fit: reported once, with the largest request. */
 function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: Judge): Diagnosis[] {

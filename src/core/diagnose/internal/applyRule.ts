@@ -28,6 +28,11 @@ export function applyRules(
   const { text, severity } = message;
   const found = firstMatch(rules, text, context);
   if (found) return findingOf(found, text, severity, programs);
+  const exception = exceptionWithin(text);
+  if (exception !== undefined) {
+    const quoted = firstMatch(rules, exception, context);
+    if (quoted) return findingOf(quoted, exception, severity, programs);
+  }
   if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
   // A terminal breaks lines within words, mail between them.
   for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
@@ -36,6 +41,10 @@ export function applyRules(
   }
   return undefined;
 }
+
+/** An exception that a sentence quotes, as the program wrote it: ``I got `KeyError: 'x'`.`` → `KeyError: 'x'`. */
+const exceptionWithin = (text: string): string | undefined =>
+  text.length > MAX_JOINED ? undefined : /(?<=[\s`*"“])(?:\w+\.)*[A-Z]\w*(?:Error|Exception): [^`\n]+/.exec(text)?.[0];
 
 interface Match {
   rule: DiagnosisRule;

@@ -34,6 +34,12 @@ function section(diagnosis: Diagnosis): string {
   ].join('\n');
 }
 
+/** Where nothing says it. */
+export const SOME_PHASE = {
+  phase: 'building or running the engine',
+  usual: 'The excerpt does not show what TensorRT was doing.',
+};
+
 /** What a build was doing when its log ends, and what usually ends a build there. */
 export interface PhaseReached {
   /** `timing tactics of conv1`; fits after "while". */
@@ -112,11 +118,7 @@ function phaseOf(log: BuildLog): PhaseReached {
   const said = saidPhase(log);
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
-  if ((log.runs ?? []).length === 0)
-    return {
-      phase: 'building or running the engine',
-      usual: 'The excerpt does not show what TensorRT was doing.',
-    };
+  if ((log.runs ?? []).length === 0) return SOME_PHASE;
   return {
     phase: 'starting',
     usual: 'What ends a program there is a missing library, driver or file, or a wrong argument.',

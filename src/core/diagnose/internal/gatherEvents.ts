@@ -1,12 +1,12 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
-import { causeText, withoutCudaNoise } from './causeText.ts';
+import { causeText, isFrame, withoutCudaNoise } from './causeText.ts';
 
 /** A node's own text may hold long attributes; beyond this many lines two messages are two events. */
 const MAX_EVENT_LINES = 400;
 
 const STARTS =
-  /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic \S+ due to exception|Error during shape inference/;
-const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic \S+ due to Myelin error/;
+  /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic ?\S+ due to exception|Error during shape inference/;
+const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic ?\S+ due to Myelin error/;
 const OUT_OF_MEMORY = /Error Code 1: Cuda Runtime \(out of memory\)/;
 const CONTINUES =
   /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/;
@@ -35,7 +35,31 @@ export function gatherEvents(messages: readonly LogMessage[]): LogMessage[] {
     events.push(event);
     if (!opens(event)) event = undefined;
   }
-  return foldRepeats(events);
+  return foldRepeats(placeReasons(events));
+}
+
+/**
+ * An excerpt may begin after the node that an error is about, or end before the parser repeats the reason: then the node
+ * that the parser names right after it is the one, or the next of those that fail alike.
+ */
+function placeReasons(events: readonly LogMessage[]): LogMessage[] {
+  const out: LogMessage[] = [];
+  for (const event of events) {
+    const before = out.at(-1);
+    if (
+      before?.severity === 'error' &&
+      positionOf(before.text) === undefined &&
+      parserPosition(event.text) !== undefined &&
+      !givesReason(event.text) &&
+      !isFrame(before.text) &&
+      event.line <= before.line + before.text.split('\n').length
+    ) {
+      before.text += `\n${event.text}`;
+      before.subject = event.subject ?? before.subject;
+      if (event.inputs) before.inputs ??= event.inputs;
+    } else out.push(event);
+  }
+  return out;
 }
 
 const opens = ({ text, severity }: LogMessage): boolean =>
@@ -88,6 +112,14 @@ function foldRepeats(events: LogMessage[]): LogMessage[] {
       byPosition.set(position, earlier ?? event);
   }
   return out;
+}
+
+/** Whether the parser's words about a node hold more than where it is and what the node's text says. */
+function givesReason(text: string): boolean {
+  const at = /In function \w+: *\n?/.exec(text);
+  return at
+    ? !isFrame(text.slice(at.index + at[0].length))
+    : /Error Code|[Aa]ssertion|ERROR: (?!\S+:\d+ In function)/.test(text);
 }
 
 /** No cause is repeated after more errors than these. */

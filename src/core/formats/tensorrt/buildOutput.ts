@@ -80,6 +80,8 @@ export interface BuildLog {
   gpu: string | null;
   /** From the last frame line; `cut-off`: the log ends before the build does; `unknown`: nothing says. */
   outcome: 'passed' | 'failed' | 'cut-off' | 'unknown';
+  /** The last line that says that a build passed, where that is the outcome. */
+  passed?: number;
   lines: number;
   /** The parser's account: each ONNX node with the TensorRT layers that it became. */
   parsedNodes: ParsedNode[];

@@ -262,6 +262,94 @@ describe('every failure that was captured', () => {
   });
 });
 
+describe('a failure before a build that passed', () => {
+  const run = (model: string, ...lines: string[]) => [
+    `&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=${model}`,
+    '[11/20/2026-10:00:00] [I] === Model Options ===',
+    ...lines,
+  ];
+  const end = (word: 'PASSED' | 'FAILED') => `&&&& ${word} TensorRT.trtexec [TensorRT v8601] # trtexec`;
+  const passed = run('b.onnx', '[11/20/2026-10:01:00] [I] Engine built in 12.1 sec.', end('PASSED'));
+  const failure = [
+    '[11/20/2026-10:00:01] [E] [TRT] 9: something that is unheard of',
+    '[11/20/2026-10:00:01] [E] Engine set up failed',
+  ];
+  const raised = [
+    'Traceback (most recent call last):',
+    '  File "a.py", line 1, in <module>',
+    'RuntimeError: no way to go',
+  ];
+  const found = (...lines: string[]) =>
+    diagnose(lines.join('\n')).map(({ severity, code, line, message }) => [severity, code, line, message]);
+
+  it.each([
+    [
+      'the error of a run',
+      [...run('a.onnx', ...failure, end('FAILED')), ...passed],
+      'internal',
+      3,
+      /unheard of.* A build after it passed \(line 9\)\.$/,
+    ],
+    [
+      'a run that only says that it failed',
+      [...run('a.onnx', failure[1]!, end('FAILED')), ...passed],
+      'failed',
+      3,
+      /begins in line 1 failed.* A build after it passed/,
+    ],
+    [
+      'a run that says nothing',
+      [...run('a.onnx', end('FAILED')), ...passed],
+      'failed',
+      1,
+      /begins in line 1 failed.* A build after it passed/,
+    ],
+    [
+      'a crash, whose phase the later run does not tell',
+      [...run('a.onnx', 'Segmentation fault (core dumped)'), ...passed],
+      'crashed',
+      3,
+      /while building or running the engine\. A build after it passed/,
+    ],
+    [
+      'without the frames of a program',
+      [...raised, '[TRT] [I] Engine generation completed in 12.3 seconds.'],
+      'internal',
+      3,
+      /no way to go\. A build after it passed \(line 4\)\.$/,
+    ],
+  ])('stays an error: %s', (_, lines, code, line, message) => {
+    expect(found(...lines)).toEqual([['error', code, line, expect.stringMatching(message)]]);
+  });
+
+  it.each([
+    ['an exception before the run', [...raised, ...passed], 3, /no way to go\. A build after it passed \(line 7\)\.$/],
+    [
+      'an error in the run',
+      run('b.onnx', failure[0]!, end('PASSED')),
+      3,
+      /unheard of\. The run passed all the same \(line 4\)\.$/,
+    ],
+    [
+      'an error in an earlier run that passed',
+      [...run('a.onnx', failure[0]!, end('PASSED')), ...passed],
+      3,
+      /unheard of\. A build after it passed \(line 8\)\.$/,
+    ],
+    ['a run that was stopped', [...run('a.onnx'), ...passed], 1, /does not say how it ended/],
+  ])('is a warning: %s', (_, lines, line, message) => {
+    expect(found(...lines)).toEqual([['warning', expect.any(String), line, expect.stringMatching(message)]]);
+  });
+
+  it('and what comes after that build is what it is', () => {
+    expect(found(...passed, ...raised)).toEqual([['error', 'internal', 7, 'RuntimeError: no way to go.']]);
+    expect(found(...passed, ...run('a.onnx', ...failure, end('FAILED')))).toEqual([
+      ['error', 'internal', 7, 'something that is unheard of.'],
+    ]);
+    expect(found(...run('a.onnx --help'), ...passed)).toEqual([]);
+  });
+});
+
 describe('what the manifest says', () => {
   const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
   it.each(
@@ -656,4 +744,61 @@ describe('a node that TensorRT refuses inside of ONNX Runtime', () => {
     expect(first).toMatchObject({ severity: 'error', code: 'unsupported-op' });
     expect(first!.message).not.toContain('another execution provider');
   });
+});
+
+describe('an excerpt of what the parser says', () => {
+  const node = [
+    '[E] [TRT] ModelImporter.cpp:771: While parsing node number 134 [Add -> "/add_output_0"]:',
+    '[E] [TRT] ModelImporter.cpp:772: --- Begin node ---',
+    '[E] [TRT] ModelImporter.cpp:773: input: "/conv_output_0"',
+    'input: "/resize_output_0"',
+    'output: "/add_output_0"',
+    'name: "/add"',
+    'op_type: "Add"',
+    '',
+    '[E] [TRT] ModelImporter.cpp:774: --- End node ---',
+  ];
+  const reason =
+    '[E] Error[4]: [shapeContext.cpp::op::19] Error Code 4: Shape Error (broadcast dimensions must be conformable)';
+
+  it('that ends before the reason is repeated names the node after the reason', () => {
+    const found = diagnose(
+      [
+        reason,
+        ...node,
+        '[E] [TRT] ModelImporter.cpp:777: ERROR: ModelImporter.cpp:195 In function parseGraph:',
+        '[6] Invalid Node - /add',
+      ].join('\n'),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ rule: 'broadcast', layer: '/add', line: 1 });
+  });
+
+  it('that begins within a node takes the next one that fails', () => {
+    const plugin = node.map((line) => line.replace('Add', 'TRTBatchedNMS').replace('/add"', '/nms"'));
+    const [first] = diagnose(
+      [
+        '[E] [TRT] ModelImporter.cpp:968: ERROR: onnxOpCheckers.cpp:819 In function checkFallbackPluginImporter:',
+        '[6] creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+        ...plugin,
+      ].join('\n'),
+    );
+    expect(first!.message).toContain('TRTBatchedNMS');
+    expect(first!.layer).toBe('/nms');
+  });
+
+  it('does not give a node to an error that is further away', () => {
+    const [first] = diagnose(
+      [reason, '[I] Start parsing network model.', '[V] [TRT] Parsing node: /a [Relu]', ...node].join('\n'),
+    );
+    expect(first).toMatchObject({ rule: 'broadcast', follows: [{ line: 4 }] });
+  });
+});
+
+it('an exception inside of a sentence is found', () => {
+  const [first] = diagnose(
+    "tensorrt is installed, but I got `AttributeError: module 'modelopt.onnx' has no attribute 'quantize'`. Why?\n",
+  );
+  expect(first).toMatchObject({ rule: 'python-module-attribute' });
+  expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
 });

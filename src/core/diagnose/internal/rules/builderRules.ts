@@ -267,6 +267,38 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3930',
   },
   {
+    id: 'no-implementation-foreign-plugin',
+    code: 'no-implementation',
+    pattern:
+      /due to exception PLUGIN\w* operation not supported within this graph[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})|PLUGIN\w* operation not supported within this graph/,
+    severity: 'error',
+    cause:
+      'This TensorRT does not take a plugin inside a region that it compiles as a whole[[, {layer}]]: the release is another one than the program needs.',
+    advice: {
+      'tensorrt-llm':
+        'Install the TensorRT that this TensorRT-LLM names (requirements.txt; `python -c "import tensorrt; print(tensorrt.__version__)"` shows the one that is loaded) and build again. A later TensorRT (9.1 solved this one for 0.5) and TensorRT-LLM take it.',
+      other:
+        'Use a later TensorRT. Otherwise keep the plugin out of loops, conditions and the operations around it that are compiled together: mark its inputs and outputs as outputs of the network to see whether that helps, or split the model there.',
+    },
+    after: ['out-of-memory', 'library-mismatch', 'library-missing'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#54',
+  },
+  {
+    // A condition of the compiler's own source, which no amount of memory changes.
+    id: 'no-implementation-foreign-check',
+    code: 'no-implementation',
+    pattern:
+      /(?:MyelinCheckException: |\b)(?<file>[\w-]+\.(?:cpp|h|hpp)):\d+: D?CHECK\((?<check>[^\n]{0,120}?)\) failed(?![^\n]*(?:memory|[aA]lloc))[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    cause:
+      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({file}: CHECK({check})) for {layer}: it is an error of this version with an operation there, and not the memory.",
+    advice:
+      'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise, or split the model there. Report it to NVIDIA with the part of the model that fails.',
+    after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4511',
+  },
+  {
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
@@ -384,9 +416,28 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
   },
   {
+    id: 'tactic-quantize-type',
+    code: 'quantization',
+    pattern:
+      /Skipping tactic ?\S+ due to exception [^\n]*Could not infer output types for operation:[^\n]*\b(?<what>(?:de)?quantize): (?<layer>[^\s'(]+)[^\n]*?(?:\b(?<type>fp8|fp4|int4)\b|$)/,
+    severity: 'warning',
+    named: (m) => ({ values: { type: m.groups!['type']?.toUpperCase() } }),
+    cause:
+      'A tactic was skipped: the types around {layer}, which quantizes[[ to {type}]], do not fit each other where the build may choose them.',
+    advice: {
+      trtexec:
+        'Build a model that is quantized to FP8, FP4 or INT4 with --stronglyTyped in place of --fp8, --fp16 and --best: its types then come from the model. Quantize in one step with FP16 (modelopt: --high_precision_dtype=fp16), and compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
+      other:
+        'Build a model that is quantized to FP8, FP4 or INT4 as a strongly typed network (NetworkDefinitionCreationFlag.STRONGLY_TYPED) without precision flags: its types then come from the model. Compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
+    },
+    after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/Model-Optimizer#118, #439',
+  },
+  {
     id: 'tactic-exception',
     code: 'internal',
-    pattern: /Skipping tactic (?<tactic>\S+) due to exception (?<why>[^\n]*)/,
+    pattern: /Skipping tactic ?(?<tactic>\S+) due to exception (?<why>[^\n]*)/,
     severity: 'warning',
     named: (m) => ({ values: { why: causeText(m.groups!['why']!).replace(/\.$/, '') || m.groups!['tactic']! } }),
     cause: 'A tactic was skipped: {why}.',

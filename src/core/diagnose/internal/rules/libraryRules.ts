@@ -228,6 +228,22 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
   },
   {
+    id: 'pip-mixed',
+    code: 'library-mismatch',
+    pattern:
+      /^(?<name>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?<have>\d+\.\d+)[\s\S]{0,600}?^tensorrt[-_]cu\d+[-_](?:bindings|libs) +(?!\k<have>\b)(?<want>\d+\.\d+)|^tensorrt(?:[-_]cu\d+)? +(?<want2>\d+\.\d+)[\s\S]{0,600}?^(?<name2>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?!\k<want2>\b)(?<have2>\d+\.\d+)/m,
+    severity: 'warning',
+    named: ({ groups: { name, name2, have, have2, want, want2 } = {} }) => ({
+      values: { name: name ?? name2, have: have ?? have2, want: want ?? want2 },
+    }),
+    cause:
+      'The packages of TensorRT that pip lists are of several versions: {name} is {have}, others are {want}. Python loads one of them, and trtexec of a container or archive is of a third, which pip does not change.',
+    advice:
+      'Remove all of them (`pip uninstall tensorrt tensorrt-bindings tensorrt-libs` and those with _cu11, _cu12 or _cu13 in their names) and install one version again. The wheels have no trtexec: for its newer options, such as --bf16, take the archive or container of that version.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3778',
+  },
+  {
     id: 'pip-placeholder',
     code: 'library-missing',
     pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,

@@ -138,6 +138,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     code: 'calibration-missing',
     pattern:
       /Calibrator is not being used|Missing scale and zero-point for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[,.]?(?:\s|$)|Int8 (?:mode )?(?:is )?(?:specified|requested|set) (?:but|without)[^\n]*calibrat/,
+    once: true,
     severity: 'warning',
     cause:
       'INT8 has no scale{plural}[[ for tensor {tensor}]]: neither a calibration table (or cache) nor Q/DQ nodes provide one.',

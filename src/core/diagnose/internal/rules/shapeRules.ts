@@ -93,10 +93,26 @@ const RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'reshape-wildcards',
+    code: 'shape-mismatch',
+    pattern:
+      /reshape dimension with more than one -1 wildcard(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?/,
+    named: (_, text) => ({ layer: layerBefore(text, ': reshape dimension') }),
+    cause:
+      'This node reshapes its input[[, {from},]] to a shape[[, {to},]] with more than one -1: only one size can follow from the others.',
+    advice: {
+      'torch-tensorrt':
+        'With several dynamic dimensions write the sizes of the tensor into view(), reshape() and unflatten() (x.shape[0], not -1), or make only one dimension dynamic. The Dynamo front end (ir="dynamo") keeps such sizes; that of TorchScript makes -1 of each.',
+      other:
+        'Write the sizes of the tensor into the reshape (x.shape[0], not -1), export with one dynamic dimension less, or give the model fixed input sizes.',
+    },
+    source: 'TensorRT shapeContext.cpp; pytorch/TensorRT#2617',
+  },
+  {
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape (?:wildcard -1 has \w+ (?:integer|number of) solutions?|dimension with more than one -1 wildcard)(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
       layer:
         /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
@@ -125,7 +141,7 @@ const RULES: readonly DiagnosisRule[] = [
     pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
-    advice: SHAPES_ADVICE,
+    advice: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
