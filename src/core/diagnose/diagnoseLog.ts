@@ -53,12 +53,13 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   }
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found.filter((one) => !isOvercome(one, log)));
+  const said = found.filter((one) => !isOvercome(one, log));
+  const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
   const dla = dlaReport(
-    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    said.filter(leftDla).map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
+  const rest = merge(said.filter((one) => !leftDla(one)));
   const { diagnoses, consequences } = foldConsequences(rest);
   const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
@@ -127,11 +128,11 @@ class Judge {
       before86: isBefore86(log),
       product: log.product,
       gpu: log.gpu,
-      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
+      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      workspace: workspaceLimit(log),
+      suspect: suspectOption(log),
       ...phaseReached(log),
     };
   }
@@ -237,13 +238,21 @@ class Judge {
   }
 }
 
-/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
-function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
-  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+/** The command of the last run, as far as the log has it. */
+const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** What an option of the command in the log does that often ends a build, and what to do first. */
+function suspectOption(log: BuildLog): string | undefined {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  if (lines.some((line) => ALL_MARKED.test(line)))
+    return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
-  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+  return Number(mebibytes) <= MOST_LIMITED
+    ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
+    : undefined;
 }
 
+const ALL_MARKED = /--trt-outputs[= ]mark all\b/;
 const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
 
 /** A limit above this, in MiB, fails no tactic of a usual network. */

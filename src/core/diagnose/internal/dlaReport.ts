@@ -6,17 +6,16 @@ import type { Diagnosis } from '../diagnosis.ts';
 export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): Diagnosis[] {
   const [first] = found;
   if (first === undefined) return [];
+  const layers = layersOf(found);
   const kinds = new Map<string, number>();
-  let count = 0;
-  for (const { message, count: times = 1 } of found) {
-    const [, kind = 'layer', why = ''] = /\(([^()]*)\) runs on the GPU: (.*)$/.exec(message) ?? [];
-    const key = `${kind}: ${why.replace(/\.$/, '')}`;
-    kinds.set(key, (kinds.get(key) ?? 0) + times);
-    count += times;
+  for (const { kind, why } of layers) {
+    const key = `${kind} (${why})`;
+    kinds.set(key, (kinds.get(key) ?? 0) + 1);
   }
+  const count = layers.length;
   const list = [...kinds]
     .toSorted((a, b) => b[1] - a[1])
-    .map(([key, times]) => `${times} ${key.replace(': ', ' (')})`)
+    .map(([key, times]) => `${times} ${key}`)
     .join(', ');
   const loadables = devices?.loadables.length ?? 0;
   const parts =
@@ -34,4 +33,20 @@ export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): D
       ...(count > 1 && { count }),
     },
   ];
+}
+
+/** Each layer once: one line often says the limit of the DLA, and the next one the kind of layer. */
+function layersOf(found: readonly Diagnosis[]): { kind: string; why: string }[] {
+  const layers = new Map<string, { kind: string; why: string }>();
+  for (const [at, { message, layer }] of found.entries()) {
+    const [, kind = 'layer', reason = ''] = /\(([^()]*)\) runs on the GPU: (.*)$/.exec(message) ?? [];
+    const why = reason.replace(/\.$/, '');
+    const name = layer ?? String(at);
+    const known = layers.get(name);
+    layers.set(name, {
+      kind: kind === 'layer' ? (known?.kind ?? kind) : kind,
+      why: known !== undefined && /^(?:Uns|not s)upported on DLA$/i.test(why) ? known.why : why,
+    });
+  }
+  return [...layers.values()];
 }
