@@ -8,8 +8,9 @@ import { begunPhase, phaseReached } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
-import { foldConsequences } from './internal/foldConsequences.ts';
+import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
+import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
@@ -50,24 +51,57 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found.filter((one) => !isOvercome(one, log)));
+  const leftDla = found.filter(({ rule }) => rule?.id === 'dla-fallback');
   const dla = dlaReport(
-    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    leftDla.map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
-  const { diagnoses, consequences } = foldConsequences(rest);
+  const merged = merge(found.filter((one) => !leftDla.includes(one) && !isOvercome(one, log)));
+  const { diagnoses, consequences } = foldConsequences(merged);
   const out = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
     ...skippedForWorkspace(log, diagnoses, judge),
     ...failedIterations(log),
   ];
-  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences, judge));
+  if (!out.some(({ severity }) => severity === 'error'))
+    out.push(
+      ...unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !out.some(endsBuild)),
+    );
   // The cause first: warnings come after what ended the build.
   return [
-    ...out.filter(({ severity }) => severity === 'error'),
+    ...gpuFirst(
+      log,
+      out.filter(({ severity }) => severity === 'error'),
+    ),
     ...out.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** Failures whose own words leave open what a GPU without kernels explains. */
+const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
+function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+  const [first, ...others] = errors;
+  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
+  if (unfit === null) return errors;
+  const { name, line, version, support } = unfit;
+  return [
+    {
+      code: 'gpu-unsupported',
+      rule: null,
+      severity: 'error',
+      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
+      advice: `${support.use}.`,
+      sure: 'likely',
+      line: line.line,
+      evidence: evidenceOf(line.text),
+      nodes: [],
+      layer: null,
+      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+    },
+    ...others,
   ];
 }
 
