@@ -86,6 +86,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
+    workspace: context.workspace,
     ...groups,
     op,
     ...named.values,

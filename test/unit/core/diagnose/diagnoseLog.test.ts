@@ -262,6 +262,94 @@ describe('every failure that was captured', () => {
   });
 });
 
+describe('a failure before a build that passed', () => {
+  const run = (model: string, ...lines: string[]) => [
+    `&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=${model}`,
+    '[11/20/2026-10:00:00] [I] === Model Options ===',
+    ...lines,
+  ];
+  const end = (word: 'PASSED' | 'FAILED') => `&&&& ${word} TensorRT.trtexec [TensorRT v8601] # trtexec`;
+  const passed = run('b.onnx', '[11/20/2026-10:01:00] [I] Engine built in 12.1 sec.', end('PASSED'));
+  const failure = [
+    '[11/20/2026-10:00:01] [E] [TRT] 9: something that is unheard of',
+    '[11/20/2026-10:00:01] [E] Engine set up failed',
+  ];
+  const raised = [
+    'Traceback (most recent call last):',
+    '  File "a.py", line 1, in <module>',
+    'RuntimeError: no way to go',
+  ];
+  const found = (...lines: string[]) =>
+    diagnose(lines.join('\n')).map(({ severity, code, line, message }) => [severity, code, line, message]);
+
+  it.each([
+    [
+      'the error of a run',
+      [...run('a.onnx', ...failure, end('FAILED')), ...passed],
+      'internal',
+      3,
+      /unheard of.* A build after it passed \(line 9\)\.$/,
+    ],
+    [
+      'a run that only says that it failed',
+      [...run('a.onnx', failure[1]!, end('FAILED')), ...passed],
+      'failed',
+      3,
+      /begins in line 1 failed.* A build after it passed/,
+    ],
+    [
+      'a run that says nothing',
+      [...run('a.onnx', end('FAILED')), ...passed],
+      'failed',
+      1,
+      /begins in line 1 failed.* A build after it passed/,
+    ],
+    [
+      'a crash, whose phase the later run does not tell',
+      [...run('a.onnx', 'Segmentation fault (core dumped)'), ...passed],
+      'crashed',
+      3,
+      /while building or running the engine\. A build after it passed/,
+    ],
+    [
+      'without the frames of a program',
+      [...raised, '[TRT] [I] Engine generation completed in 12.3 seconds.'],
+      'internal',
+      3,
+      /no way to go\. A build after it passed \(line 4\)\.$/,
+    ],
+  ])('stays an error: %s', (_, lines, code, line, message) => {
+    expect(found(...lines)).toEqual([['error', code, line, expect.stringMatching(message)]]);
+  });
+
+  it.each([
+    ['an exception before the run', [...raised, ...passed], 3, /no way to go\. A build after it passed \(line 7\)\.$/],
+    [
+      'an error in the run',
+      run('b.onnx', failure[0]!, end('PASSED')),
+      3,
+      /unheard of\. The run passed all the same \(line 4\)\.$/,
+    ],
+    [
+      'an error in an earlier run that passed',
+      [...run('a.onnx', failure[0]!, end('PASSED')), ...passed],
+      3,
+      /unheard of\. A build after it passed \(line 8\)\.$/,
+    ],
+    ['a run that was stopped', [...run('a.onnx'), ...passed], 1, /does not say how it ended/],
+  ])('is a warning: %s', (_, lines, line, message) => {
+    expect(found(...lines)).toEqual([['warning', expect.any(String), line, expect.stringMatching(message)]]);
+  });
+
+  it('and what comes after that build is what it is', () => {
+    expect(found(...passed, ...raised)).toEqual([['error', 'internal', 7, 'RuntimeError: no way to go.']]);
+    expect(found(...passed, ...run('a.onnx', ...failure, end('FAILED')))).toEqual([
+      ['error', 'internal', 7, 'something that is unheard of.'],
+    ]);
+    expect(found(...run('a.onnx --help'), ...passed)).toEqual([]);
+  });
+});
+
 describe('what the manifest says', () => {
   const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
   it.each(
@@ -494,6 +582,40 @@ describe('memory', () => {
     expect(found[0]!.message).toContain(amount);
     expect(found[0]!.advice).not.toMatch(/[Rr]aise/);
   });
+});
+
+it('what a warning says of many tensors is said once', () => {
+  const line = (tensor: string) =>
+    `[W] [TRT] Missing scale and zero-point for tensor ${tensor}, expect fall back to non-int8`;
+  const found = diagnose([line('840'), line('575'), line('840')].join('\n'));
+  expect(found).toHaveLength(1);
+  expect(found[0]!.message).toContain('tensor 840 and 1 more tensor');
+});
+
+it('a log that ends where the parser looks for a plugin names the operator', () => {
+  const log = [
+    '[03/09/2023-11:20:42] [W] [TRT] onnx2trt_utils.cpp:364: Your ONNX model has been generated with INT64 weights',
+    '[03/09/2023-11:20:42] [I] [TRT] No importer registered for op: GridSample. Attempting to imp',
+  ];
+  expect(diagnose(log.join('\n'))[0]).toMatchObject({ severity: 'warning', code: 'unsupported-op', line: 2 });
+  log.push('[03/09/2023-11:20:42] [I] [TRT] Successfully created plugin: GridSample');
+  expect(diagnose(log.join('\n'))).toEqual([]);
+});
+
+it('a workspace that the command limits is named where a region has no implementation', () => {
+  const advice = (options: string) =>
+    diagnose(
+      `&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}\n[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.`,
+    )[0]!.advice;
+  expect(advice('--memPoolSize=dlaSRAM:1,workspace:2048')).toContain('limits the workspace to 2048 MiB');
+  expect(advice('--workspace=1024000')).not.toContain('limits the workspace');
+  expect(advice('')).not.toContain('limits the workspace');
+});
+
+it('a crash is placed by the last step that trtexec begins', () => {
+  const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
+  expect(message('Loading standard plugins')).toContain('while loading the plugins');
+  expect(message('Start parsing network model')).toContain('while reading the model');
 });
 
 describe('the nodes concerned', () => {

@@ -18,10 +18,12 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     code: 'dla-failed',
     pattern:
       /(?:dlaCore|getDLACore\(\)) < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
-    cause: 'The DLA core[[ {core}]] that was asked for does not exist on this machine.',
+    cause:
+      'TensorRT sees no DLA core[[ {core}]] as it was asked for: this machine has none of that number, or a container hides it.',
     advice:
-      'Use a core that exists (Xavier and Orin have two, 0 and 1; Orin Nano has none), and set it in what loads the engine, too (`runtime->setDLACore`; DeepStream: enable-dla=1 and use-dla-core); or build for the GPU.',
-    source: 'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34',
+      'Use a core that exists (AGX and NX of Xavier and Orin: 0 and 1, but Orin NX 8 GB only 0; Orin Nano, Nano and TX2 have none). In a container start it with --runtime nvidia, from an image for this JetPack, and try trtexec outside of it. Set the core in what loads the engine, too (`runtime->setDLACore`; DeepStream: enable-dla=1 and use-dla-core), or build for the GPU.',
+    source:
+      'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34, NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#12',
   },
   {
     id: 'dla-precision',

@@ -64,6 +64,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'yuvraj108c/ComfyUI-Upscaler-Tensorrt#60',
   },
   {
+    id: 'library-of-other-cuda',
+    code: 'library-mismatch',
+    pattern:
+      /TensorRT was linked against (?<library>cuBLAS|CUDA)[\w/ ]*? (?<want>\d+)\.[\d.]+ but loaded (?:cuBLAS|CUDA)[\w/ ]*? (?!\k<want>\.)(?<have>\d+)\./,
+    severity: 'warning',
+    cause:
+      'This TensorRT was built for CUDA {want}, and libraries of CUDA {have} are loaded in their place ({library}): they were renamed or linked under names that they do not have.',
+    advice:
+      'Install the TensorRT that is built for CUDA {have} (its download and its wheels name the CUDA), or CUDA {want} with the cuDNN for it, and remove the renamed files. The GPU has to be one that this CUDA knows: Ampere (RTX 30) needs CUDA 11, Ada and Hopper 11.8, Blackwell 12.8.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2460',
+  },
+  {
     id: 'library-differs',
     code: 'library-mismatch',
     pattern:

@@ -33,11 +33,24 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     pattern: /Assertion (?:outScales|scales)\.size\(\) == 1 failed/,
     severity: 'error',
     cause:
-      'A tensor that a plugin or an elementwise layer reads or gives has INT8 scales per channel, where TensorRT takes one for the tensor.',
+      'A tensor that a plugin or an elementwise layer reads or gives in INT8 needs one scale, and has none (no calibration reached it) or one per channel.',
     advice:
-      'Quantize activations per tensor, only weights of Conv, MatMul and Gemm per channel, and keep plugins in FP16 or FP32 (no INT8 in their supportsFormatCombination, no Q/DQ nodes around them). If all scales are per tensor, use a later TensorRT.',
+      'Quantize activations per tensor, only weights of Conv, MatMul and Gemm per channel, calibrate every tensor of such a layer, and keep plugins in FP16 or FP32 (no INT8 in their supportsFormatCombination, no Q/DQ nodes around them). If every tensor has one scale, use a later TensorRT.',
     sure: 'likely',
     source: 'NVIDIA/TensorRT#2462, #2664',
+  },
+  {
+    id: 'scale-of-output',
+    code: 'quantization',
+    pattern: /Assertion [\w.]*quantizations?\.is(?<side>In|Out)putSet\(\d*\) failed/,
+    severity: 'error',
+    named: (m) => ({ values: { side: m.groups!['side'] === 'In' ? 'input' : 'output' } }),
+    cause:
+      'A layer that TensorRT runs in INT8 has no scale for its {side}: the quantization of the model is incomplete there.',
+    advice:
+      'Use a later TensorRT first. Otherwise put Q/DQ pairs before every input of Conv, MatMul, Gemm and of the Add after a Conv, or before none of them, and find the place by quantizing one half of the layers after the other; with a calibration cache, calibrate the whole network again.',
+    sure: 'likely',
+    source: 'TensorRT weightConvertors.cpp; NVIDIA/TensorRT#3220',
   },
   {
     id: 'calibration-nan',
@@ -100,6 +113,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     cause: 'A tensor that is to be INT8 has no scale: the calibration saw no data, or its cache is of another network.',
     advice:
       'Check that the calibrator gives at least one batch and that its images are found; delete the calibration cache. Where layers get INT8 by hand, calibrate without such requests first.',
+    after: ['calibration-failed'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3837, pytorch/TensorRT#2782, wang-xinyu/tensorrtx#892',
   },

@@ -170,6 +170,21 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
   },
   {
+    // Before a build TensorRT asks the driver for pools of memory; without them it goes on.
+    id: 'memory-pools-unknown',
+    code: 'runtime-failed',
+    pattern: /haveStreamOrderedAllocator\w*::\d+\] Error Code 1: Cuda/,
+    severity: 'warning',
+    named: () => ({ severity: 'warning' }),
+    harmless: true,
+    cause:
+      'The driver does not answer whether it has memory pools (stream-ordered allocation): TensorRT goes on without them.',
+    advice:
+      'Nothing has to be done if the build passes. If it fails and no other line says why, update the driver: it is older than the CUDA of this TensorRT, or of a virtual GPU.',
+    sure: 'likely',
+    source: 'TensorRT cudaResources.cpp; NVIDIA/TensorRT#3490',
+  },
+  {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
@@ -178,7 +193,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
       'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
-    after: ['out-of-memory'],
+    after: ['out-of-memory', 'calibration-failed'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },

@@ -196,6 +196,16 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py',
   },
   {
+    id: 'binding-layer-for-tensor',
+    code: 'unknown-flag',
+    pattern:
+      /Invoked with: <tensorrt[\w.]*INetworkDefinition object[^>\n]*>,[^\n]*<tensorrt[\w.]*\.(?<kind>I\w+Layer) object/,
+    severity: 'error',
+    cause: 'A call that adds a layer got a layer ({kind}) where it takes a tensor.',
+    advice: "Pass the layer's output: `layer.get_output(0)`.",
+    source: 'TensorRT python pyGraph.cpp; NVIDIA/TensorRT#2594',
+  },
+  {
     id: 'binding-arguments',
     code: 'unknown-flag',
     pattern:

@@ -196,9 +196,10 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     id: 'scale-not-positive',
     code: 'quantization',
     pattern: /[Ss]cale coefficients must all be positive|scaleAllPositive/,
-    cause: 'A quantization scale of this node is 0 or negative: a channel without values was calibrated to zero.',
+    cause:
+      'A quantization scale of this node is 0 or negative: the calibration saw no values for this tensor or one of its channels, or its ranges were not loaded before the export.',
     advice:
-      'Replace such scales by a small positive number (1e-9), or quantize again with data that reaches the channel.',
+      'Where all scales are 0, calibrate again and load that checkpoint (amax of each quantizer) before the export. Where single channels are, replace their scales by a small positive number (1e-9), or quantize with data that reaches them.',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#764',
   },
   {
