@@ -282,7 +282,7 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
 
 /** Words that something came to its end: what began before is over. */
 const OVER =
-  /\bsuccess|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
+  /\bsuccess|Skipping this subgraph|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
 
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
