@@ -8,8 +8,9 @@ import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.t
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
-import { foldConsequences } from './internal/foldConsequences.ts';
+import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
+import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
@@ -53,14 +54,13 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   }
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const said = found.filter((one) => !isOvercome(one, log));
   const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
   const dla = dlaReport(
-    said.filter(leftDla).map(({ diagnosis }) => diagnosis),
+    found.filter(leftDla).map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merge(said.filter((one) => !leftDla(one)));
-  const { diagnoses, consequences } = foldConsequences(rest);
+  const merged = merge(found.filter((one) => !leftDla(one) && !isOvercome(one, log)));
+  const { diagnoses, consequences } = foldConsequences(merged);
   const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
@@ -68,13 +68,44 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...failedIterations(log),
   ];
   const isExplained = explained.some(({ severity }) => severity === 'error');
-  const out = [...explained, ...(isExplained ? [] : unexplained(log, consequences, judge))].map((one) =>
-    beforePassed(one, log),
-  );
+  const rest = isExplained
+    ? []
+    : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
+  const out = [...explained, ...rest].map((one) => beforePassed(one, log));
   // The cause first: warnings come after what ended the build.
   return [
-    ...out.filter(({ severity }) => severity === 'error'),
+    ...gpuFirst(
+      log,
+      out.filter(({ severity }) => severity === 'error'),
+    ),
     ...out.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** Failures whose own words leave open what a GPU without kernels explains. */
+const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
+function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+  const [first, ...others] = errors;
+  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
+  if (unfit === null) return errors;
+  const { name, line, version, support } = unfit;
+  return [
+    {
+      code: 'gpu-unsupported',
+      rule: null,
+      severity: 'error',
+      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
+      advice: `${support.use}.`,
+      sure: 'likely',
+      line: line.line,
+      evidence: evidenceOf(line.text),
+      nodes: [],
+      layer: null,
+      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+    },
+    ...others,
   ];
 }
 

@@ -282,16 +282,22 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
 
 /** Words that something came to its end: what began before is over. */
 const OVER =
-  /\bsuccess|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
+  /\bsuccess|Skipping this subgraph|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
 
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
+
+/** What people write around a log. */
+const PROSE =
+  /\bI(?:'(?:m|ve)| (?:am|was|have|had|get|got|tr(?:y|ied)|ran?|use[ds]?|did|do|don't|want|also|created?|can|could|set|buil[dt]|think|installed))\b|\b(?:[Ww]hen|[Ii]f|[Aa]fter) (?:I|we|you)\b/;
 
 /** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
 function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
   const isMessage = messages.some(({ line }) => line === lastLine?.line);
   const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
-  const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
+  const byLine = new Map(
+    near.filter(({ text }) => !PROSE.test(text)).map(({ line, text }) => [line, text.slice(0, 500)]),
+  );
   return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
 

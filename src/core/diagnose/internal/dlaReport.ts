@@ -1,22 +1,49 @@
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
+import { addTo } from '../../base/addTo.ts';
 import { counted } from '../../base/text.ts';
 import type { Diagnosis } from '../diagnosis.ts';
+import { UNEXPLAINED } from './rules/dlaRules.ts';
 
-/** All layers that left the DLA in one diagnosis: how many of each kind, why, and what it costs. */
+/** What TensorRT says of a layer when it has no reason, or has given it in a line before. */
+const VAGUE = new RegExp(`^(?:Unsupported on DLA|${UNEXPLAINED})$`);
+
+/** As many layers are named for each reason. */
+const SHOWN = 3;
+
+interface Left {
+  kind: string;
+  why: string;
+  diagnosis: Diagnosis;
+}
+
+/**
+ * All layers that left the DLA in one diagnosis: how many of each kind, why, which, and what it costs. TensorRT writes up
+ * to three lines about a layer: the reason, the kind, and what it does.
+ */
 export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): Diagnosis[] {
   const [first] = found;
   if (first === undefined) return [];
-  const layers = layersOf(found);
-  const kinds = new Map<string, number>();
-  for (const { kind, why } of layers) {
-    const key = `${kind} (${why})`;
-    kinds.set(key, (kinds.get(key) ?? 0) + 1);
+  const layers = new Map<string, Left>();
+  for (const diagnosis of found) {
+    const [, kind = 'layer', why = ''] = /\((\w+)\) runs on the GPU: (.*?)\.?$/s.exec(diagnosis.message) ?? [];
+    const name = diagnosis.layer ?? '';
+    const known = layers.get(name);
+    if (known === undefined) layers.set(name, { kind, why, diagnosis });
+    else {
+      if (VAGUE.test(known.why)) known.why = why;
+      if (known.kind === 'layer') known.kind = kind;
+    }
   }
-  const count = layers.length;
-  const list = [...kinds]
-    .toSorted((a, b) => b[1] - a[1])
-    .map(([key, times]) => `${times} ${key}`)
-    .join(', ');
+  const groups = new Map<string, string[]>();
+  for (const [name, { kind, why }] of layers) addTo(groups, `${kind}\n (${why})`, name);
+  const list = [...groups]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([key, names]) => {
+      const [kind, why] = key.split('\n');
+      return `${kind === 'layer' ? counted(names.length, kind) : `${names.length} ${kind}`}${why}: ${namesOf(names)}`;
+    })
+    .join('; ');
+  const count = layers.size;
   const loadables = devices?.loadables.length ?? 0;
   const parts =
     loadables === 0
@@ -35,18 +62,5 @@ export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): D
   ];
 }
 
-/** Each layer once: one line often says the limit of the DLA, and the next one the kind of layer. */
-function layersOf(found: readonly Diagnosis[]): { kind: string; why: string }[] {
-  const layers = new Map<string, { kind: string; why: string }>();
-  for (const [at, { message, layer }] of found.entries()) {
-    const [, kind = 'layer', reason = ''] = /\(([^()]*)\) runs on the GPU: (.*)$/.exec(message) ?? [];
-    const why = reason.replace(/\.$/, '');
-    const name = layer ?? String(at);
-    const known = layers.get(name);
-    layers.set(name, {
-      kind: kind === 'layer' ? (known?.kind ?? kind) : kind,
-      why: known !== undefined && /^(?:Uns|not s)upported on DLA$/i.test(why) ? known.why : why,
-    });
-  }
-  return [...layers.values()];
-}
+const namesOf = (names: readonly string[]): string =>
+  names.slice(0, SHOWN).join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '');

@@ -102,9 +102,10 @@ const RULES: readonly DiagnosisRule[] = [
         from: m.groups!['from'] ?? `${m.groups!['a']} elements`,
         to: m.groups!['to'] ?? m.groups!['b'],
         why: m.groups!['from'] ? ': the numbers of elements differ' : '',
+        batch: fixedBatch(m.groups!['from'], m.groups!['to']),
       },
     }),
-    cause: 'This node cannot reshape {from} into {to}{why}.',
+    cause: 'This node cannot reshape {from} into {to}{why}[[. {batch}]].',
     advice: SHAPES_ADVICE,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -147,9 +148,14 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
-    cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
+    named: (_, text) => {
+      const [, from, to] = /Instruction: RESHAPE\w*\{([\d -]+)\} ?\{([\d -]+)\}/.exec(text) ?? [];
+      return { values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to) } };
+    },
+    cause: 'This node cannot reshape tensor {tensor}[[{shapes}]]: the numbers of elements differ[[. {batch}]].',
     advice: SHAPES_ADVICE,
-    source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
+    source:
+      'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
   },
   {
     id: 'broadcast',
@@ -249,3 +255,14 @@ const RULES: readonly DiagnosisRule[] = [
 export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
   rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
 );
+
+/** What two shapes say whose sizes differ by a factor that is the first dimension of one of them; undefined: nothing. */
+function fixedBatch(from: string | undefined, to: string | undefined): string | undefined {
+  const [a, b] = [from, to].map((text) => text?.match(/-?\d+/g)?.map(Number) ?? []) as [number[], number[]];
+  const volume = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  if (a.length === 0 || b.length === 0 || [...a, ...b].some((size) => size < 1)) return undefined;
+  const factor = Math.max(volume(a) / volume(b), volume(b) / volume(a));
+  return Number.isInteger(factor) && factor > 1 && (volume(a) > volume(b) ? a : b)[0] === factor
+    ? `They differ by the factor ${factor}, the first dimension: most likely a batch size is fixed in one of them by the export`
+    : undefined;
+}
