@@ -18,7 +18,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
+import { isBefore86, versionOf } from './internal/logVersion.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -108,10 +108,11 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    const version = versionOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
+      version,
+      before86: isBefore86(version, log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
@@ -178,7 +179,7 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
       diagnosis: {
         code: rule.code,
         rule: rule.id,
