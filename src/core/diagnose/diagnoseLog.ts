@@ -4,12 +4,13 @@ import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
 import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
-import { begunPhase, phaseReached } from './internal/describePhase.ts';
+import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
-import { foldConsequences } from './internal/foldConsequences.ts';
+import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
+import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
@@ -28,6 +29,8 @@ interface Judged {
   rule: DiagnosisRule | null;
   /** Equal for messages that say the same of several nodes. */
   key: string;
+  /** Node, or else tensor, that the message is about. */
+  subject: string | null;
   op: string | undefined;
 }
 
@@ -49,25 +52,60 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
     found.push(...known, ...brokenMessage(judge, lines, joined, known));
   }
+  found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found.filter((one) => !isOvercome(one, log)));
+  const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
   const dla = dlaReport(
-    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    found.filter(leftDla).map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
-  const { diagnoses, consequences } = foldConsequences(rest);
-  const out = [
+  const merged = merge(found.filter((one) => !leftDla(one) && !isOvercome(one, log)));
+  const { diagnoses, consequences } = foldConsequences(merged);
+  const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
     ...skippedForWorkspace(log, diagnoses, judge),
     ...failedIterations(log),
   ];
-  if (!out.some(({ severity }) => severity === 'error')) out.push(...unexplained(log, consequences, judge));
+  const isExplained = explained.some(({ severity }) => severity === 'error');
+  const rest = isExplained
+    ? []
+    : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
+  const out = [...explained, ...rest].map((one) => beforePassed(one, log));
   // The cause first: warnings come after what ended the build.
   return [
-    ...out.filter(({ severity }) => severity === 'error'),
+    ...gpuFirst(
+      log,
+      out.filter(({ severity }) => severity === 'error'),
+    ),
     ...out.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** Failures whose own words leave open what a GPU without kernels explains. */
+const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
+function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+  const [first, ...others] = errors;
+  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
+  if (unfit === null) return errors;
+  const { name, line, version, support } = unfit;
+  return [
+    {
+      code: 'gpu-unsupported',
+      rule: null,
+      severity: 'error',
+      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
+      advice: `${support.use}.`,
+      sure: 'likely',
+      line: line.line,
+      evidence: evidenceOf(line.text),
+      nodes: [],
+      layer: null,
+      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+    },
+    ...others,
   ];
 }
 
@@ -89,6 +127,13 @@ function brokenMessage(
   const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
   if (before.length < 2) return [];
   const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
+  return one ? [one] : [];
+}
+
+/** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
+function pluginSought({ lastLine }: BuildLog, judge: Judge): Judged[] {
+  const [said] = /No (?:importer|checker) registered for op: \w+/.exec(lastLine?.text ?? '') ?? [];
+  const one = said && judge.message({ ...strayEvent(lastLine!.line, said), severity: 'warning' });
   return one ? [one] : [];
 }
 
@@ -119,12 +164,13 @@ class Judge {
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      workspace: workspaceLimit(log),
       ...phaseReached(log),
     };
   }
 
   message(message: LogMessage): Judged | undefined {
-    const context = { ...this.#context, op: parsedOp(message.text) };
+    const context = this.#contextOf(message);
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
     if (message.severity === 'warning' || isFrame(message.text)) return undefined;
@@ -135,13 +181,14 @@ class Judge {
     return {
       rule: null,
       key: `internal\n${text}`,
+      subject: layer,
       op: context.op,
       diagnosis: {
         code: 'internal',
         rule: null,
         severity: 'error',
         message: place === undefined ? text : `${place.what}: ${text}`,
-        advice: place?.advice ?? OWN_TEXT[origin](this.#context),
+        advice: place?.advice ?? OWN_TEXT[origin](context),
         sure: 'possible',
         line: message.line,
         evidence: evidenceOf(message.text),
@@ -154,13 +201,19 @@ class Judge {
 
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
-    const finding = this.#rulesFor(event, { ...this.#context, op: parsedOp(event.text) });
+    const finding = this.#rulesFor(event, this.#contextOf(event));
     // A program that marks a line as a warning went on after it.
     return finding && this.#judged(event.severity === 'warning' ? { ...finding, severity: 'warning' } : finding, event);
   }
 
+  /** What the log reached is said of its last run. */
+  #contextOf({ text, line }: LogMessage): RuleContext {
+    const isEarlier = line < (this.#log.runs?.at(-1)?.line ?? 0);
+    return { ...this.#context, ...(isEarlier && SOME_PHASE), op: parsedOp(text) };
+  }
+
   #rulesFor(message: LogMessage, context: RuleContext): Finding | undefined {
-    const key = `${message.severity} ${context.op} ${message.text}`;
+    const key = `${message.severity} ${context.op} ${context.phase} ${message.text}`;
     if (!this.#found.has(key)) this.#found.set(key, applyRules(RULES, message, context, this.programs));
     return this.#found.get(key);
   }
@@ -171,6 +224,7 @@ class Judge {
     const timed = rule.code === 'no-implementation' || rule.code === 'type-mismatch';
     const layer =
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
+    const subject = layer ?? finding.tensors[0] ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
     const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
@@ -179,7 +233,8 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+      subject,
       diagnosis: {
         code: rule.code,
         rule: rule.id,
@@ -215,6 +270,18 @@ class Judge {
   }
 }
 
+/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
+function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
+  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+  const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
+  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+}
+
+const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
+
+/** A limit above this, in MiB, fails no tactic of a usual network. */
+const MOST_LIMITED = 8192;
+
 /** What a pattern's group finds in any line: `Could not register plugin creator -  ::PillarScatterPlugin version 1`. */
 function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[] {
   const names = [...strays, ...messages].flatMap(({ text }) => pattern.exec(text.slice(0, 300))?.[1] ?? []);
@@ -244,17 +311,29 @@ function leftToOthers(one: Diagnosis): Diagnosis {
   };
 }
 
+/**
+ * What failed before a build that passed says so. It is no error where the frames of a program show that its run passed,
+ * or that it was in none.
+ */
+function beforePassed(one: Diagnosis, { passed, runs = [] }: BuildLog): Diagnosis {
+  if (one.severity !== 'error' || passed === undefined || one.line >= passed) return one;
+  const own = runs.findLast(({ line }) => line <= one.line);
+  const words = own !== undefined && own === runs.at(-1) ? 'The run passed all the same' : 'A build after it passed';
+  const isOver = runs.length > 0 && (own === undefined || own.outcome === 'passed');
+  return { ...one, severity: isOver ? 'warning' : 'error', message: `${one.message} ${words} (line ${passed}).` };
+}
+
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {
-  const byKey = new Map<string, Judged & { layers: Set<string> }>();
+  const byKey = new Map<string, Judged & { subjects: Set<string> }>();
   for (const one of found) {
     const earlier = byKey.get(one.key);
     if (earlier === undefined) {
-      byKey.set(one.key, { ...one, layers: new Set(one.diagnosis.layer === null ? [] : [one.diagnosis.layer]) });
+      byKey.set(one.key, { ...one, subjects: new Set(one.subject === null ? [] : [one.subject]) });
       continue;
     }
     const { diagnosis } = earlier;
-    if (one.diagnosis.layer !== null) earlier.layers.add(one.diagnosis.layer);
+    if (one.subject !== null) earlier.subjects.add(one.subject);
     earlier.diagnosis = {
       ...diagnosis,
       severity: one.diagnosis.severity === 'error' ? 'error' : diagnosis.severity,
@@ -262,29 +341,31 @@ function merge(found: readonly Judged[]): Judged[] {
       count: (diagnosis.count ?? 1) + 1,
     };
   }
-  return [...byKey.values()].map(({ layers, ...one }) => {
+  return [...byKey.values()].map(({ subjects, ...one }) => {
     const { layer, nodes, message } = one.diagnosis;
-    const more = Math.max(layers.size, nodes.length > 1 && layers.size > 0 ? nodes.length : 0) - 1;
-    if (layer === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
-    const shown = message.includes(JSON.stringify(layer)) ? JSON.stringify(layer) : layer;
+    const { subject } = one;
+    const more = Math.max(subjects.size, nodes.length > 1 && layer !== null ? nodes.length : 0) - 1;
+    if (subject === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
+    const shown = message.includes(JSON.stringify(subject)) ? JSON.stringify(subject) : subject;
+    const others = counted(more, layer === null ? 'more tensor' : 'more node');
     return {
       ...one,
-      diagnosis: {
-        ...one.diagnosis,
-        message: message.replace(shown, () => `${shown} and ${counted(more, 'more node')}`),
-      },
+      diagnosis: { ...one.diagnosis, message: message.replace(shown, () => `${shown} and ${others}`) },
     };
   });
 }
 
+const HELP = /--help|-h\b|--version/;
+
 const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
-  /--help|-h\b|--version/.test(runs?.at(-1)?.command ?? '') ||
+  HELP.test(runs?.at(-1)?.command ?? '') ||
   strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
 function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: Judge): Diagnosis[] {
-  const { phase, usual } = phaseReached(log);
   const [first] = consequences.filter(({ message }) => !(log.iterations && message.startsWith('FAILED | Iter')));
+  if (log.outcome === 'passed') return unexplainedRun(log, first);
+  const { phase, usual } = phaseReached(log);
   const last = saysMuch(log) ? lastFailure(log, judge) : undefined;
   const end = { rule: null, severity: 'error', sure: 'possible', nodes: [], layer: null } as const;
   if (first === undefined && last === undefined) {
@@ -316,6 +397,34 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: J
       evidence,
       nodes: [],
       follows: consequences.slice(1).map(({ line, message }) => ({ line, message })),
+    },
+  ];
+}
+
+/** A run before the one that passed, with what is said of its end. */
+function unexplainedRun({ runs = [], iterations }: BuildLog, end: Diagnosis | undefined): Diagnosis[] {
+  // What a search tries is no run of its own.
+  if (iterations !== undefined) return [];
+  const run = runs.find(({ outcome, command }) => outcome !== 'passed' && !HELP.test(command));
+  if (run === undefined && end === undefined) return [];
+  const failed = end !== undefined || run?.outcome === 'failed';
+  const name = run === undefined ? 'A build' : `The run that begins in line ${run.line}`;
+  const said = end === undefined ? '' : `; it ends with: ${sentence(end.evidence)}`;
+  return [
+    {
+      code: failed ? 'failed' : 'cut-off',
+      rule: null,
+      severity: failed ? 'error' : 'warning',
+      message: failed
+        ? `${name} failed, and no line of the log says why${said || '.'}`
+        : `${name} does not say how it ended: it was stopped, or crashed.`,
+      advice: 'Run it again with --verbose and keep the whole output, standard error included.',
+      sure: 'possible',
+      line: end?.line ?? run!.line,
+      evidence: end?.evidence ?? '',
+      nodes: [],
+      layer: null,
+      follows: [],
     },
   ];
 }
@@ -432,9 +541,11 @@ const MAX_EVIDENCE = 300;
 
 /** The line that a diagnosis rests on: the one that the pattern matches, otherwise the reason. */
 function evidenceOf(text: string, pattern?: RegExp): string {
-  const line = pattern && text.split('\n').find((one) => pattern.test(one));
-  return (line ?? causeText(text)).trim().slice(0, MAX_EVIDENCE);
+  const line = pattern && (text.split('\n').find((one) => pattern.test(one)) ?? firstLineOf(pattern.exec(text)?.[0]));
+  return (line || causeText(text)).trim().slice(0, MAX_EVIDENCE);
 }
+
+const firstLineOf = (text: string | undefined): string | undefined => text?.trim().split('\n')[0];
 
 /** Builds that pass although tactics did not fit: reported once, with the largest request. */
 function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: Judge): Diagnosis[] {

@@ -372,14 +372,17 @@ const adjacent = `]${opening}`;
 
 /**
  * Splits metadata into its tokens. U+001E separates layers that TensorRT fused, U+001F nodes inside a Myelin kernel;
- * in some logs the tokens are adjacent.
+ * in some logs the tokens are adjacent. A known name may contain all of this.
  */
-export function parseMetadata(text: string): LayerMetadata {
-  const tokens: MetadataToken[] = [];
+export function parseMetadata(text: string, known: KnownNames = noNames): LayerMetadata {
+  const found: { from: number; to: number }[] = [];
   const rest: string[] = [];
   let cut = false;
+  let end = -1;
   // A name may contain a separator: one that separates has a token after it, or nothing.
   for (const piece of text.split(/[\u001e\u001f](?=[\u001e\u001f]|\[ONNX Layer: |$)|(?<=\])[\u001e\u001f]/)) {
+    const place = end + 1;
+    end = place + piece.length;
     if (piece === '') continue;
     const start = piece.indexOf(opening);
     if (start !== 0) rest.push(start < 0 ? piece : piece.slice(0, start));
@@ -388,28 +391,39 @@ export function parseMetadata(text: string): LayerMetadata {
     for (;;) {
       const next = piece.indexOf(adjacent, from);
       if (next < 0) break;
-      tokens.push(tokenOf(piece.slice(from, next)));
+      found.push({ from: place + from, to: place + next });
       from = next + adjacent.length;
     }
-    if (piece.endsWith(']') && piece.length > from) tokens.push(tokenOf(piece.slice(from, -1)));
+    if (piece.endsWith(']') && piece.length > from) found.push({ from: place + from, to: end - 1 });
     else if (/^\s*$/.test(piece.slice(from))) cut = true;
     else {
       // A last token may be followed by text of another kind (`…] something`); without a bracket it was cut off.
-      const end = piece.lastIndexOf(']');
-      if (end > from) tokens.push(tokenOf(piece.slice(from, end)));
+      const close = piece.lastIndexOf(']');
+      if (close > from) found.push({ from: place + from, to: place + close });
       else cut = true;
-      rest.push(piece.slice(Math.max(end + 1, from)));
+      rest.push(piece.slice(Math.max(close + 1, from)));
     }
   }
-  return { tokens, cut, rest: rest.join(' ').trim() };
+  return { tokens: readTokens(text, found, known), cut, rest: rest.join(' ').trim() };
+}
+
+/** Tokens at these places; several are one where the model has a node of that name, the longest first. */
+function readTokens(text: string, found: readonly { from: number; to: number }[], known: KnownNames): MetadataToken[] {
+  const tokens: MetadataToken[] = [];
+  for (let at = 0; at < found.length; at++) {
+    const { from } = found[at]!;
+    for (let last = at + 1; last < found.length && found[last]!.to - from <= known.longest; last++)
+      if (known.has(text.slice(from, found[last]!.to))) at = last;
+    const whole = text.slice(from, found[at]!.to);
+    tokens.push({ text: whole, parts: whole.split(' | ') });
+  }
+  return tokens;
 }
 
 /** Metadata as TensorRT writes it for tokens of a fused layer (U+001E) or a kernel (U+001F). */
 export function printMetadata(names: string[], separator = '\u001e'): string {
   return names.map((name) => `${opening}${name}]`).join(separator);
 }
-
-const tokenOf = (text: string): MetadataToken => ({ text, parts: text.split(' | ') });
 
 /** The modules in a name, outermost first: `/blocks/blocks.0/attn/Mul` gives `blocks`, `blocks.0`, `attn`. */
 export function scopeOf(name: string, scope: string | undefined): string[] {

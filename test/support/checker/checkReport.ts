@@ -1,6 +1,6 @@
 import type { FusionReport, ReportLayer, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
 import { checkClaims } from './checkClaims.ts';
-import { readRawEvidence, type RawEvidence, type RawLayer } from './rawEvidence.ts';
+import { readRawEvidence, tokensOf, type RawEvidence, type RawLayer } from './rawEvidence.ts';
 import { endsOf, isSaid, piecesOf, prefixesOf } from './rawNames.ts';
 import { readRawModel, type RawModel, type RawNode } from './rawModel.ts';
 
@@ -41,6 +41,13 @@ export function checkReport(report: FusionReport, input: CheckInput, text = ''):
   return new Checker(report, readRawModel(input.model), readRawEvidence(input.log, input.layerInfo)).check(text);
 }
 
+/** Makes one token of those that a name reads like which contains what separates tokens. */
+function joinTokens(tokens: string[], name: string): void {
+  const parts = tokensOf(`[ONNX Layer: ${name}]`);
+  for (let at = 0; parts.length > 1 && at < tokens.length; at++)
+    if (parts.every((part, index) => tokens[at + index] === part)) tokens.splice(at, parts.length, name);
+}
+
 class Checker {
   readonly #report: FusionReport;
   readonly #model: RawModel;
@@ -61,6 +68,9 @@ class Checker {
     this.#model = model;
     this.#raw = { ...raw, layers: raw.layers && layersOfProfile(raw.layers, report.optimizationProfile?.shown ?? 0) };
     this.#nodes = new Map(report.nodes.map((node) => [node.id, node]));
+    for (const { name } of report.nodes.filter((node) => node.name.includes('[ONNX Layer: ')))
+      for (const tokens of [...(raw.layers ?? []).map((layer) => layer.tokens), ...raw.foreign.values()])
+        joinTokens(tokens, name);
     this.#raw.layers?.forEach((layer, index) => {
       for (const name of layer.tokens.length > 0 ? layer.tokens : piecesOf(layer.name)) {
         const node = this.#unique(name);

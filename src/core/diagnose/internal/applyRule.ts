@@ -28,14 +28,29 @@ export function applyRules(
   const { text, severity } = message;
   const found = firstMatch(rules, text, context);
   if (found) return findingOf(found, text, severity, programs);
-  if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
-  // A terminal breaks lines within words, mail between them.
-  for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
-    const broken = firstMatch(rules, joined, context);
-    if (broken) return findingOf(broken, joined, severity, programs);
+  const exception = exceptionWithin(text);
+  if (exception !== undefined) {
+    const quoted = firstMatch(rules, exception, context);
+    if (quoted) return findingOf(quoted, exception, severity, programs);
+  }
+  if (text.length > MAX_JOINED) return undefined;
+  for (const other of writtenOtherwise(text)) {
+    const broken = firstMatch(rules, other, context);
+    if (broken) return findingOf(broken, other, severity, programs);
   }
   return undefined;
 }
+
+/** A text as it was before a terminal broke its lines (within words; mail breaks between them) or Python quoted it (`\\'x\\'`). */
+function writtenOtherwise(text: string): string[] {
+  const joined = text.includes('\n') ? [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')] : [];
+  const quoted = /\\['"]/.test(text) ? [text, ...joined].map((one) => one.replace(/\\(['"])/g, '$1')) : [];
+  return [...joined, ...quoted];
+}
+
+/** An exception that a sentence quotes, as the program wrote it: ``I got `KeyError: 'x'`.`` → `KeyError: 'x'`. */
+const exceptionWithin = (text: string): string | undefined =>
+  text.length > MAX_JOINED ? undefined : /(?<=[\s`*"“])(?:\w+\.)*[A-Z]\w*(?:Error|Exception): [^`\n]+/.exec(text)?.[0];
 
 interface Match {
   rule: DiagnosisRule;
@@ -71,6 +86,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
+    workspace: context.workspace,
     ...groups,
     op,
     ...named.values,

@@ -34,6 +34,12 @@ function section(diagnosis: Diagnosis): string {
   ].join('\n');
 }
 
+/** Where nothing says it. */
+export const SOME_PHASE = {
+  phase: 'building or running the engine',
+  usual: 'The excerpt does not show what TensorRT was doing.',
+};
+
 /** What a build was doing when its log ends, and what usually ends a build there. */
 export interface PhaseReached {
   /** `timing tactics of conv1`; fits after "while". */
@@ -112,11 +118,7 @@ function phaseOf(log: BuildLog): PhaseReached {
   const said = saidPhase(log);
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
-  if ((log.runs ?? []).length === 0)
-    return {
-      phase: 'building or running the engine',
-      usual: 'The excerpt does not show what TensorRT was doing.',
-    };
+  if ((log.runs ?? []).length === 0) return SOME_PHASE;
   return {
     phase: 'starting',
     usual: 'What ends a program there is a missing library, driver or file, or a wrong argument.',
@@ -127,18 +129,29 @@ const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?
 
 /** Where nothing else says it: the network is optimized, or an engine was loaded. */
 function reachedPhase({ reached }: BuildLog): PhaseReached | undefined {
-  if (reached === undefined) return undefined;
-  if (reached === 'optimizing')
-    return {
-      phase: 'optimizing the network',
-      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
-    };
-  return {
+  return reached && REACHED[reached];
+}
+
+const REACHED: Readonly<Record<NonNullable<BuildLog['reached']>, PhaseReached>> = {
+  plugins: {
+    phase: 'loading the plugins and setting up the GPU',
+    usual:
+      'A crash there is most often the driver or the installation: nvidia-smi has to work and name a CUDA no older than that of this TensorRT. Install the driver again, see that one set of the libraries of TensorRT is found, and try a container of NVIDIA.',
+  },
+  parsing: {
+    phase: 'reading the model',
+    usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
+  },
+  optimizing: {
+    phase: 'optimizing the network',
+    usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+  },
+  context: {
     phase: 'running the engine, which was loaded',
     usual:
       'A crash there is most often one of the program: buffers smaller than the shapes of the engine, an input file that was not read, or an engine of another model or batch size than the program expects.',
-  };
-}
+  },
+};
 
 /** Names of functions and files in messages, by the phase that they belong to. */
 const SPOKEN: readonly [RegExp, PhaseReached][] = [
@@ -283,16 +296,22 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
 
 /** Words that something came to its end: what began before is over. */
 const OVER =
-  /\bsuccess|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
+  /\bsuccess|Skipping this subgraph|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
 
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
+
+/** What people write around a log. */
+const PROSE =
+  /\bI(?:'(?:m|ve)| (?:am|was|have|had|get|got|tr(?:y|ied)|ran?|use[ds]?|did|do|don't|want|also|created?|can|could|set|buil[dt]|think|installed))\b|\b(?:[Ww]hen|[Ii]f|[Aa]fter) (?:I|we|you)\b/;
 
 /** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
 function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
   const isMessage = messages.some(({ line }) => line === lastLine?.line);
   const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
-  const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
+  const byLine = new Map(
+    near.filter(({ text }) => !PROSE.test(text)).map(({ line, text }) => [line, text.slice(0, 500)]),
+  );
   return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
 

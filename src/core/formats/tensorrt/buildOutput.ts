@@ -80,6 +80,8 @@ export interface BuildLog {
   gpu: string | null;
   /** From the last frame line; `cut-off`: the log ends before the build does; `unknown`: nothing says. */
   outcome: 'passed' | 'failed' | 'cut-off' | 'unknown';
+  /** The last line that says that a build passed, where that is the outcome. */
+  passed?: number;
   lines: number;
   /** The parser's account: each ONNX node with the TensorRT layers that it became. */
   parsedNodes: ParsedNode[];
@@ -124,7 +126,7 @@ export interface BuildLog {
   /** ONNX Runtime made the session: what TensorRT refused runs with another execution provider. */
   sessionReady?: true;
   /** How far the program came last, where only a line of TensorRT's says it: an execution context needs a loaded engine. */
-  reached?: 'optimizing' | 'context';
+  reached?: 'plugins' | 'parsing' | 'optimizing' | 'context';
   /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
   devices?: { loadables: string[]; gpuLayers: number };
   /** The program around TensorRT, where its prefix or its words name it. */

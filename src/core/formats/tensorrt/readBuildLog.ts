@@ -163,7 +163,8 @@ export class BuildLogReader {
     finishLists(state);
     finishOutcome(state);
     // What no reader knows matters where something failed.
-    if (state.strays.length > 0 && log.outcome !== 'passed') log.strays = state.strays;
+    if (state.strays.length > 0 && [log, ...(log.runs ?? [])].some(({ outcome }) => outcome !== 'passed'))
+      log.strays = state.strays;
     const { line, text, from, to } = this.#last;
     if (line > 0 && log.outcome === 'unknown')
       log.lastLine = { line, text: ownText(text.slice(from, Math.min(to, from + MAX_LAST))) };

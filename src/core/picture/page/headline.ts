@@ -192,7 +192,7 @@ function timeFigure(report: FusionReport): Figure[] {
   ];
 }
 
-/** The two most important findings, and the slowest kernel. */
+/** The two most important findings, and the slowest kernel; of those that lead to the same layers the first. */
 function nextSteps({ asked = [], build }: ViewData, report: FusionReport): NextStep[] {
   const found: NextStep[] = [];
   const disobeyed = asked.filter(({ verdict }) => verdict === 'disobeyed');
@@ -209,19 +209,23 @@ function nextSteps({ asked = [], build }: ViewData, report: FusionReport): NextS
       selection: { kind: 'layers', ids: finding.layers },
     });
   const [slowest] = slowestFirst(report);
-  const steps = found.slice(0, 2);
-  if (slowest !== undefined)
-    steps.push({
+  const steps = found.filter((one, at) => found.findIndex((other) => leadsTo(other, one)) === at).slice(0, 2);
+  if (slowest !== undefined) {
+    const step: NextStep = {
       text: `Slowest kernel: ${workOf(report, slowest)} ${share(report, slowest.averageMs!)}`,
       meaning: `${slowest.name}\n${timeText(slowest.averageMs!)}, the longest of all layers and kernels.`,
       selection: { kind: 'layers', ids: [slowest.id] },
-    });
-  else if (build !== null) {
+    };
+    if (!steps.some((one) => leadsTo(one, step))) steps.push(step);
+  } else if (build !== null) {
     const { message, advice, steps: ways } = profileNotice(build);
     steps.push({ text: stepWords[ways[0]!], meaning: `${message} ${advice}`, run: ways[0]! });
   }
   return steps;
 }
+
+const leadsTo = (one: NextStep, other: NextStep): boolean =>
+  JSON.stringify(one.selection) === JSON.stringify(other.selection);
 
 /** What a kernel computes, by its nodes; by its own name where none is known: `…3/blocks.1/mlp/fc2/MatMul + 2`. */
 function workOf(report: FusionReport, layer: ReportLayer): string {

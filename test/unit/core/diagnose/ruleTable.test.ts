@@ -349,7 +349,37 @@ describe('the cause first', () => {
   it('ends a reason of the DLA before what was done', () => {
     const text = "[W] [TRT] /up/Resize: DLA only supports nearest resize. Switching this layer's device type to GPU.\n";
     expect(diagnose(text)[0]!.message).toBe(
-      '1 layer runs on the GPU instead of the DLA (fallback): 1 layer (the DLA supports only nearest resize).',
+      '1 layer runs on the GPU instead of the DLA (fallback): 1 layer (DLA only supports nearest resize): /up/Resize.',
+    );
+  });
+
+  it('joins what TensorRT says of a layer that leaves the DLA: the reason, the kind, the decision', () => {
+    const text = [
+      '[W] [TRT] /head/Tile: DLA does not support out-of-bounds slice operation.',
+      "[W] [TRT] Layer '/head/Tile' (SLICE): Unsupported on DLA. Switching this layer's device type to GPU.",
+      "[W] [TRT] Layer '/head/c1' (CONSTANT): Unsupported on DLA. Switching this layer's device type to GPU.",
+      "[W] [TRT] Layer '/head/c2' (CONSTANT): Unsupported on DLA. Switching this layer's device type to GPU.",
+      '[W] [TRT] This version of DLA does not support reshape layers directly connected to Slice or Concat',
+      '[W] [TRT] Validation failed for DLA layer: /attn/Reshape. Switching to GPU fallback.',
+      '[W] [TRT] Splitting DLA subgraph at: /attn/Reshape because DLA validation failed for this layer.',
+      '[W] [TRT] DLA supports only 8 subgraphs per DLA core. Switching to GPU for layer conv_6',
+      '[W] [TRT] DLA Layer conv_7 does not support dynamic shapes in any dimension.',
+    ];
+    const older = [
+      'WARNING: route84: Concatenation on DLA requires at least two inputs.',
+      'WARNING: Default DLA is enabled but layer route84 is not running on DLA, falling back to GPU.',
+    ];
+    expect(diagnose(text.join('\n'))[0]!.message.split(': ').slice(1).join(': ')).toBe(
+      [
+        '2 CONSTANT (Unsupported on DLA): /head/c1, /head/c2',
+        '1 SLICE (DLA does not support out-of-bounds slice operation): /head/Tile',
+        '1 layer (This version of DLA does not support reshape layers directly connected to Slice or Concat): /attn/Reshape',
+        '1 layer (DLA supports only 8 subgraphs per DLA core): conv_6',
+        '1 layer (does not support dynamic shapes in any dimension): conv_7.',
+      ].join('; '),
+    );
+    expect(diagnose(older.join('\n'))[0]!.message).toMatch(
+      / 1 layer \(Concatenation on DLA requires at least two inputs\): route84\.$/,
     );
   });
 

@@ -176,6 +176,21 @@ describe('names', () => {
     expect(report.layers[0]).toMatchObject({ kind: 'fused', nodes: ['0', '1'], evidence: ['name'] });
   });
 
+  it.each(['\u001e', '\u001f', ''])('may contain what separates names in metadata (%j)', (separator) => {
+    const odd = printMetadata(['a', 'b'], separator).slice('[ONNX Layer: '.length, -1);
+    const model = buildModel({
+      inputs: ['x'],
+      outputs: ['z'],
+      nodes: [
+        [odd, 'Relu', ['x'], ['y']],
+        ['c', 'Tanh', ['y'], ['z']],
+      ],
+    });
+    const report = reportOn(model, [engineLayer('k', { metadata: printMetadata([odd, 'c'], separator) })]);
+    expect(report.problems).toEqual([]);
+    expect(report.layers[0]).toMatchObject({ nodes: ['0', '1'], evidence: ['metadata'] });
+  });
+
   it('that the model does not have are reported', () => {
     const report = reportOn(twins, [engineLayer('other', { metadata: printMetadata(['other', 'nodes']) })]);
     expect(report.problems.map(({ code }) => code)).toEqual(['unknown-node', 'other-model']);

@@ -20,6 +20,10 @@ describe('builds of hard models', () => {
   });
 });
 
+it('a name that contains what separates names in metadata is one name', async () => {
+  expect((await reportOnBuild('name_token')).problems).toEqual([]);
+});
+
 describe('builds of hard models with TensorRT 10.6', () => {
   const logs = logsOf106();
 

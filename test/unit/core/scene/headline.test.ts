@@ -78,20 +78,43 @@ describe('what is next', () => {
     expect(notes.join(' ')).toContain('open the model from which it was made');
   });
 
-  it('is two findings at most, the most time first, and the slowest kernel', () => {
-    const report = blocksReport();
-    const finding = (code: 'reformat-cost' | 'memory-bound' | 'host-gaps', ms: number) =>
-      ({ code, exact: true, message: code, evidence: [], ms, nodes: [], layers: [1] }) as const;
-    report.findings = [finding('reformat-cost', 0.01), finding('memory-bound', 0.1), finding('host-gaps', 0.05)].map(
-      (one) => ({ ...one, evidence: [], nodes: [], layers: [1] }),
-    );
-    const { next } = headlineOf({ ...view, report, build: buildManifest({}) });
-    expect(next.map(({ text }) => text.replace(/ [\d.]+ [mµ]s.*/, ''))).toEqual([
-      'Memory-bound',
-      'Waits for the host',
-      'Slowest kernel: /stem/Conv',
+  const reportWith = (
+    ...findings: (readonly [code: 'reformat-cost' | 'memory-bound' | 'host-gaps', ms: number, layers: number[]])[]
+  ) => ({
+    ...blocksReport(),
+    findings: findings.map(([code, ms, layers]) => ({
+      code,
+      exact: true,
+      message: code,
+      evidence: [],
+      ms,
+      nodes: [],
+      layers,
+    })),
+  });
+  const stepsOf = (report: ReturnType<typeof reportWith>) =>
+    headlineOf({ ...view, report, build: buildManifest({}) }).next.map(({ text, selection }) => [
+      text.replace(/ [\d.]+ [mµ]s.*/, ''),
+      selection?.kind === 'layers' ? selection.ids : [],
     ]);
-    expect(next.map(({ selection }) => selection?.kind)).toEqual(['layers', 'layers', 'layers']);
+
+  it('is two findings at most, the most time first, and the slowest kernel', () => {
+    expect(
+      stepsOf(reportWith(['reformat-cost', 0.01, [1]], ['memory-bound', 0.1, [2]], ['host-gaps', 0.05, [1, 2]])),
+    ).toEqual([
+      ['Memory-bound', [2]],
+      ['Waits for the host', [1, 2]],
+      ['Slowest kernel: /stem/Conv', [1]],
+    ]);
+  });
+
+  it('leads to no layer twice', () => {
+    expect(
+      stepsOf(reportWith(['reformat-cost', 0.01, [2]], ['memory-bound', 0.1, [1]], ['host-gaps', 0.05, [1]])),
+    ).toEqual([
+      ['Memory-bound', [1]],
+      ['Reformats', [2]],
+    ]);
   });
 
   it('is first what disobeys a rule', () => {

@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const REGION =
-  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
+  '[[The command limits the workspace to {workspace}: remove that first. ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
@@ -98,7 +98,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     // With this advice of TensorRT's own the number counts MiB where it is small: 8.x rounds the request before it prints it.
     id: 'device-memory-requested',
     code: 'out-of-memory',
-    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*\n\s*Try decreasing the workspace/,
+    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*?\s*Try decreasing the workspace/,
     severity: 'warning',
     named: (m) => ({ values: { size: mebibytes(m.groups!['bytes']!) } }),
     cause: 'Tactics were skipped because the GPU has too little free memory ({size} requested).',
@@ -196,6 +196,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp',
   },
   {
+    id: 'direct-io',
+    code: 'no-implementation',
+    pattern: /kDIRECT_IO specified but no conformant implementation exists/,
+    cause:
+      'The inputs and outputs are to be used without a copy into another format (DIRECT_IO), and no kernel takes them in the type and format that they have.',
+    advice:
+      'Leave out --directIO (BuilderFlag DIRECT_IO). Where it has to stay, give a format that the first and last layers take (--inputIOFormats, --outputIOFormats: on the DLA fp16:chw16 or int8:chw32, or dla_linear and dla_hwc4 for images). A build for the DLA with --allowGPUFallback copies on the GPU where that is needed.',
+    source: 'TensorRT optimizer.cpp; NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#10',
+  },
+  {
     id: 'kernels-cannot-start',
     code: 'library-mismatch',
     pattern:
@@ -233,6 +243,17 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3847',
   },
   {
+    id: 'tactic-not-written-yet',
+    code: 'no-implementation',
+    pattern:
+      /due to exception (?<ticket>TRT-\d+) will add this functionality[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|\{ForeignNode\[[^\n]*|[^\s,)]+)/,
+    cause:
+      'TensorRT[[ {version}]] has no implementation of {layer} yet: it says that a later version will (its ticket {ticket}).',
+    advice:
+      'Use a later TensorRT (10). Where this version must stay, fix the shapes that are dynamic, export with an opset that writes the operators of this part in single steps (LayerNormalization is one operator from opset 17 on), or split the model there.',
+    source: 'NVIDIA/TensorRT#3490',
+  },
+  {
     id: 'no-implementation-foreign-attention',
     code: 'no-implementation',
     pattern:
@@ -244,6 +265,38 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3930',
+  },
+  {
+    id: 'no-implementation-foreign-plugin',
+    code: 'no-implementation',
+    pattern:
+      /due to exception PLUGIN\w* operation not supported within this graph[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})|PLUGIN\w* operation not supported within this graph/,
+    severity: 'error',
+    cause:
+      'This TensorRT does not take a plugin inside a region that it compiles as a whole[[, {layer}]]: the release is another one than the program needs.',
+    advice: {
+      'tensorrt-llm':
+        'Install the TensorRT that this TensorRT-LLM names (requirements.txt; `python -c "import tensorrt; print(tensorrt.__version__)"` shows the one that is loaded) and build again. A later TensorRT (9.1 solved this one for 0.5) and TensorRT-LLM take it.',
+      other:
+        'Use a later TensorRT. Otherwise keep the plugin out of loops, conditions and the operations around it that are compiled together: mark its inputs and outputs as outputs of the network to see whether that helps, or split the model there.',
+    },
+    after: ['out-of-memory', 'library-mismatch', 'library-missing'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT-LLM#54',
+  },
+  {
+    // A condition of the compiler's own source, which no amount of memory changes.
+    id: 'no-implementation-foreign-check',
+    code: 'no-implementation',
+    pattern:
+      /(?:MyelinCheckException: |\b)(?<file>[\w-]+\.(?:cpp|h|hpp)):\d+: D?CHECK\((?<check>[^\n]{0,120}?)\) failed(?![^\n]*(?:memory|[aA]lloc))[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    cause:
+      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({file}: CHECK({check})) for {layer}: it is an error of this version with an operation there, and not the memory.",
+    advice:
+      'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise, or split the model there. Report it to NVIDIA with the part of the model that fails.',
+    after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4511',
   },
   {
     id: 'no-implementation-foreign-old',
@@ -302,8 +355,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      'Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      '[[The command limits the workspace to {workspace}: remove that first. ]]Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
+      'no-implementation',
       'out-of-memory',
       'workspace-too-small',
       'type-mismatch',
@@ -313,6 +367,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'runtime-failed',
     ],
     source: 'captures; ComfyUI-Upscaler-Tensorrt#36',
+  },
+  {
+    id: 'no-int8-format',
+    code: 'quantization',
+    pattern: /incorrectly marked as an int8 node/,
+    severity: 'error',
+    cause:
+      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
+    advice:
+      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2535, #3040',
   },
   {
     id: 'no-formats',
@@ -360,9 +426,28 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
   },
   {
+    id: 'tactic-quantize-type',
+    code: 'quantization',
+    pattern:
+      /Skipping tactic ?\S+ due to exception [^\n]*Could not infer output types for operation:[^\n]*\b(?<what>(?:de)?quantize): (?<layer>[^\s'(]+)[^\n]*?(?:\b(?<type>fp8|fp4|int4)\b|$)/,
+    severity: 'warning',
+    named: (m) => ({ values: { type: m.groups!['type']?.toUpperCase() } }),
+    cause:
+      'A tactic was skipped: the types around {layer}, which quantizes[[ to {type}]], do not fit each other where the build may choose them.',
+    advice: {
+      trtexec:
+        'Build a model that is quantized to FP8, FP4 or INT4 with --stronglyTyped in place of --fp8, --fp16 and --best: its types then come from the model. Quantize in one step with FP16 (modelopt: --high_precision_dtype=fp16), and compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
+      other:
+        'Build a model that is quantized to FP8, FP4 or INT4 as a strongly typed network (NetworkDefinitionCreationFlag.STRONGLY_TYPED) without precision flags: its types then come from the model. Compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
+    },
+    after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/Model-Optimizer#118, #439',
+  },
+  {
     id: 'tactic-exception',
     code: 'internal',
-    pattern: /Skipping tactic (?<tactic>\S+) due to exception (?<why>[^\n]*)/,
+    pattern: /Skipping tactic ?(?<tactic>\S+) due to exception (?<why>[^\n]*)/,
     severity: 'warning',
     named: (m) => ({ values: { why: causeText(m.groups!['why']!).replace(/\.$/, '') || m.groups!['tactic']! } }),
     cause: 'A tactic was skipped: {why}.',

@@ -628,17 +628,23 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'host-array-size',
     code: 'runtime-shape',
     pattern:
-      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
     severity: 'error',
     named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
-      values: { have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`), want: want ?? want2 ?? want3 ?? want4 },
+      values: {
+        have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`),
+        want: want ?? want2 ?? want3 ?? want4,
+        times: timesOf(have ?? have2 ?? have3 ?? have4, want ?? want2 ?? want3 ?? want4),
+      },
     }),
-    cause: 'The script puts {have} values where the engine, or the script, has room for {want}.',
+    cause:
+      'The script puts {have} values where the engine, or the script, has room for {want}[[: {times} as many, so most likely another batch size]].',
     advice:
       'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330; NumPy',
+    source:
+      'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330, leimao/TensorRT-Custom-Plugin-Example#10; NumPy',
   },
   {
     id: 'demo-build',
@@ -771,3 +777,10 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
 ];
+
+/** `6 times`, where one of two sizes, `(1382400,)` or a number, is a multiple of the other. */
+function timesOf(have: string | undefined, want: string | undefined): string | undefined {
+  const [a, b] = [have, want].map((text) => Number(/^\(?(\d+),?\)?$/.exec(text ?? '')?.[1]));
+  if (!a || !b || a === b) return undefined;
+  return a % b === 0 ? `${a / b} times` : b % a === 0 ? `1/${b / a}` : undefined;
+}

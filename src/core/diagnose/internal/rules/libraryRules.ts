@@ -228,6 +228,22 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#24, #329, #953',
   },
   {
+    id: 'pip-mixed',
+    code: 'library-mismatch',
+    pattern:
+      /^(?<name>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?<have>\d+\.\d+)[\s\S]{0,600}?^tensorrt[-_]cu\d+[-_](?:bindings|libs) +(?!\k<have>\b)(?<want>\d+\.\d+)|^tensorrt(?:[-_]cu\d+)? +(?<want2>\d+\.\d+)[\s\S]{0,600}?^(?<name2>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?!\k<want2>\b)(?<have2>\d+\.\d+)/m,
+    severity: 'warning',
+    named: ({ groups: { name, name2, have, have2, want, want2 } = {} }) => ({
+      values: { name: name ?? name2, have: have ?? have2, want: want ?? want2 },
+    }),
+    cause:
+      'The packages of TensorRT that pip lists are of several versions: {name} is {have}, others are {want}. Python loads one of them, and trtexec of a container or archive is of a third, which pip does not change.',
+    advice:
+      'Remove all of them (`pip uninstall tensorrt tensorrt-bindings tensorrt-libs` and those with _cu11, _cu12 or _cu13 in their names) and install one version again. The wheels have no trtexec: for its newer options, such as --bf16, take the archive or container of that version.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3778',
+  },
+  {
     id: 'pip-placeholder',
     code: 'library-missing',
     pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
@@ -375,6 +391,16 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     advice:
       'Install 10.2.0.post1 or a later version (`pip install -U tensorrt-cu12`), or stay with 10.1.0; engines have to be built again.',
     source: 'NVIDIA/TensorRT#3983, pytorch/TensorRT#2986, replicate/cog-triton#51',
+  },
+  {
+    id: 'python-module-missing',
+    code: 'library-missing',
+    pattern: /ImportError: (?<file>\S+[\\/]tensorrt\w*[\\/]tensorrt\w*\.(?:so|pyd)): cannot open shared object file/,
+    cause:
+      "Python's package of TensorRT lacks its own compiled part ({file}): its wheel is for another Python or platform, or was not installed whole.",
+    advice:
+      'Remove it (`pip uninstall tensorrt`, and what PYTHONPATH finds of it) and install the wheel whose name has this Python (cp310) and this processor (x86_64, aarch64), of the version of the libraries. On a Jetson or DRIVE take the package of its release (apt: python3-libnvinfer) with the Python of the system. A wheel that was built by hand contains only what the build made: look into it with `unzip -l`.',
+    source: 'NVIDIA/TensorRT#3053, #3388',
   },
   {
     id: 'library-missing',

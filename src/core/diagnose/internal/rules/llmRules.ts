@@ -122,6 +122,73 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#2141, #6360',
   },
   {
+    id: 'llm-weight-shape',
+    code: 'shape-mismatch',
+    pattern:
+      /The value updated is not the same shape as the original[\s\S]{0,12}?Updated: (?<updated>[\w.]*[([][^)\]]*[)\]]), original: (?<original>[\w.]*[([][^)\]]*[)\]])|assert v\.shape == self\.(?:_value\.|_)?shape\b|For FP4, the shape of the value should be the same[\s\S]{0,120}?Updated: (?<updated2>[\w.]*[([][^)\]]*[)\]]), original: (?<original2>[\w.]*[([][^)\]]*[)\]])/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { updated, updated2, original, original2 } = {} }) => ({
+      values: { updated: updated ?? updated2, original: original ?? original2 },
+    }),
+    cause:
+      'A weight of the checkpoint has another shape[[ ({updated})]] than the model that TensorRT-LLM makes of the options and the configuration[[ ({original})]].',
+    advice:
+      'Give the options with which the checkpoint was quantized and divided: the same quantization and group size (--per_group, --group_size), tp_size and pp_size, vocabulary and number of KV heads (config.json). Convert it again with the script of the release that is installed; one that another tool quantized (AutoGPTQ, AutoAWQ, with another group size or act-order) may have a layout that this release does not read.',
+    sure: 'likely',
+    source: 'TensorRT-LLM parameter.py; NVIDIA/TensorRT-LLM#866',
+  },
+  {
+    id: 'llm-checkpoint-format',
+    code: 'model-unreadable',
+    pattern:
+      /Error: (?:Unsupported (?<kind>\w+) quantized checkpoint format|(?:GPTQ )?[Qq]uantized checkpoint format not supported)/,
+    severity: 'error',
+    cause:
+      'TensorRT-LLM does not read the quantized checkpoint[[ ({kind})]]: it goes by the ending of the path that it was given.',
+    advice:
+      'Give the file itself with its full path, not its folder or a name without ending (--quant_ckpt_path …/model.pt, .npz or .safetensors, as the script of this release lists them). If its ending is another one, quantize the model with the script of the same release (examples/quantization/quantize.py), and build from its output.',
+    sure: 'likely',
+    source: 'TensorRT-LLM, examples/*/weight.py; NVIDIA/ChatRTX#43',
+  },
+  {
+    id: 'llm-tp-size',
+    code: 'shape-mismatch',
+    pattern: /Current weight shape is invalid for mapping\.tp_size=(?<size>\d+)|Invalid TP size/,
+    once: true,
+    severity: 'error',
+    cause: 'A weight cannot be divided among the GPUs: its size is no multiple of tp_size[[ ({size})]].',
+    advice:
+      'Use a --tp_size that divides the heads, the KV heads, the hidden and intermediate size and, for quantized weights, their number of groups (config.json of the model): most often 1, 2 or 4. Otherwise fill up the weights, or divide by layers (--pp_size).',
+    source: 'TensorRT-LLM, examples/*/weight.py',
+  },
+  {
+    id: 'llm-plugin-size',
+    code: 'engine-other-version',
+    pattern: /sizeof\(T\) <= remaining_buffer_size|remaining_buffer_size == 0/,
+    once: true,
+    severity: 'error',
+    cause:
+      'The engine holds a plugin of TensorRT-LLM that was written with more or less data than the library reads: they are of two versions.',
+    advice:
+      'Compare the version in config.json of the engine with `pip show tensorrt_llm` (or the image of Triton) where it runs, and build the engine again with that one: trtllm-build, the runtime and the backend of Triton have to be of one release. On one version it is an error of that release: use a later one.',
+    sure: 'likely',
+    source:
+      'TensorRT-LLM cubinObjRegistry.h; NVIDIA/TensorRT-LLM#4241, triton-inference-server/tensorrtllm_backend#679',
+  },
+  {
+    id: 'llm-cache-disabled',
+    code: 'flag-conflict',
+    pattern: /KV-cache-less is only supported for context|Failed to find Max KV cache blocks in metrics/,
+    once: true,
+    severity: 'error',
+    cause: 'The engine was built without a KV cache (--kv_cache_type=disabled), which only the context phase can do.',
+    advice:
+      'Build with --kv_cache_type=paged for generation and for in-flight batching. Without a cache the engine computes one output per request (max_tokens=1, such as for scores or embeddings): run it without in-flight batching.',
+    sure: 'likely',
+    source: 'TensorRT-LLM gptAttentionPlugin.cpp; NVIDIA/TensorRT-LLM#2443',
+  },
+  {
     id: 'llm-cross-cache',
     code: 'flag-conflict',
     pattern: /Do not set crossKvCacheFraction for decoder-only model/,
@@ -185,8 +252,14 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /(?:Assertion failed: |^)(?<claim>[^\n]{1,300}?) \((?:\/[\w.+-]+)*\/(?<part>batch_manager|kernels|plugins|runtime|executor|layers|common|thop)\/(?:[\w.+-]+\/)*(?<file>[\w.]+\.(?:cpp|h|cu|cuh)):\d+\)|Error occurred when running GEMM/m,
     severity: 'error',
-    named: ({ groups: { part, file } = {} }) => ({ values: { file, ...llmCheck(part) } }),
-    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]]: {what}.',
+    named: ({ groups: { claim, part, file } = {} }) => ({
+      values: {
+        file,
+        said: claim !== undefined && /[a-z] [a-z]+ [a-z]/i.test(claim) ? claim.replace(/\.$/, '') : undefined,
+        ...llmCheck(part),
+      },
+    }),
+    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]][[: {said}]]. Most often that means: {what}.',
     advice: '{use}.',
     after: EVERY_CAUSE.filter((code) => code !== 'internal'),
     sure: 'possible',

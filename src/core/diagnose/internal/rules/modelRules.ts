@@ -64,6 +64,30 @@ const LEGACY: readonly (readonly [RegExp, string, string])[] = [
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
 export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'model-lfs-pointer',
+    code: 'model-unreadable',
+    pattern:
+      /ModelProto: 1:9: Message type \S+ has no field named ["“”]?version|version https:\/\/git-lfs\.github\.com/,
+    severity: 'error',
+    cause: 'The model file is a Git LFS pointer: a text of three lines in place of the model.',
+    advice:
+      'Run `git lfs install` and `git lfs pull` in the repository, or download the file from its web page (Raw), and compare the sizes. The other models of that repository are pointers, too.',
+    source: 'protobuf text_format.cc, Git LFS; NVIDIA-AI-IOT/CUDA-PointPillars#11, #93',
+  },
+  {
+    id: 'parser-implicit-batch',
+    code: 'flag-conflict',
+    pattern:
+      /only supports TensorRT INetworkDefinitions with an explicit batch dimension|hasImplicitBatchDimension\(\) && "/,
+    cause: 'The network was created without explicit batch, which the ONNX parser needs.',
+    advice: {
+      trtexec: 'Add --explicitBatch, or use trtexec of TensorRT 8 or later, which needs no such option.',
+      other:
+        'Create it with the flag: `builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))`, createNetworkV2(1U << kEXPLICIT_BATCH); from TensorRT 10 on every network is so. Set the batch by the shape of the input or an optimization profile, not by max_batch_size.',
+    },
+    source: 'onnx-tensorrt ModelImporter.cpp; Adlik/Adlik#105',
+  },
+  {
     id: 'weights-outside',
     code: 'weights-missing',
     pattern: /Relative paths to parent \(\.\.\/\) are not allowed[^\n]*?(?:path is: (?<file>\S+))?$/m,

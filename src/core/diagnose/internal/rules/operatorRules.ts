@@ -65,7 +65,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'engine-plugin',
     code: 'plugin-missing',
     pattern:
-      /Cannot deserialize plugin since corresponding IPluginCreator not found|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
+      /Cannot deserialize plugin since corresponding IPluginCreator not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
     cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
@@ -387,10 +387,18 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'operator-unknown',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
+    named: (_, __, { op }) => ({
+      values: {
+        where:
+          op === undefined
+            ? 'The excerpt does not name the operator: the lines before it do ("No importer registered for op: …", "While parsing node number …", op_type). '
+            : '',
+      },
+    }),
     cause:
       'TensorRT has no importer for the operator[[ {op}]] of this node, and no plugin with that name is registered.',
     advice:
-      'Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
+      '{where}Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
     repair: OPERATOR_REPAIRS,
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },

@@ -147,6 +147,22 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       'GCC, Clang and MSVC; headers of TensorRT 8.6 to 11; wang-xinyu/tensorrtx#1555, triple-mu/YOLOv8-TensorRT#265, FeiYull/TensorRT-Alpha#108',
   },
   {
+    id: 'api-changed-cpp',
+    code: 'unknown-flag',
+    once: true,
+    pattern:
+      /error: no matching (?:member )?function for call to [‘'`"]?(?:nv(?:infer1|onnxparser)::)?(?<class>I[A-Z]\w+)::(?<name>\w+)|error C2660: ["“']?nvinfer1::(?<class2>\w+)::(?<name2>\w+)["”']?: |error: too (?:many|few) arguments to function call[^\n]*\n[^\n]*(?<name3>deserializeCudaEngine|createNetworkV2|enqueueV[23]|registerCreator)/,
+    severity: 'error',
+    named: ({ groups: { class: type, class2, name, name2, name3 } = {} }) => {
+      const called = name ?? name2 ?? name3!;
+      return { values: { name: called, where: type ?? class2, instead: ARGUMENTS[called] ?? OTHER_ARGUMENTS } };
+    },
+    cause:
+      '{name}[[ of {where}]] takes other arguments in this version of TensorRT: the program is written for another one.',
+    advice: '{instead}',
+    source: 'GCC, Clang and MSVC; headers of TensorRT 7 to 10; NVIDIA/TensorRT#4389',
+  },
+  {
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
@@ -284,7 +300,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     }),
     cause: 'The program crashed ({how}) while {phase}.',
     advice:
-      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Turing or later), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: [
       'library-mismatch',
       'library-missing',
@@ -617,3 +633,15 @@ function windowsCause(code: string): string {
   if (code === 'fd') return 'its stack overflowed, which deep models do to the parser';
   return 'memory was damaged, most often by libraries of different versions';
 }
+
+const OTHER_ARGUMENTS =
+  "Compare the call with the header that the compiler takes (the notes after the error list what it has): use the release of the program for that TensorRT, or the TensorRT that it names. TensorRT's migration guide lists what each call became.";
+
+/** Calls of C++ whose arguments changed. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  deserializeCudaEngine:
+    'Call `runtime->deserializeCudaEngine(data, size)`: the third argument, a plugin factory, was removed in TensorRT 10. Plugins come from the registry (`initLibNvInferPlugins`).',
+  createNetworkV2:
+    'Pass flags as uint32_t: `builder->createNetworkV2(0)`; explicit batch is the only mode of TensorRT 10, and kSTRONGLY_TYPED is a flag.',
+  enqueueV3: 'Call `context->setTensorAddress(name, pointer)` for each tensor, then `context->enqueueV3(stream)`.',
+};

@@ -86,17 +86,34 @@ const RULES: readonly DiagnosisRule[] = [
         from: m.groups!['from'] ?? `${m.groups!['a']} elements`,
         to: m.groups!['to'] ?? m.groups!['b'],
         why: m.groups!['from'] ? ': the numbers of elements differ' : '',
+        batch: fixedBatch(m.groups!['from'], m.groups!['to']),
       },
     }),
-    cause: 'This node cannot reshape {from} into {to}{why}.',
+    cause: 'This node cannot reshape {from} into {to}{why}[[. {batch}]].',
     advice: SHAPES_ADVICE,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'reshape-wildcards',
+    code: 'shape-mismatch',
+    pattern:
+      /reshape dimension with more than one -1 wildcard(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?/,
+    named: (_, text) => ({ layer: layerBefore(text, ': reshape dimension') }),
+    cause:
+      'This node reshapes its input[[, {from},]] to a shape[[, {to},]] with more than one -1: only one size can follow from the others.',
+    advice: {
+      'torch-tensorrt':
+        'With several dynamic dimensions write the sizes of the tensor into view(), reshape() and unflatten() (x.shape[0], not -1), or make only one dimension dynamic. The Dynamo front end (ir="dynamo") keeps such sizes; that of TorchScript makes -1 of each.',
+      other:
+        'Write the sizes of the tensor into the reshape (x.shape[0], not -1), export with one dynamic dimension less, or give the model fixed input sizes.',
+    },
+    source: 'TensorRT shapeContext.cpp; pytorch/TensorRT#2617',
   },
   {
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape (?:wildcard -1 has \w+ (?:integer|number of) solutions?|dimension with more than one -1 wildcard)(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|reshape changes volume(?=\s*$)|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|reshape changes volume(?=\s*$)|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
       layer:
         /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension|changes volume)|uninferred dimensions|volume mismatch)/.exec(
@@ -115,9 +132,14 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
-    cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
+    named: (_, text) => {
+      const [, from, to] = /Instruction: RESHAPE\w*\{([\d -]+)\} ?\{([\d -]+)\}/.exec(text) ?? [];
+      return { values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to) } };
+    },
+    cause: 'This node cannot reshape tensor {tensor}[[{shapes}]]: the numbers of elements differ[[. {batch}]].',
     advice: SHAPES_ADVICE,
-    source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
+    source:
+      'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
   },
   {
     id: 'broadcast',
@@ -126,7 +148,7 @@ const RULES: readonly DiagnosisRule[] = [
       /broadcast dimensions must be conformable|broadcast with incompatible dimensions|elementwise inputs must have same dimensions|dimensions not compatible for elementwise/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
-    advice: SHAPES_ADVICE,
+    advice: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
@@ -219,3 +241,14 @@ const RULES: readonly DiagnosisRule[] = [
 export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
   rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
 );
+
+/** What two shapes say whose sizes differ by a factor that is the first dimension of one of them; undefined: nothing. */
+function fixedBatch(from: string | undefined, to: string | undefined): string | undefined {
+  const [a, b] = [from, to].map((text) => text?.match(/-?\d+/g)?.map(Number) ?? []) as [number[], number[]];
+  const volume = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  if (a.length === 0 || b.length === 0 || [...a, ...b].some((size) => size < 1)) return undefined;
+  const factor = Math.max(volume(a) / volume(b), volume(b) / volume(a));
+  return Number.isInteger(factor) && factor > 1 && (volume(a) > volume(b) ? a : b)[0] === factor
+    ? `They differ by the factor ${factor}, the first dimension: most likely a batch size is fixed in one of them by the export`
+    : undefined;
+}

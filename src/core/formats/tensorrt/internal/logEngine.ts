@@ -129,20 +129,21 @@ function addBuiltShape(state: LogState, shape: LoggedShape): void {
 }
 
 function onGenerated(state: LogState, cursor: LogCursor, at: number): void {
-  state.verdict = 'passed';
+  state.verdict = { outcome: 'passed', line: cursor.line };
   const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
   if (Number.isFinite(seconds) && state.log.seconds.build === null) state.log.seconds.build = seconds;
 }
 
 function onBuilt(state: LogState, cursor: LogCursor, at: number): void {
-  state.verdict = 'passed';
+  state.verdict = { outcome: 'passed', line: cursor.line };
   const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
   if (Number.isFinite(seconds)) state.log.seconds.build = seconds;
 }
 
 /** `Adding 1 engine(s) to plan file.` */
 function onPlan(state: LogState, cursor: LogCursor): void {
-  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file')) state.verdict = 'passed';
+  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file'))
+    state.verdict = { outcome: 'passed', line: cursor.line };
 }
 
 function startRun(state: LogState, cursor: LogCursor): void {

@@ -53,7 +53,9 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
     '[MemUsageChange] TensorRT-managed allocation in IExecutionContext creation',
     (state) => void (state.log.reached = 'context'),
   ],
+  ['Loading standard plugins', (state) => void (state.log.reached = 'plugins')],
   ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
+  ['Compiler backend is used during engine build', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
   // TF-TRT says at the level of information what it leaves to TensorFlow.
   ['Not a TF-TRT candidate', (state, cursor) => addMessage(state, cursor, 'warning')],
@@ -165,10 +167,11 @@ export function finishOutcome(state: LogState): void {
   const { log } = state;
   const run = log.runs?.at(-1);
   if (state.ended) log.outcome = state.ended.outcome;
-  else if (state.verdict === 'failed') log.outcome = 'failed';
+  else if (state.verdict?.outcome === 'failed') log.outcome = 'failed';
   else if (run && / (?:--help|-h)\b/.test(run.command)) log.outcome = 'unknown';
   else if (run || (state.begun && state.verdict === null)) log.outcome = 'cut-off';
-  else log.outcome = state.verdict ?? 'unknown';
+  else log.outcome = state.verdict?.outcome ?? 'unknown';
+  if (log.outcome === 'passed') log.passed = (state.ended ?? state.verdict)!.line;
   if (run && run.outcome === 'cut-off' && log.outcome !== 'cut-off' && log.outcome !== 'unknown')
     run.outcome = log.outcome;
 }

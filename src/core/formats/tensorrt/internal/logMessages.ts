@@ -103,7 +103,8 @@ export function addMessage(state: LogState, cursor: LogCursor, severity: 'warnin
   state.block = 'message';
   state.stray = false;
   state.message = null;
-  if (severity === 'error' && (FATAL.test(text) || isCritical(cursor))) state.verdict = 'failed';
+  if (severity === 'error' && (FATAL.test(text) || isCritical(cursor)))
+    state.verdict = { outcome: 'failed', line: cursor.line };
   state.onEvent?.({ kind: 'message', severity, text, line: cursor.line });
   // Errors have a room of their own: a log of warnings must not displace the cause of its end.
   if (!keep(severity === 'error' ? state.room.errors : state.room.messages, text.length)) return;

@@ -111,7 +111,7 @@ export interface LogState {
   ended: { outcome: 'passed' | 'failed'; line: number } | null;
   begun: boolean;
   /** What the last line that says anything says about the build, where no frame closes it. */
-  verdict: 'passed' | 'failed' | null;
+  verdict: LogState['ended'];
   writers: Map<string, number>;
   /** The engine is built for a number of compute capabilities, not for the GPU at hand. */
   aheadOfTime: boolean;
