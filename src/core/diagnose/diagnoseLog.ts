@@ -19,7 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
+import { isBefore86, versionOf } from './internal/logVersion.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -153,10 +153,11 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    const version = versionOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
+      version,
+      before86: isBefore86(version, log),
       product: log.product,
       gpu: log.gpu,
       dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
@@ -232,7 +233,7 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
       subject,
       diagnosis: {
         code: rule.code,

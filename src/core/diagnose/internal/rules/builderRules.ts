@@ -179,7 +179,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -336,6 +336,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
+  },
+  {
+    id: 'no-implementation-workspace',
+    code: 'workspace-too-small',
+    pattern: /[cC]ould not find any implementation for node (?<layer>[^\n]+?), try increasing the workspace/,
+    cause: 'TensorRT found no implementation for {layer} that works within its workspace.',
+    advice: WORKSPACE_ADVICE,
+    after: ['out-of-memory', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'TensorRT 5 to 7, cudnnBuilder2.cpp',
   },
   {
     id: 'no-implementation-int8',

@@ -47,6 +47,11 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'the memory of the GPU has errors',
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
+  [
+    /^error 717\b|operation not supported on global\/shared address space/,
+    'a kernel used an address that is not one of the memory which it must be in',
+    'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
+  ],
   [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
   [
     /^error 701\b|too many resources/,

@@ -129,10 +129,10 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|reshape changes volume(?=\s*$)|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
       layer:
-        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
+        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension|changes volume)|uninferred dimensions|volume mismatch)/.exec(
           text,
         )?.[1],
       values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
@@ -160,7 +160,8 @@ const RULES: readonly DiagnosisRule[] = [
   {
     id: 'broadcast',
     code: 'shape-mismatch',
-    pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
+    pattern:
+      /broadcast dimensions must be conformable|broadcast with incompatible dimensions|elementwise inputs must have same dimensions|dimensions not compatible for elementwise/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
     advice: {
@@ -222,11 +223,16 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /intInterval\.cpp.{0,40}Assertion Error in min: 0 \(!empty\(\)\)|Assertion failed: !empty\(\)[^]{0,60}intInterval\.cpp/,
-    cause: 'No size is possible for a dimension of the network that the program defines.',
-    advice:
-      'Check the parameters that the program builds the network from, and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    cause:
+      'No size is possible for a dimension of the network: an input has dynamic dimensions and was given no shapes, or the program defines the network with sizes that contradict each other.',
+    advice: {
+      trtexec:
+        'Give every input with dynamic dimensions its shapes (--minShapes, --optShapes and --maxShapes), or export the model with fixed input sizes.',
+      other:
+        'For an ONNX model with dynamic dimensions add an optimization profile with real sizes (trtexec: --minShapes, --optShapes, --maxShapes), or export it with fixed input sizes. Where a program defines the network itself, check its parameters and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    },
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#654',
+    source: 'wang-xinyu/tensorrtx#654, NVIDIA/TensorRT#965',
   },
   {
     id: 'pointwise-ranks',
