@@ -326,7 +326,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'loop-operation',
     code: 'control-flow',
-    pattern: /operation not supported within a loop body/,
+    pattern: /(?<!\.\.\. )operation not supported within a loop body/,
     named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
     cause:
       'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
