@@ -1,8 +1,119 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
-/** ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
+/** Polygraphy's own checks: of the data and options that it was given. */
+const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'polygraphy-data',
+    code: 'runtime-shape',
+    pattern:
+      /Input tensor: (?<input>\S+) \| (?:Cannot reuse input data|Does not exist in the provided input data|Cannot override original shape|Could not use the provided input|Received (?<what>unexpected dtype|incompatible shape): (?<have>[^\n]+?)\.?(?:\s+Note: Expected (?:type|a shape compatible with): (?<want>[^\n]+))?$)|so the default data loader cannot generate|cannot be recognized as a feed_dict|In --val-range, for input|Array payload is empty or invalid/m,
+    severity: 'error',
+    named: ({ groups: { have, want } = {} }) => ({
+      values: { fit: have && want && `it has ${have}, and the model takes ${want}` },
+    }),
+    cause: 'The data that Polygraphy was given, or makes, does not fit an input of the model[[, {input}]][[: {fit}]].',
+    advice:
+      'Give the shapes of dynamic inputs (--input-shapes x:[1,3,224,224], and the same sizes in --trt-opt-shapes), and data under the name of each input, with its shape and type (--data-loader-script, --load-inputs, --val-range x:[0,1]). Inputs of values that mean something (lengths, indices, masks, BF16) need a data loader of your own: random values are no use there.',
+    source: 'Polygraphy comparator/data_loader.py, util/util.py',
+  },
+  {
+    id: 'polygraphy-profile',
+    code: 'profile-inconsistent',
+    pattern:
+      /Mismatch in input names between (?:minimum|optimum) shapes|Invalid inputs were provided to the optimization profile: (?<names>\{[^}\n]*\})|Binding: \S+ does not have shapes set in this profile|Profile is not valid, please provide profile data|Failed to set optimization profile to|For input: (?<input>\S+), failed to set (?:shape to: (?<shape>[^\n]+)|tensor address)|since this is a shape tensor, it must reside in host memory/,
+    severity: 'error',
+    cause:
+      'The shapes that Polygraphy was given do not fit the inputs or the optimization profile[[: {input} to {shape}]][[: the model has no {names}]].',
+    advice:
+      'Name the same inputs, as the model spells them (`polygraphy inspect model`), in --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, and run with shapes between them. Shape tensors are given in host memory.',
+    after: ['runtime-shape', 'runtime-failed', 'out-of-memory'],
+    sure: 'likely',
+    source: 'Polygraphy backend/trt: profile.py, runner.py; tools/args',
+  },
+  {
+    id: 'polygraphy-buffer',
+    code: 'runtime-shape',
+    pattern:
+      /Provided host buffer is (?<how>not contiguous|larger than device buffer|smaller than device buffer)|A view cannot exceed the number of bytes/,
+    severity: 'error',
+    cause: 'An array that is copied to or from the GPU does not fit the buffer there[[: it is {how}]].',
+    advice:
+      'Make it contiguous (`np.ascontiguousarray`) and of the type and shape of the tensor (float64 is twice as long as float32): compare array.nbytes with the size of the device buffer, and resize that one for other shapes.',
+    source: 'Polygraphy cuda/cuda.py',
+  },
+  {
+    id: 'polygraphy-options',
+    code: 'flag-conflict',
+    pattern:
+      /Cannot set EXCLUDE_LEAN_RUNTIME|`--exclude-lean-runtime` requires|(?:not supported|only supported) with USE_TENSORRT_RTX=1|likely not using a TensorRT-RTX build|Cannot mark layers to run in \w+ if it is not enabled|Please enable at least one precision besides|precision tool cannot work with engines|(?:check-average|use-subprocess|warm-up|streaming=True)[^\n]{0,40}(?:cannot be|is not supported|requires|does not support)|No outputs were selected\. Please check|Could not automatically determine model type|Please (?:explicitly )?specify the (?:desired output format|type) with|TensorRT network scripts must exist|(?<what>[\w.]+) is not available on TensorRT version (?<have>[\d.]+)/,
+    severity: 'error',
+    cause:
+      'Polygraphy was given options, or a file, that do not go together[[: {what} does not exist in TensorRT {have}]].',
+    advice:
+      'The sentence says which: take one of them out, or add what it names (--fp16 or --int8 for layers in that type, --version-compatible, --model-type, the ending .onnx, .plan or .py). TensorRT-RTX has no precision flags, DLA or calibrators: put the types into the model.',
+    source: 'Polygraphy tools and backend/trt/config.py',
+  },
+  {
+    id: 'polygraphy-invalid-values',
+    code: 'failed',
+    pattern:
+      /Output validation failed: iteration \d+ contains invalid values|Encountered (?:one or more )?(?:NaNs?|non-finite)[^\n]{0,60}(?:values|in output)|\bNaN Detected\b|Inf Detected\b/,
+    severity: 'error',
+    once: true,
+    cause: 'An output has NaN or infinite values.',
+    advice:
+      'Find the first tensor with them: run with --validate and all outputs marked (--trt-outputs mark all --onnx-outputs mark all --onnxrt). If ONNX Runtime has them too, the input or the model makes them. If only FP16 has them, values exceed 65504 there: keep that part (normalization, softmax, exp, sums) in FP32, or use BF16.',
+    sure: 'likely',
+    source: 'Polygraphy comparator/comparator.py',
+  },
+  {
+    id: 'polygraphy-outputs-unlike',
+    code: 'failed',
+    pattern: /All outputs were skipped, no common outputs found/,
+    severity: 'error',
+    cause: 'The two runners have no output of the same name, so nothing was compared.',
+    advice:
+      'Give both the same model or the same marked outputs (--onnx-outputs and --trt-outputs with one list). An engine from another export, or a fused node, has other names: compare by position with a script, or rename them.',
+    source: 'Polygraphy comparator/compare.py',
+  },
+  {
+    id: 'polygraphy-cuda-library',
+    code: 'library-missing',
+    pattern: /Could not load the CUDA runtime library\. Is it on your loader path/,
+    severity: 'error',
+    cause: 'Polygraphy does not find the CUDA runtime (libcudart.so, or cudart64_*.dll on Windows).',
+    advice:
+      'Install it (`pip install nvidia-cuda-runtime-cu12` or the CUDA toolkit) and put its folder on LD_LIBRARY_PATH (PATH on Windows): the wheel has it in site-packages/nvidia/cuda_runtime/lib.',
+    source: 'Polygraphy cuda/cuda.py',
+  },
+  {
+    id: 'polygraphy-no-dla',
+    code: 'dla-failed',
+    pattern: /DLA was requested via --use-dla, but no DLA hardware is available/,
+    severity: 'error',
+    cause: 'The build is for the DLA, and this machine has none (or the container does not see it).',
+    advice:
+      'Build on a Jetson with DLA (Xavier, Orin except the Nano modules), in a container with --runtime nvidia and its devices, or leave --use-dla out.',
+    source: 'Polygraphy backend/trt/config.py',
+  },
+  {
+    id: 'polygraphy-subprocess',
+    code: 'crashed',
+    pattern: /\| Terminated prematurely\. Check the exception logged above/,
+    severity: 'error',
+    cause: 'The process of a runner ended before it gave results: it crashed, was killed, or raised an exception.',
+    advice:
+      'Run without --use-subprocess: then its own error is seen. If there is none, it crashed or ran out of memory (`dmesg`); run each runner alone, with --save-outputs and --load-outputs.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Polygraphy comparator/comparator.py',
+  },
+];
+
+/** Polygraphy, ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
 export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
+  ...POLYGRAPHY_RULES,
   {
     id: 'ultralytics-onnx',
     code: 'model-unreadable',
@@ -18,12 +129,12 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'provider-not-in-build',
     code: 'library-missing',
     pattern:
-      /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
+      /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|Could not find specified ONNX-Runtime execution provider\.\s+Note: Requested provider was: (?<name5>\w+)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
     once: true,
     // In Python only a warning: the session takes the other providers.
-    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+    named: ({ groups: { name, name2, name3, name4, name5 } = {} }) => ({
       ...(name !== undefined && { severity: 'warning' }),
-      values: { name: name ?? name2 ?? name3 ?? name4 },
+      values: { name: name ?? name2 ?? name3 ?? name4 ?? name5 },
     }),
     cause:
       'The ONNX Runtime that is loaded was built without {name}; the model runs on another provider or not at all.',

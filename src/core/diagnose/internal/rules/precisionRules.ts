@@ -192,7 +192,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-no-scales',
     code: 'calibration-missing',
     pattern:
-      /Calibration failure occur+ed with no scaling factors|provide missing int8 scales|Builder failed while configuring INT8 mode/,
+      /Calibrator data loader provided no data|Calibration failure occur+ed with no scaling factors|provide missing int8 scales|Builder failed while configuring INT8 mode/,
     once: true,
     cause: 'The build is to use INT8, and no scales came: it has no calibrator, or the calibrator gave no data.',
     advice: {
@@ -202,7 +202,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
         'Give the configuration that builds a calibrator (config.int8_calibrator, up to TensorRT 10) whose get_batch returns data, and see that its images are found and an old cache is deleted; or set the dynamic range of every tensor. A model with Q/DQ nodes needs the INT8 flag only: TensorRT 7 and older do not read them. Without INT8 the build passes.',
     },
     source:
-      'TensorRT standardEngineBuilder.cpp; NVIDIA/TensorRT#1827, #2865, CaoWGG/TensorRT-CenterNet#7, NVIDIA/retinanet-examples#101, PKUZHOU/MTCNN_FaceDetection_TensorRT#5',
+      'TensorRT standardEngineBuilder.cpp; Polygraphy calibrator.py; NVIDIA/TensorRT#1827, #2865, CaoWGG/TensorRT-CenterNet#7, NVIDIA/retinanet-examples#101, PKUZHOU/MTCNN_FaceDetection_TensorRT#5',
   },
   {
     id: 'calibration-missing',
