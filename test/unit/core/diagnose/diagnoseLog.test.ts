@@ -802,3 +802,21 @@ it('an exception inside of a sentence is found', () => {
   expect(first).toMatchObject({ rule: 'python-module-attribute' });
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
 });
+
+it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
+  const [first] = diagnose(
+    [
+      '[TRT] [E] Error Code: 9: Skipping tactic 0x0 due to exception',
+      '[ir_op_builder.cpp:249: myelinOpSetInput] Called with unknown input tensor',
+      'or sequence name "(Unnamed Layer* 7) [ElementWise]_output".',
+      '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error',
+      '(Could not find any implementation for node',
+      '{ForeignNode[shape...cond_OutputLayer]}.',
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({
+    rule: 'no-implementation-foreign-check',
+    layer: '{ForeignNode[shape...cond_OutputLayer]}',
+  });
+  expect(first!.message).toContain('Called with unknown input tensor');
+});

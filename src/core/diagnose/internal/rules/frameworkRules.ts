@@ -126,6 +126,18 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ultralytics, exporter.py',
   },
   {
+    id: 'ort-cuda-graph',
+    code: 'flag-conflict',
+    pattern:
+      /cannot use the (?:CUDA Graph|graph capture) feature as requested|CUDA [Gg]raph (?:is|feature)[^\n]{0,60}not supported[^\n]{0,60}(?:control flow|provider)/,
+    severity: 'error',
+    cause:
+      'CUDA graphs were asked for, and not all nodes of the model run on the one provider that captures them (or it has If, Loop or Scan).',
+    advice:
+      'Leave enable_cuda_graph (trt_cuda_graph_enable, nv_cuda_graph_enable) out, or see with log_severity_level=1 which nodes are on the CPU: fold shapes and constants, fix the input shapes, and remove control flow, so that one provider takes all.',
+    source: 'ONNX Runtime inference_session.cc; ELS-RD/kernl#50',
+  },
+  {
     id: 'provider-not-in-build',
     code: 'library-missing',
     pattern:

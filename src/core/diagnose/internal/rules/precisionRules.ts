@@ -99,6 +99,19 @@ const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
 /** INT8 calibration, and numbers that do not fit a type. */
 export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'calibration-regions',
+    code: 'calibration-failed',
+    pattern: /region should have been removed from Graph::regions/,
+    severity: 'error',
+    once: true,
+    cause:
+      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: an error of this version that some networks run into, whatever the calibrator and its data are.',
+    advice:
+      'Quantize the model with Q/DQ nodes (Model Optimizer: `python -m modelopt.onnx.quantization`, or ONNX Runtime) and build that without calibration, or build in FP16. To keep the calibration use another version (8.6 and later 10.x are reported to work), an export with a lower opset, or a cache from one of them.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4797, marcoslucianops/DeepStream-Yolo#585, #663',
+  },
+  {
     id: 'scale-per-channel',
     code: 'quantization',
     pattern: /Assertion (?:outScales|scales)\.size\(\) == 1 failed/,

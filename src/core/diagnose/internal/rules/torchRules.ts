@@ -282,6 +282,28 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch/onnx/symbolic_helper.py; NVIDIA/Model-Optimizer#621',
   },
   {
+    id: 'onnx-export-translation',
+    code: 'unsupported-op',
+    pattern: /\(Occurred when translating (?<op>\w+)\)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { op } = {} }) => ({
+      values: {
+        op,
+        use:
+          op === 'scaled_dot_product_attention'
+            ? 'Load the model with attn_implementation="eager" (diffusers: pipe.unet.set_attn_processor(AttnProcessor())), or give `scale` as None or a float and no dropout.'
+            : 'Give its arguments as plain numbers, or rewrite that call in the code of the model.',
+      },
+    }),
+    cause:
+      'The export to ONNX failed at the operator {op}: this PyTorch cannot write it with the arguments that the model gives.',
+    advice:
+      '{use} A later PyTorch, the newest opset, or `torch.onnx.export(…, dynamo=True)` write more. TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'PyTorch torch/onnx/utils.py; NVIDIA/TensorRT#4089',
+  },
+  {
     id: 'onnx-export-operator',
     code: 'unsupported-op',
     pattern:
