@@ -8,8 +8,9 @@ import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.t
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
-import { foldConsequences } from './internal/foldConsequences.ts';
+import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
+import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
@@ -18,7 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
+import { isBefore86, versionOf } from './internal/logVersion.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -53,13 +54,13 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   }
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found.filter((one) => !isOvercome(one, log)));
+  const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
   const dla = dlaReport(
-    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    found.filter(leftDla).map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
-  const { diagnoses, consequences } = foldConsequences(rest);
+  const merged = merge(found.filter((one) => !leftDla(one) && !isOvercome(one, log)));
+  const { diagnoses, consequences } = foldConsequences(merged);
   const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
@@ -67,13 +68,44 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...failedIterations(log),
   ];
   const isExplained = explained.some(({ severity }) => severity === 'error');
-  const out = [...explained, ...(isExplained ? [] : unexplained(log, consequences, judge))].map((one) =>
-    beforePassed(one, log),
-  );
+  const rest = isExplained
+    ? []
+    : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
+  const out = [...explained, ...rest].map((one) => beforePassed(one, log));
   // The cause first: warnings come after what ended the build.
   return [
-    ...out.filter(({ severity }) => severity === 'error'),
+    ...gpuFirst(
+      log,
+      out.filter(({ severity }) => severity === 'error'),
+    ),
     ...out.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** Failures whose own words leave open what a GPU without kernels explains. */
+const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
+function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+  const [first, ...others] = errors;
+  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
+  if (unfit === null) return errors;
+  const { name, line, version, support } = unfit;
+  return [
+    {
+      code: 'gpu-unsupported',
+      rule: null,
+      severity: 'error',
+      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
+      advice: `${support.use}.`,
+      sure: 'likely',
+      line: line.line,
+      evidence: evidenceOf(line.text),
+      nodes: [],
+      layer: null,
+      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+    },
+    ...others,
   ];
 }
 
@@ -121,17 +153,18 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    const version = versionOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
+      version,
+      before86: isBefore86(version, log),
       product: log.product,
       gpu: log.gpu,
-      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
+      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      workspace: workspaceLimit(log),
+      suspect: suspectOption(log),
       ...phaseReached(log),
     };
   }
@@ -200,7 +233,7 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
       subject,
       diagnosis: {
         code: rule.code,
@@ -237,13 +270,21 @@ class Judge {
   }
 }
 
-/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
-function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
-  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+/** The command of the last run, as far as the log has it. */
+const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** What an option of the command in the log does that often ends a build, and what to do first. */
+function suspectOption(log: BuildLog): string | undefined {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  if (lines.some((line) => ALL_MARKED.test(line)))
+    return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
-  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+  return Number(mebibytes) <= MOST_LIMITED
+    ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
+    : undefined;
 }
 
+const ALL_MARKED = /--trt-outputs[= ]mark all\b/;
 const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
 
 /** A limit above this, in MiB, fails no tactic of a usual network. */

@@ -156,6 +156,20 @@ const REACHED: Readonly<Record<NonNullable<BuildLog['reached']>, PhaseReached>> 
 /** Names of functions and files in messages, by the phase that they belong to. */
 const SPOKEN: readonly [RegExp, PhaseReached][] = [
   [
+    /[\\/]builder[\\/]|cudnnBuilder|Setting layouts of network/,
+    {
+      phase: 'optimizing the network',
+      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+    },
+  ],
+  [
+    /[\\/]rt(?:Safe|Ext)?[\\/]/,
+    {
+      phase: 'building or running the engine',
+      usual: 'The excerpt does not show what TensorRT was doing.',
+    },
+  ],
+  [
     /calibrat/i,
     {
       phase: 'calibrating',
@@ -200,8 +214,8 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
 ];
 
 /** The phase by what the last message names. */
-function spokenPhase({ messages }: BuildLog): PhaseReached | undefined {
-  for (const { text } of messages.slice(-20).toReversed()) {
+function spokenPhase({ messages, strays = [] }: BuildLog): PhaseReached | undefined {
+  for (const { text } of (messages.length > 0 ? messages : strays).slice(-20).toReversed()) {
     const found = SPOKEN.find(([words]) => words.test(text.slice(0, 2000)));
     if (found) return found[1];
   }
@@ -287,11 +301,17 @@ const OVER =
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
 
+/** What people write around a log. */
+const PROSE =
+  /\bI(?:'(?:m|ve)| (?:am|was|have|had|get|got|tr(?:y|ied)|ran?|use[ds]?|did|do|don't|want|also|created?|can|could|set|buil[dt]|think|installed))\b|\b(?:[Ww]hen|[Ii]f|[Aa]fter) (?:I|we|you)\b/;
+
 /** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
 function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
   const isMessage = messages.some(({ line }) => line === lastLine?.line);
   const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
-  const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
+  const byLine = new Map(
+    near.filter(({ text }) => !PROSE.test(text)).map(({ line, text }) => [line, text.slice(0, 500)]),
+  );
   return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
 

@@ -253,10 +253,35 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'driver-symbol',
+    code: 'library-mismatch',
+    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error: 500\b/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The library of the CUDA driver that the program loads lacks a function or a part of itself (CUDA error 500): under WSL and Docker Desktop the container does not get all files of the driver, elsewhere two drivers are mixed.',
+    advice:
+      'Windows: drivers from 555 on need Docker Desktop 4.31 or later, or nvidia-container-toolkit 1.14.4 or later in WSL; `wsl --update`, then start Docker again. Linux: keep libcuda of the host out of the image and out of LD_LIBRARY_PATH (the container toolkit mounts it), and remove cuda-compat packages that are newer than the driver.',
+    sure: 'likely',
+    source: 'CUDA error 500; NVIDIA/nvidia-container-toolkit#520, collabora/WhisperFusion#52',
+  },
+  {
+    id: 'driver-too-old',
+    code: 'library-missing',
+    pattern:
+      /unsupported PTX version|CUDA error:? 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain/,
+    severity: 'error',
+    once: true,
+    cause: 'The driver of the GPU is older than the CUDA that this program, or this container, was compiled with.',
+    advice:
+      'Update the driver (on the host: a container uses the driver of the host) to one whose CUDA version, which nvidia-smi shows, is not lower than that of the program. Otherwise use the program or container for the CUDA of this driver. A Jetson takes only containers and wheels made for its JetPack (l4t).',
+    source: 'CUDA error 222; triton-inference-server/server#5197, wang-xinyu/tensorrtx#1249',
+  },
+  {
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
+      /CUDA initialization failure|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,

@@ -7,12 +7,9 @@ const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-data',
     code: 'runtime-shape',
     pattern:
-      /Input tensor: (?<input>\S+) \| (?:Cannot reuse input data|Does not exist in the provided input data|Cannot override original shape|Could not use the provided input|Received (?<what>unexpected dtype|incompatible shape): (?<have>[^\n]+?)\.?(?:\s+Note: Expected (?:type|a shape compatible with): (?<want>[^\n]+))?$)|so the default data loader cannot generate|cannot be recognized as a feed_dict|In --val-range, for input|Array payload is empty or invalid/m,
+      /Input tensor: (?<input>\S+) \| (?:Cannot reuse input data|Does not exist in the provided input data|Cannot override original shape|Could not use the provided input)|so the default data loader cannot generate|cannot be recognized as a feed_dict|In --val-range, for input|Array payload is empty or invalid/m,
     severity: 'error',
-    named: ({ groups: { have, want } = {} }) => ({
-      values: { fit: have && want && `it has ${have}, and the model takes ${want}` },
-    }),
-    cause: 'The data that Polygraphy was given, or makes, does not fit an input of the model[[, {input}]][[: {fit}]].',
+    cause: 'The data that Polygraphy was given, or makes, does not fit an input of the model[[, {input}]].',
     advice:
       'Give the shapes of dynamic inputs (--input-shapes x:[1,3,224,224], and the same sizes in --trt-opt-shapes), and data under the name of each input, with its shape and type (--data-loader-script, --load-inputs, --val-range x:[0,1]). Inputs of values that mean something (lengths, indices, masks, BF16) need a data loader of your own: random values are no use there.',
     source: 'Polygraphy comparator/data_loader.py, util/util.py',
@@ -21,10 +18,10 @@ const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-profile',
     code: 'profile-inconsistent',
     pattern:
-      /Mismatch in input names between (?:minimum|optimum) shapes|Invalid inputs were provided to the optimization profile: (?<names>\{[^}\n]*\})|Binding: \S+ does not have shapes set in this profile|Profile is not valid, please provide profile data|Failed to set optimization profile to|For input: (?<input>\S+), failed to set (?:shape to: (?<shape>[^\n]+)|tensor address)|since this is a shape tensor, it must reside in host memory/,
+      /Mismatch in input names between (?:minimum|optimum) shapes|Profile is not valid, please provide profile data|Failed to set optimization profile to|For input: (?<input>\S+), failed to set (?:shape to: (?<shape>[^\n]+)|tensor address)|since this is a shape tensor, it must reside in host memory/,
     severity: 'error',
     cause:
-      'The shapes that Polygraphy was given do not fit the inputs or the optimization profile[[: {input} to {shape}]][[: the model has no {names}]].',
+      'The shapes that Polygraphy was given do not fit the inputs or the optimization profile[[: {input} to {shape}]].',
     advice:
       'Name the same inputs, as the model spells them (`polygraphy inspect model`), in --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, and run with shapes between them. Shape tensors are given in host memory.',
     after: ['runtime-shape', 'runtime-failed', 'out-of-memory'],
@@ -110,6 +107,27 @@ const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
     source: 'Polygraphy comparator/comparator.py',
   },
 ];
+
+/** Why TF-TRT leaves an operator to TensorFlow, and what changes that. */
+const LEFT: readonly (readonly [RegExp, string])[] = [
+  [
+    /data_format|NCHW/,
+    'Its data format must be NCHW (channels first) in the graph that the converter gets: the layout optimizer of TensorFlow, which runs before on a machine with a GPU, or the training changes it; look at the attribute data_format of the node in that graph.',
+  ],
+  [
+    /dimension|shape|rank|batch/i,
+    'Give the inputs fixed sizes, or convert with use_dynamic_shape=True and build() (TensorFlow 2.6 and later).',
+  ],
+  [/\btype\b|DT_\w+|data ?type/i, 'Cast its inputs to FP32, FP16 or INT32: other types stay in TensorFlow.'],
+  [/must be a (?:constant|tensor)|const/i, 'Freeze the graph and fold constants, so that this input is one.'],
+  [
+    /not (?:implemented|supported|registered)|no converter/i,
+    'This TensorFlow has no converter for it: use a later one, or other operators.',
+  ],
+];
+
+const entryFor = (table: readonly (readonly [RegExp, string])[], text: string) =>
+  table.find(([pattern]) => pattern.test(text));
 
 /** Polygraphy, ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
 export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
@@ -217,6 +235,24 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
+  },
+  {
+    id: 'tf-trt-not-candidate',
+    code: 'unsupported-op',
+    pattern:
+      /Not a TF-TRT candidate,? \(Op type: (?<op>\w+)\), \(Op name: (?<layer>[^)\n]*)\), \(Reason: (?:[A-Z]\w+(?: \w+)?: )?(?<why>[^\n]*?)(?:, at \S+)?\)?(?:\n|$)|There are \d+ ops of \d+ different types in the graph that are not converted to TensorRT: (?<ops>[^\n(]{1,200})/,
+    severity: 'warning',
+    named: ({ groups: { op, why, ops } = {} }) => ({
+      values: {
+        what: op === undefined ? ops?.replace(/[\s,.]+$/, '') : `this node (${op})`,
+        why,
+        step: entryFor(LEFT, why ?? '')?.[1],
+      },
+    }),
+    cause: 'TF-TRT leaves {what} to TensorFlow[[: {why}]].',
+    advice:
+      '[[{step} ]]Nothing fails for it; each switch between TensorRT and TensorFlow costs copies, and parts smaller than minimum_segment_size stay in TensorFlow, too. To run all of the model in TensorRT, convert it with tf2onnx and build the ONNX model.',
+    source: 'TensorFlow tf2tensorrt/segment/segment.cc; NVIDIA/TensorRT#435, tensorflow/tensorrt#193',
   },
   {
     id: 'provider-fallback-disabled',

@@ -113,6 +113,18 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton tensorrt_backend; triton-inference-server/server#2768, #3014, #4384',
   },
   {
+    id: 'triton-output-size',
+    code: 'runtime-shape',
+    pattern:
+      /unexpected (?:size|shape) for output '(?<output>[^']+)'(?:, byte-size (?<have>\d+) (?:is less than|does not equal) (?<want>[\d *]*\d))?/,
+    severity: 'error',
+    cause: 'Output {output} has another size than Triton prepared for it[[: {have} bytes, and the result has {want}]].',
+    advice:
+      'Let dims of this output in config.pbtxt agree with the model, with -1 for sizes that change (`curl HOST:8000/v2/models/MODEL/config` shows what Triton takes). Where its size depends on the data (after NonZero, NonMaxSuppression or a TopK with a computed K), the TensorRT backend cannot prepare it: fill the output up to a fixed size in the model (EfficientNMS does), end the engine before that operator, or serve the ONNX model with the ONNX Runtime backend.',
+    sure: 'likely',
+    source: 'Triton tensorrt_backend instance_state.cc, core ensemble; triton-inference-server/server#5576',
+  },
+  {
     id: 'triton-request',
     code: 'runtime-shape',
     pattern:
@@ -149,6 +161,19 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     advice:
       'Correct that place: it is text of protobuf (`input [ { name: "x" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]`), with platform or backend and the name of the folder as name. Remove fields that this version does not have.',
     source: 'Triton model_config_utils.cc; docs of the model configuration',
+  },
+  {
+    id: 'triton-no-config',
+    code: 'file-missing',
+    pattern:
+      /model configuration is not provided for model '(?<model>[^'\n]+)'|must specify platform for model (?:configuration|'(?<model2>[^'\n]+)')/,
+    severity: 'error',
+    named: ({ groups: { model, model2 } = {} }) => ({ values: { model: model ?? model2 } }),
+    cause:
+      'The model[[ {model}]] of the repository has no configuration (config.pbtxt) from which Triton could run it.',
+    advice:
+      'Write REPOSITORY/MODEL/config.pbtxt with backend (or platform), inputs and outputs; Triton completes it itself only for TensorRT, ONNX, TensorFlow and OpenVINO models whose file has the name that the backend expects, and not with --disable-auto-complete-config. Otherwise take the model out of the repository.',
+    source: 'Triton model_config_utils.cc; triton-inference-server/server#5197',
   },
   {
     id: 'triton-no-version',
