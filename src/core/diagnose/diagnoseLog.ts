@@ -19,7 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
+import { isBefore86, versionOf } from './internal/logVersion.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -153,18 +153,19 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    const version = versionOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
+      version,
+      before86: isBefore86(version, log),
       product: log.product,
       gpu: log.gpu,
-      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
+      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      workspace: workspaceLimit(log),
+      suspect: suspectOption(log),
       ...phaseReached(log),
     };
   }
@@ -233,7 +234,7 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
       subject,
       diagnosis: {
         code: rule.code,
@@ -270,13 +271,21 @@ class Judge {
   }
 }
 
-/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
-function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
-  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+/** The command of the last run, as far as the log has it. */
+const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** What an option of the command in the log does that often ends a build, and what to do first. */
+function suspectOption(log: BuildLog): string | undefined {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  if (lines.some((line) => ALL_MARKED.test(line)))
+    return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
-  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+  return Number(mebibytes) <= MOST_LIMITED
+    ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
+    : undefined;
 }
 
+const ALL_MARKED = /--trt-outputs[= ]mark all\b/;
 const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
 
 /** A limit above this, in MiB, fails no tactic of a usual network. */

@@ -86,7 +86,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
-    workspace: context.workspace,
+    suspect: context.suspect,
     ...groups,
     op,
     ...named.values,

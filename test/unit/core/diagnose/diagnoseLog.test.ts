@@ -612,6 +612,29 @@ it('a workspace that the command limits is named where a region has no implement
   expect(advice('')).not.toContain('limits the workspace');
 });
 
+it('an option of the command counts also where only the last line names it', () => {
+  const log = (command: string) =>
+    diagnose(
+      `[E] 2: [cgraph.h::assertIsValidSubscript::161] Error Code 2: Internal Error (Assertion static_cast<size_t>(c) < mSet.size() failed. )\n${command}`,
+    )[0]!.advice;
+  const polygraphy = '[E] FAILED | Runtime: 12.9s | Command: polygraphy run m.onnx --trt --int8';
+  expect(log(`${polygraphy} --trt-outputs mark all`)).toMatch(/^The command marks all tensors/);
+  expect(log(polygraphy)).not.toContain('marks all');
+  const dla = (options: string) =>
+    diagnose(
+      `[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.\n&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}`,
+    )[0]!.code;
+  expect(dla('--useDLACore=0')).toBe('dla-failed');
+  expect(dla('')).toBe('no-implementation');
+});
+
+it('an input of Concat with a size of 0 is called empty', () => {
+  const text = (last: string) =>
+    `[E] [concatenationLayer.cpp::estimateOutputDims::110] Error Code 4: Internal Error (c: all concat input tensors must have the same dimensions except on the concatenation axis (1), but dimensions mismatched at index 0. Input 0 shape: [2,64], Input 1 shape: ${last})`;
+  expect(diagnose(text('[0,64]'))[0]!.message).toContain('The one with [0,64] is empty');
+  expect(diagnose(text('[10,64]'))[0]!.message).not.toContain('empty');
+});
+
 it('a crash is placed by the last step that trtexec begins', () => {
   const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
   expect(message('Loading standard plugins')).toContain('while loading the plugins');
@@ -801,6 +824,24 @@ it('an exception inside of a sentence is found', () => {
   );
   expect(first).toMatchObject({ rule: 'python-module-attribute' });
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
+});
+
+it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
+  const [first] = diagnose(
+    [
+      '[TRT] [E] Error Code: 9: Skipping tactic 0x0 due to exception',
+      '[ir_op_builder.cpp:249: myelinOpSetInput] Called with unknown input tensor',
+      'or sequence name "(Unnamed Layer* 7) [ElementWise]_output".',
+      '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error',
+      '(Could not find any implementation for node',
+      '{ForeignNode[shape...cond_OutputLayer]}.',
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({
+    rule: 'no-implementation-foreign-check',
+    layer: '{ForeignNode[shape...cond_OutputLayer]}',
+  });
+  expect(first!.message).toContain('Called with unknown input tensor');
 });
 
 describe('a GPU that the text around an error names', () => {

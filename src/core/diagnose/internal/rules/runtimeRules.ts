@@ -47,6 +47,11 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'the memory of the GPU has errors',
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
+  [
+    /^error 717\b|operation not supported on global\/shared address space/,
+    'a kernel used an address that is not one of the memory which it must be in',
+    'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
+  ],
   [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
   [
     /^error 701\b|too many resources/,
@@ -185,6 +190,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT cudaResources.cpp; NVIDIA/TensorRT#3490',
   },
   {
+    id: 'myelin-memory-access',
+    code: 'runtime-failed',
+    pattern:
+      /Myelin[^\n]*(?:[eE]rror ?|failed|Start\w*:) ?\(?(?:700|716)\b|Error Code 1: Myelin[^\n]*(?:illegal memory access|misaligned address)/,
+    cause:
+      'A kernel that TensorRT made for a region which it compiles as a whole (Myelin) read or wrote outside its memory; what failed after it is a consequence.',
+    advice:
+      'While the engine runs, first check that each buffer is on the GPU and large enough for the shapes that were set, that indices (Gather, token ids) are within range, and that each thread has a context of its own; `compute-sanitizer` shows the kernel. While it is built, or if all of that is right, it is an error of this version: use a later TensorRT (LSTM failed in 8.4, until 9.0), fix the shapes, or split the model there.',
+    after: ['out-of-memory', 'calibration-failed'],
+    sure: 'likely',
+    source: 'CUDA error 700; NVIDIA/TensorRT#3167',
+  },
+  {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
@@ -259,7 +277,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { file, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];

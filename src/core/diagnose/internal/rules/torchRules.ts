@@ -247,10 +247,20 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch/jit/frontend.py; pytorch/TensorRT#820',
   },
   {
+    id: 'torch-autograd',
+    code: 'unsupported-form',
+    pattern: /Autograd has not been implemented for operator/,
+    severity: 'error',
+    cause: 'PyTorch compiles the module with gradients, and an operator that TensorRT is to run has none.',
+    advice:
+      'Compile and call it without gradients: `model.eval()` and `with torch.inference_mode():` (or torch.no_grad()) around torch.compile and the call. A later Torch-TensorRT does that itself.',
+    source: 'PyTorch; pytorch/TensorRT#2328',
+  },
+  {
     id: 'dynamo-export',
     code: 'unsupported-form',
     pattern:
-      /torch\._dynamo\.exc\.(?<name>\w+)|ConstraintViolationError|Constraints violated \(|GuardOnDataDependentSymNode|Could not guard on data-dependent expression|Failed to export the model with torch\.export/,
+      /torch\._dynamo\.exc\.(?!BackendCompilerFailed)(?<name>\w+)|ConstraintViolationError|Constraints violated \(|GuardOnDataDependentSymNode|Could not guard on data-dependent expression|Failed to export the model with torch\.export/,
     severity: 'error',
     once: true,
     named: (_, text) => ({
@@ -280,6 +290,28 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
       'Calibrate before the export (`mtq.quantize(model, config, forward_loop)` with data that reaches every layer) and quantize activations statically, with one scale per tensor: INT8_DEFAULT_CFG or FP8_DEFAULT_CFG, not a dynamic or per-channel one for FP8. For another operator give the argument as a number.',
     sure: 'likely',
     source: 'PyTorch torch/onnx/symbolic_helper.py; NVIDIA/Model-Optimizer#621',
+  },
+  {
+    id: 'onnx-export-translation',
+    code: 'unsupported-op',
+    pattern: /\(Occurred when translating (?<op>\w+)\)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { op } = {} }) => ({
+      values: {
+        op,
+        use:
+          op === 'scaled_dot_product_attention'
+            ? 'Load the model with attn_implementation="eager" (diffusers: pipe.unet.set_attn_processor(AttnProcessor())), or give `scale` as None or a float and no dropout.'
+            : 'Give its arguments as plain numbers, or rewrite that call in the code of the model.',
+      },
+    }),
+    cause:
+      'The export to ONNX failed at the operator {op}: this PyTorch cannot write it with the arguments that the model gives.',
+    advice:
+      '{use} A later PyTorch, the newest opset, or `torch.onnx.export(…, dynamo=True)` write more. TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'PyTorch torch/onnx/utils.py; NVIDIA/TensorRT#4089',
   },
   {
     id: 'onnx-export-operator',
