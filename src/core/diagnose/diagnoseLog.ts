@@ -45,9 +45,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const one = judge.message(event);
     if (one) found.push(one);
   }
-  for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
+  for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    found.push(...known, ...brokenMessage(judge, lines, joined, known));
+    found.push(...[...known, brokenMessage(judge, lines, known)].flat());
   }
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
   const merged = merge(found.filter((one) => !isOvercome(one, log)));
@@ -81,18 +81,12 @@ function isOvercome({ rule, diagnosis }: Judged, { strays = [] }: BuildLog): boo
 }
 
 /** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
-function brokenMessage(
-  judge: Judge,
-  lines: readonly LogMessage[],
-  joined: LogMessage | undefined,
-  known: readonly Judged[],
-): Judged[] {
+function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readonly Judged[]): Judged | [] {
   const [first] = known;
-  if (joined === undefined || known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
+  if (known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
   const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
   if (before.length < 2) return [];
-  const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
-  return one ? [one] : [];
+  return judge.stray(strayEvent(before[0]!.line, before.map(({ text }) => text).join('\n'))) ?? [];
 }
 
 /** How a program ends, whatever the cause. */

@@ -1,4 +1,5 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
+import { brokenLines } from './strayBlocks.ts';
 import type { Advice, Named, Program, DiagnosisRule, RuleContext } from './rule.ts';
 
 /** What a rule makes of one event. */
@@ -34,10 +35,12 @@ export function applyRules(
     if (quoted) return findingOf(quoted, exception, severity, programs);
   }
   if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
-  // A terminal breaks lines within words, mail between them.
-  for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
-    const broken = firstMatch(rules, joined, context);
-    if (broken) return findingOf(broken, joined, severity, programs);
+  for (const lines of brokenLines(text)) {
+    // A terminal breaks lines within words, mail between them.
+    for (const joined of lines.length < 2 ? [] : [lines.join(''), lines.map((line) => line.trim()).join(' ')]) {
+      const broken = firstMatch(rules, joined, context);
+      if (broken) return findingOf(broken, joined, severity, programs);
+    }
   }
   return undefined;
 }
