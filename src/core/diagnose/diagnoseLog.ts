@@ -11,6 +11,7 @@ import { dlaReport } from './internal/dlaReport.ts';
 import { foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
 import { programsOf } from './internal/hostProgram.ts';
+import { logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
 import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
@@ -18,7 +19,6 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -107,10 +107,8 @@ class Judge {
     this.programs = programsOf(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
       product: log.product,
-      gpu: log.gpu,
+      ...logFacts(log),
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),

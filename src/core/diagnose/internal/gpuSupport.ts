@@ -48,6 +48,28 @@ export function computeCapability(text: string): string | null {
   return digits ? `${digits[1]}.${digits[2]}` : null;
 }
 
+/** Compute capabilities by the words in a GPU's name. */
+const NAMED: readonly [RegExp, string][] = [
+  [/\bRTX ?50[5-9]0/i, '12.0'],
+  [/\bRTX ?40[5-9]0|\bL4(?:0S?)?\b/i, '8.9'],
+  [/\bRTX ?30[5-9]0|\bRTX A\d000|\bA10G?\b|\bA40\b/i, '8.6'],
+  [/\bRTX ?20[678]0|\bGTX ?16[356]0|\bT4\b/i, '7.5'],
+  [/\bGTX ?10[1-8]0|\bP4\b/i, '6.1'],
+  [/\bP100\b/i, '6.0'],
+  [/\bV100\b/i, '7.0'],
+  [/\bA(?:100|30)\b/i, '8.0'],
+  [/\bH[12]00\b/i, '9.0'],
+  [/\bB[12]00\b/i, '10.0'],
+  [/\bThor\b/i, '11.0'],
+  [/\bOrin\b/i, '8.7'],
+  [/\bXavier\b/i, '7.2'],
+  [/\bTX2\b/i, '6.2'],
+  [/\bTX1\b|\bJetson Nano\b/i, '5.3'],
+];
+
+/** The compute capability of a GPU by its name: `NVIDIA GeForce RTX 3060` → `8.6`; undefined: not known. */
+export const capabilityOf = (gpu: string): string | undefined => NAMED.find(([name]) => name.test(gpu))?.[1];
+
 export interface GpuSupport {
   supported: boolean;
   /** `Pascal was dropped in TensorRT 10.0` */

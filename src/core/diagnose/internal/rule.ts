@@ -11,7 +11,7 @@ export type Advice = string | ({ other: string } & Partial<Record<Program, strin
 export interface RuleContext {
   /** Operator of the node that the parser was at. */
   op: string | undefined;
-  /** TensorRT's version, such as `10.6.0`. */
+  /** TensorRT's version, such as `10.6.0`, by the log or by what its author wrote around it; so is the GPU. */
   version: string | null;
   /** Whether it is older than 8.6, by that or by a line of its source that a message names. */
   before86: boolean;

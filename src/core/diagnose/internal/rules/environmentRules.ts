@@ -1,4 +1,4 @@
-import { computeCapability, gpuSupport } from '../gpuSupport.ts';
+import { capabilityOf, computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -300,7 +300,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
-    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
+    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
       'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209',
@@ -381,12 +381,16 @@ function containerCause(why: string | undefined): string {
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
-  const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
-  const support = sm === undefined ? null : gpuSupport(sm, version, product);
+  const named = raw === undefined ? capabilityOf(gpu ?? '') : (computeCapability(raw) ?? undefined);
+  const known = named === undefined ? null : gpuSupport(named, version, product);
+  // The message may be of another GPU than the one that the log names, and of another library than TensorRT.
+  const isSaid = raw !== undefined || (version !== null && known?.supported === false);
+  const [sm, support] = isSaid ? [named, known] : [undefined, null];
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
+      dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
       use:
