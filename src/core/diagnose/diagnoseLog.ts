@@ -8,8 +8,9 @@ import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.t
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
-import { foldConsequences } from './internal/foldConsequences.ts';
+import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
+import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
 import { logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
@@ -19,6 +20,10 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+<<<<<<< HEAD
+=======
+import { isBefore86, versionOf } from './internal/logVersion.ts';
+>>>>>>> main
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -28,6 +33,8 @@ interface Judged {
   rule: DiagnosisRule | null;
   /** Equal for messages that say the same of several nodes. */
   key: string;
+  /** Node, or else tensor, that the message is about. */
+  subject: string | null;
   op: string | undefined;
 }
 
@@ -49,14 +56,15 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
     found.push(...[...known, brokenMessage(judge, lines, known)].flat());
   }
+  found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
-  const merged = merge(found.filter((one) => !isOvercome(one, log)));
+  const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
   const dla = dlaReport(
-    merged.filter(({ rule }) => rule?.id === 'dla-fallback').map(({ diagnosis }) => diagnosis),
+    found.filter(leftDla).map(({ diagnosis }) => diagnosis),
     log,
   );
-  const rest = merged.filter(({ rule }) => rule?.id !== 'dla-fallback');
-  const { diagnoses, consequences } = foldConsequences(rest);
+  const merged = merge(found.filter((one) => !leftDla(one) && !isOvercome(one, log)));
+  const { diagnoses, consequences } = foldConsequences(merged);
   const explained = [
     ...(log.sessionReady ? diagnoses.map(leftToOthers) : diagnoses),
     ...dla,
@@ -64,13 +72,44 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...failedIterations(log),
   ];
   const isExplained = explained.some(({ severity }) => severity === 'error');
-  const out = [...explained, ...(isExplained ? [] : unexplained(log, consequences, judge))].map((one) =>
-    beforePassed(one, log),
-  );
+  const rest = isExplained
+    ? []
+    : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
+  const out = [...explained, ...rest].map((one) => beforePassed(one, log));
   // The cause first: warnings come after what ended the build.
   return [
-    ...out.filter(({ severity }) => severity === 'error'),
+    ...gpuFirst(
+      log,
+      out.filter(({ severity }) => severity === 'error'),
+    ),
     ...out.filter(({ severity }) => severity === 'warning'),
+  ];
+}
+
+/** Failures whose own words leave open what a GPU without kernels explains. */
+const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
+function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+  const [first, ...others] = errors;
+  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
+  if (unfit === null) return errors;
+  const { name, line, version, support } = unfit;
+  return [
+    {
+      code: 'gpu-unsupported',
+      rule: null,
+      severity: 'error',
+      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
+      advice: `${support.use}.`,
+      sure: 'likely',
+      line: line.line,
+      evidence: evidenceOf(line.text),
+      nodes: [],
+      layer: null,
+      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+    },
+    ...others,
   ];
 }
 
@@ -89,6 +128,13 @@ function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readon
   return judge.stray(strayEvent(before[0]!.line, before.map(({ text }) => text).join('\n'))) ?? [];
 }
 
+/** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
+function pluginSought({ lastLine }: BuildLog, judge: Judge): Judged[] {
+  const [said] = /No (?:importer|checker) registered for op: \w+/.exec(lastLine?.text ?? '') ?? [];
+  const one = said && judge.message({ ...strayEvent(lastLine!.line, said), severity: 'warning' });
+  return one ? [one] : [];
+}
+
 /** How a program ends, whatever the cause. */
 const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
 
@@ -105,14 +151,21 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    const version = versionOf(log);
     this.#context = {
       op: undefined,
+<<<<<<< HEAD
+=======
+      version,
+      before86: isBefore86(version, log),
+>>>>>>> main
       product: log.product,
       ...logFacts(log),
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      workspace: workspaceLimit(log),
       ...phaseReached(log),
     };
   }
@@ -129,6 +182,7 @@ class Judge {
     return {
       rule: null,
       key: `internal\n${text}`,
+      subject: layer,
       op: context.op,
       diagnosis: {
         code: 'internal',
@@ -171,6 +225,7 @@ class Judge {
     const timed = rule.code === 'no-implementation' || rule.code === 'type-mismatch';
     const layer =
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
+    const subject = layer ?? finding.tensors[0] ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
     const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
@@ -179,7 +234,8 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${layer === null ? finding.cause : finding.cause.replaceAll(layer, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+      subject,
       diagnosis: {
         code: rule.code,
         rule: rule.id,
@@ -214,6 +270,18 @@ class Judge {
     return `${nearest ? `Did you mean ${JSON.stringify(nearest)}? ` : ''}Inputs of the model: ${inputs.slice(0, 10).join(', ')}.`;
   }
 }
+
+/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
+function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
+  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+  const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
+  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+}
+
+const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
+
+/** A limit above this, in MiB, fails no tactic of a usual network. */
+const MOST_LIMITED = 8192;
 
 /** What a pattern's group finds in any line: `Could not register plugin creator -  ::PillarScatterPlugin version 1`. */
 function namesIn({ strays = [], messages }: BuildLog, pattern: RegExp): string[] {
@@ -258,15 +326,15 @@ function beforePassed(one: Diagnosis, { passed, runs = [] }: BuildLog): Diagnosi
 
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {
-  const byKey = new Map<string, Judged & { layers: Set<string> }>();
+  const byKey = new Map<string, Judged & { subjects: Set<string> }>();
   for (const one of found) {
     const earlier = byKey.get(one.key);
     if (earlier === undefined) {
-      byKey.set(one.key, { ...one, layers: new Set(one.diagnosis.layer === null ? [] : [one.diagnosis.layer]) });
+      byKey.set(one.key, { ...one, subjects: new Set(one.subject === null ? [] : [one.subject]) });
       continue;
     }
     const { diagnosis } = earlier;
-    if (one.diagnosis.layer !== null) earlier.layers.add(one.diagnosis.layer);
+    if (one.subject !== null) earlier.subjects.add(one.subject);
     earlier.diagnosis = {
       ...diagnosis,
       severity: one.diagnosis.severity === 'error' ? 'error' : diagnosis.severity,
@@ -274,17 +342,16 @@ function merge(found: readonly Judged[]): Judged[] {
       count: (diagnosis.count ?? 1) + 1,
     };
   }
-  return [...byKey.values()].map(({ layers, ...one }) => {
+  return [...byKey.values()].map(({ subjects, ...one }) => {
     const { layer, nodes, message } = one.diagnosis;
-    const more = Math.max(layers.size, nodes.length > 1 && layers.size > 0 ? nodes.length : 0) - 1;
-    if (layer === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
-    const shown = message.includes(JSON.stringify(layer)) ? JSON.stringify(layer) : layer;
+    const { subject } = one;
+    const more = Math.max(subjects.size, nodes.length > 1 && layer !== null ? nodes.length : 0) - 1;
+    if (subject === null || more <= 0 || (one.diagnosis.count ?? 1) === 1) return one;
+    const shown = message.includes(JSON.stringify(subject)) ? JSON.stringify(subject) : subject;
+    const others = counted(more, layer === null ? 'more tensor' : 'more node');
     return {
       ...one,
-      diagnosis: {
-        ...one.diagnosis,
-        message: message.replace(shown, () => `${shown} and ${counted(more, 'more node')}`),
-      },
+      diagnosis: { ...one.diagnosis, message: message.replace(shown, () => `${shown} and ${others}`) },
     };
   });
 }

@@ -489,18 +489,22 @@ const gpus: readonly [RegExp, number][] = [
   [/\bThor\b/, 110],
   [/\b(?:B300|GB300)\b/, 103],
   [/\b(?:B200|GB200|B100)\b/, 100],
-  [/RTX\s*50\d0|RTX PRO \d000 Blackwell/, 120],
+  [/RTX[\s-]*50\d0(?:\s*Ti)?|RTX PRO \d000 Blackwell/, 120],
   [/\b(?:H100|H200|H800|H20|GH200)\b/, 90],
-  [/\b(?:L4|L40S?|RTX\s*40\d0|RTX \d000 Ada)\b/, 89],
+  [/\b(?:L4|L40S?|RTX[\s-]*40\d0(?:\s*Ti)?|RTX \d000 Ada)\b/, 89],
   [/\bOrin\b/, 87],
-  [/\b(?:A10G?|A16|A40|A2|RTX\s*30\d0|RTX A\d000)\b/, 86],
+  [/\b(?:A10G?|A16|A40|A2|RTX[\s-]*30\d0(?:\s*Ti)?|RTX A\d000)\b/, 86],
   [/\b(?:A100|A800|A30)\b/, 80],
-  [/\b(?:T4|T400|T600|T1000|RTX\s*20\d0|GTX\s*16\d0|Quadro RTX|TITAN RTX)\b/, 75],
+  [/\b(?:T4|T400|T600|T1000|RTX[\s-]*20\d0(?:\s*Ti)?|GTX[\s-]*16\d0(?:\s*Ti)?|Quadro RTX|TITAN RTX)\b/, 75],
   [/\bXavier\b/, 72],
   [/\b(?:V100|GV100|TITAN V)\b/, 70],
-  [/\b(?:P4|P40|Quadro P\d+|GTX\s*10\d0|TITAN X[Pp]?)\b/, 61],
+  [/\b(?:P4|P40|Quadro P\d+|GTX[\s-]*10\d0(?:\s*Ti)?|MX(?:1[5-9]|[23]\d)0|TITAN X[Pp]?)\b/, 61],
   [/\b(?:P100|GP100)\b/, 60],
-  [/\b(?:M4|M40|M60|GTX\s*9\d0)\b/, 52],
+  [/\b(?:TX2|Tegra X2)\b/, 62],
+  [/\b(?:Jetson Nano|TX1|Tegra X1)\b/, 53],
+  [/\b(?:M4|M40|M60|Quadro M[24-6]000|GTX[\s-]*9\d0(?:\s*Ti)?)\b/, 52],
+  [/\b(?:GTX\s*7(?:45|50)(?:\s*Ti)?|MX1[13]0|Quadro K(?:620|1200|2200)|Quadro M1000M)\b/, 50],
+  [/\bK80\b/, 37],
 ];
 
 /** Compute capability × 10 from a GPU's name or from `8.9`, `SM89`; null for names that are not known. */
@@ -509,4 +513,13 @@ export function capabilityOf(gpu: string | null): number | null {
   const direct = /^(?:sm_?|compute capability )?(\d{1,2})\.?(\d)$/i.exec(gpu.trim());
   if (direct) return Number(direct[1]) * 10 + Number(direct[2]);
   return gpus.find(([pattern]) => pattern.test(gpu))?.[1] ?? null;
+}
+
+/** The GPU that a text names; null: none, or several that differ. */
+export function gpuIn(text: string): { name: string; capability: number } | null {
+  const found = gpus.flatMap(([pattern, capability]) => {
+    const name = pattern.exec(text)?.[0];
+    return name === undefined ? [] : [{ name, capability }];
+  });
+  return new Set(found.map(({ capability }) => capability)).size === 1 ? found[0]! : null;
 }

@@ -34,6 +34,7 @@ export function applyRules(
     const quoted = firstMatch(rules, exception, context);
     if (quoted) return findingOf(quoted, exception, severity, programs);
   }
+<<<<<<< HEAD
   if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
   for (const lines of brokenLines(text)) {
     // A terminal breaks lines within words, mail between them.
@@ -41,8 +42,21 @@ export function applyRules(
       const broken = firstMatch(rules, joined, context);
       if (broken) return findingOf(broken, joined, severity, programs);
     }
+=======
+  if (text.length > MAX_JOINED) return undefined;
+  for (const other of writtenOtherwise(text)) {
+    const broken = firstMatch(rules, other, context);
+    if (broken) return findingOf(broken, other, severity, programs);
+>>>>>>> main
   }
   return undefined;
+}
+
+/** A text as it was before a terminal broke its lines (within words; mail breaks between them) or Python quoted it (`\\'x\\'`). */
+function writtenOtherwise(text: string): string[] {
+  const joined = text.includes('\n') ? [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')] : [];
+  const quoted = /\\['"]/.test(text) ? [text, ...joined].map((one) => one.replace(/\\(['"])/g, '$1')) : [];
+  return [...joined, ...quoted];
 }
 
 /** An exception that a sentence quotes, as the program wrote it: ``I got `KeyError: 'x'`.`` → `KeyError: 'x'`. */
@@ -83,6 +97,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
+    workspace: context.workspace,
     ...groups,
     op,
     ...named.values,

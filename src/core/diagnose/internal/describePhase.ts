@@ -129,21 +129,46 @@ const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?
 
 /** Where nothing else says it: the network is optimized, or an engine was loaded. */
 function reachedPhase({ reached }: BuildLog): PhaseReached | undefined {
-  if (reached === undefined) return undefined;
-  if (reached === 'optimizing')
-    return {
-      phase: 'optimizing the network',
-      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
-    };
-  return {
+  return reached && REACHED[reached];
+}
+
+const REACHED: Readonly<Record<NonNullable<BuildLog['reached']>, PhaseReached>> = {
+  plugins: {
+    phase: 'loading the plugins and setting up the GPU',
+    usual:
+      'A crash there is most often the driver or the installation: nvidia-smi has to work and name a CUDA no older than that of this TensorRT. Install the driver again, see that one set of the libraries of TensorRT is found, and try a container of NVIDIA.',
+  },
+  parsing: {
+    phase: 'reading the model',
+    usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
+  },
+  optimizing: {
+    phase: 'optimizing the network',
+    usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+  },
+  context: {
     phase: 'running the engine, which was loaded',
     usual:
       'A crash there is most often one of the program: buffers smaller than the shapes of the engine, an input file that was not read, or an engine of another model or batch size than the program expects.',
-  };
-}
+  },
+};
 
 /** Names of functions and files in messages, by the phase that they belong to. */
 const SPOKEN: readonly [RegExp, PhaseReached][] = [
+  [
+    /[\\/]builder[\\/]|cudnnBuilder|Setting layouts of network/,
+    {
+      phase: 'optimizing the network',
+      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+    },
+  ],
+  [
+    /[\\/]rt(?:Safe|Ext)?[\\/]/,
+    {
+      phase: 'building or running the engine',
+      usual: 'The excerpt does not show what TensorRT was doing.',
+    },
+  ],
   [
     /calibrat/i,
     {
@@ -189,8 +214,8 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
 ];
 
 /** The phase by what the last message names. */
-function spokenPhase({ messages }: BuildLog): PhaseReached | undefined {
-  for (const { text } of messages.slice(-20).toReversed()) {
+function spokenPhase({ messages, strays = [] }: BuildLog): PhaseReached | undefined {
+  for (const { text } of (messages.length > 0 ? messages : strays).slice(-20).toReversed()) {
     const found = SPOKEN.find(([words]) => words.test(text.slice(0, 2000)));
     if (found) return found[1];
   }
@@ -271,16 +296,22 @@ const BEGUN: readonly [RegExp, PhaseReached][] = [
 
 /** Words that something came to its end: what began before is over. */
 const OVER =
-  /\bsuccess|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
+  /\bsuccess|Skipping this subgraph|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
 
 /** Lines at the end of a log of which one may say what began. */
 const LAST_LINES = 12;
+
+/** What people write around a log. */
+const PROSE =
+  /\bI(?:'(?:m|ve)| (?:am|was|have|had|get|got|tr(?:y|ied)|ran?|use[ds]?|did|do|don't|want|also|created?|can|could|set|buil[dt]|think|installed))\b|\b(?:[Ww]hen|[Ii]f|[Aa]fter) (?:I|we|you)\b/;
 
 /** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
 function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
   const isMessage = messages.some(({ line }) => line === lastLine?.line);
   const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
-  const byLine = new Map(near.map(({ line, text }) => [line, text.slice(0, 500)]));
+  const byLine = new Map(
+    near.filter(({ text }) => !PROSE.test(text)).map(({ line, text }) => [line, text.slice(0, 500)]),
+  );
   return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
 }
 

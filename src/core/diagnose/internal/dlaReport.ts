@@ -1,23 +1,49 @@
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
+import { addTo } from '../../base/addTo.ts';
 import { counted } from '../../base/text.ts';
 import type { Diagnosis } from '../diagnosis.ts';
+import { UNEXPLAINED } from './rules/dlaRules.ts';
 
-/** All layers that left the DLA in one diagnosis: how many of each kind, why, and what it costs. */
+/** What TensorRT says of a layer when it has no reason, or has given it in a line before. */
+const VAGUE = new RegExp(`^(?:Unsupported on DLA|${UNEXPLAINED})$`);
+
+/** As many layers are named for each reason. */
+const SHOWN = 3;
+
+interface Left {
+  kind: string;
+  why: string;
+  diagnosis: Diagnosis;
+}
+
+/**
+ * All layers that left the DLA in one diagnosis: how many of each kind, why, which, and what it costs. TensorRT writes up
+ * to three lines about a layer: the reason, the kind, and what it does.
+ */
 export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): Diagnosis[] {
   const [first] = found;
   if (first === undefined) return [];
-  const kinds = new Map<string, number>();
-  let count = 0;
-  for (const { message, count: times = 1 } of found) {
-    const [, kind = 'layer', why = ''] = /\(([^()]*)\) runs on the GPU: (.*)$/.exec(message) ?? [];
-    const key = `${kind}: ${why.replace(/\.$/, '')}`;
-    kinds.set(key, (kinds.get(key) ?? 0) + times);
-    count += times;
+  const layers = new Map<string, Left>();
+  for (const diagnosis of found) {
+    const [, kind = 'layer', why = ''] = /\((\w+)\) runs on the GPU: (.*?)\.?$/s.exec(diagnosis.message) ?? [];
+    const name = diagnosis.layer ?? '';
+    const known = layers.get(name);
+    if (known === undefined) layers.set(name, { kind, why, diagnosis });
+    else {
+      if (VAGUE.test(known.why)) known.why = why;
+      if (known.kind === 'layer') known.kind = kind;
+    }
   }
-  const list = [...kinds]
-    .toSorted((a, b) => b[1] - a[1])
-    .map(([key, times]) => `${times} ${key.replace(': ', ' (')})`)
-    .join(', ');
+  const groups = new Map<string, string[]>();
+  for (const [name, { kind, why }] of layers) addTo(groups, `${kind}\n (${why})`, name);
+  const list = [...groups]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([key, names]) => {
+      const [kind, why] = key.split('\n');
+      return `${kind === 'layer' ? counted(names.length, kind) : `${names.length} ${kind}`}${why}: ${namesOf(names)}`;
+    })
+    .join('; ');
+  const count = layers.size;
   const loadables = devices?.loadables.length ?? 0;
   const parts =
     loadables === 0
@@ -35,3 +61,6 @@ export function dlaReport(found: readonly Diagnosis[], { devices }: BuildLog): D
     },
   ];
 }
+
+const namesOf = (names: readonly string[]): string =>
+  names.slice(0, SHOWN).join(', ') + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '');

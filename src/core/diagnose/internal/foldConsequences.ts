@@ -107,12 +107,13 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
 
 /** Warnings of these codes end a build, where no error says anything else. */
 const WEIGHTY: ReadonlySet<DiagnosisCode> = new Set(['library-missing', 'gpu-unsupported', 'out-of-memory']);
+export const endsBuild = ({ code }: Diagnosis): boolean => WEIGHTY.has(code);
 
 /** The cause under which an error is reported. */
 function causeOf(one: Judged, kept: readonly Judged[]): Judged | undefined {
   const own = followsFrom(one, kept);
   if (own) return own;
   const severe = kept.filter(({ diagnosis }) => diagnosis.severity === 'error');
-  const errors = severe.length > 0 ? severe : kept.filter(({ diagnosis }) => WEIGHTY.has(diagnosis.code));
+  const errors = severe.length > 0 ? severe : kept.filter(({ diagnosis }) => endsBuild(diagnosis));
   return errors.findLast(({ diagnosis }) => diagnosis.line <= one.diagnosis.line) ?? errors[0];
 }

@@ -5,16 +5,16 @@ import { causeText, isFrame, withoutCudaNoise } from './causeText.ts';
 const MAX_EVENT_LINES = 400;
 
 const STARTS =
-  /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic ?\S+ due to exception|Error during shape inference/;
+  /could not find plugin|Cannot find plugin|While parsing node number|--- Begin node|^(?:input|output|name|op_type): "|Skipping tactic ?\S+ due to exception|Error during shape inference|: reshaping failed for tensor: /;
 const NO_MEMORY = /insuff?icient memory on requested size of|^Skipping tactic ?\S+ due to Myelin error/;
 const OUT_OF_MEMORY = /Error Code 1: Cuda Runtime \(out of memory\)/;
 const CONTINUES =
-  /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic/;
+  /While parsing node number|--- (?:Begin|End) node|^\w+\.cpp:\d+: (?:input|output|name|op_type|attribute|domain)|ERROR: |Could not find any implementation|Skipping tactic|^shapeMachine\.cpp \(|^Instruction: RESHAPE/;
 
 /**
  * Several messages of one event become one: what the parser prints about a node (plugin look-up, position, the node's
  * text, the error), the exceptions of skipped tactics before "Could not find any implementation", the findings about
- * one tensor's weights, a request for device memory and the tactic that was skipped for it, an allocation that failed and its size, the last tactic that needs
+ * one tensor's weights, why the DLA does not take a layer and which one, a request for device memory and the tactic that was skipped for it, an allocation that failed and its size, the last tactic that needs
  * too much memory and the layer that has no other. What a missing CUDA driver adds is omitted.
  */
 export function gatherEvents(messages: readonly LogMessage[]): LogMessage[] {
@@ -67,10 +67,12 @@ const opens = ({ text, severity }: LogMessage): boolean =>
     ? STARTS.test(text) || OUT_OF_MEMORY.test(text)
     : text.includes('issues when converted to FP16') ||
       text.startsWith('Tactic Device request') ||
+      text.startsWith('This version of DLA ') ||
       NO_MEMORY.test(text);
 
 function belongs(event: LogMessage, text: string): boolean {
   if (event.text.includes('issues when converted to FP16')) return /^ *- |^If this is not the desired/.test(text);
+  if (event.text.startsWith('This version of DLA ')) return text.startsWith('Validation failed for DLA layer');
   if (event.text.startsWith('Tactic Device request')) return /Skipping tactic .* insuff?icient memory/.test(text);
   if (event.severity !== 'error' && NO_MEMORY.test(event.text))
     return text.includes('Could not find any implementation for node');
@@ -83,9 +85,13 @@ function belongs(event: LogMessage, text: string): boolean {
 
 const parserPosition = (text: string): string | undefined => /While parsing node number (\d+) /.exec(text)?.[1];
 
-/** Where in the model the parser was: `While parsing node number 3 [Conv -> "y"]` or the driver's `node 3 'c' (Conv): CODE`. */
+/**
+ * Where in the model the parser was: `While parsing node number 3 [Conv -> "y"]`, `In node 3 (importConv): CODE: ` of its
+ * Python binding, or the driver's `node 3 'c' (Conv): CODE: `.
+ */
 const positionOf = (text: string): string | undefined =>
-  /While parsing node number (\d+) /.exec(text)?.[1] ?? /\bnode (\d+) '.*' \(\w+\): [A-Z_]+: /.exec(text)?.[1];
+  /While parsing node number (\d+) /.exec(text)?.[1] ??
+  /\b(?:node (\d+) '.*'|In node (\d+)) \(\w+\): [A-Z_]+: /.exec(text)?.slice(1).find(Boolean);
 
 /**
  * The same cause is often printed three times: by the call that fails, by the parser with the node, and by the program

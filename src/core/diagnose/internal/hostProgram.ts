@@ -20,7 +20,7 @@ const WORDS: readonly [HostProgram, RegExp][] = [
   ['comfyui', /ComfyUI/],
   [
     'triton',
-    /tritonserver|triton-inference|\bUNAVAILABLE: |model_repository_manager|trt failed to set|config\.pbtxt|tensorrt_backend|TRITON/,
+    /tritonserver|trtserver|tensorrt-?(?:inference-)?server|triton-inference|\bUNAVAILABLE: |model_repository_manager|trt failed to set|config\.pbtxt|tensorrt_backend|TRITON/,
   ],
 ];
 

@@ -23,6 +23,8 @@ export interface RuleContext {
   plugins: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
+  /** What the command limits the workspace to, where that is little: `2048 MiB`. */
+  workspace: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
   inputs: readonly { name: string; open: boolean; shape: boolean }[];
   /** What the build was doing when the log ends: `timing tactics of conv1`. */

@@ -126,7 +126,7 @@ export interface BuildLog {
   /** ONNX Runtime made the session: what TensorRT refused runs with another execution provider. */
   sessionReady?: true;
   /** How far the program came last, where only a line of TensorRT's says it: an execution context needs a loaded engine. */
-  reached?: 'optimizing' | 'context';
+  reached?: 'plugins' | 'parsing' | 'optimizing' | 'context';
   /** Loadables of the DLA, and how many layers run on the GPU, as the log lists them; omitted: it does not. */
   devices?: { loadables: string[]; gpuLayers: number };
   /** The program around TensorRT, where its prefix or its words name it. */

@@ -658,6 +658,40 @@ describe('memory', () => {
   });
 });
 
+it('what a warning says of many tensors is said once', () => {
+  const line = (tensor: string) =>
+    `[W] [TRT] Missing scale and zero-point for tensor ${tensor}, expect fall back to non-int8`;
+  const found = diagnose([line('840'), line('575'), line('840')].join('\n'));
+  expect(found).toHaveLength(1);
+  expect(found[0]!.message).toContain('tensor 840 and 1 more tensor');
+});
+
+it('a log that ends where the parser looks for a plugin names the operator', () => {
+  const log = [
+    '[03/09/2023-11:20:42] [W] [TRT] onnx2trt_utils.cpp:364: Your ONNX model has been generated with INT64 weights',
+    '[03/09/2023-11:20:42] [I] [TRT] No importer registered for op: GridSample. Attempting to imp',
+  ];
+  expect(diagnose(log.join('\n'))[0]).toMatchObject({ severity: 'warning', code: 'unsupported-op', line: 2 });
+  log.push('[03/09/2023-11:20:42] [I] [TRT] Successfully created plugin: GridSample');
+  expect(diagnose(log.join('\n'))).toEqual([]);
+});
+
+it('a workspace that the command limits is named where a region has no implementation', () => {
+  const advice = (options: string) =>
+    diagnose(
+      `&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}\n[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.`,
+    )[0]!.advice;
+  expect(advice('--memPoolSize=dlaSRAM:1,workspace:2048')).toContain('limits the workspace to 2048 MiB');
+  expect(advice('--workspace=1024000')).not.toContain('limits the workspace');
+  expect(advice('')).not.toContain('limits the workspace');
+});
+
+it('a crash is placed by the last step that trtexec begins', () => {
+  const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
+  expect(message('Loading standard plugins')).toContain('while loading the plugins');
+  expect(message('Start parsing network model')).toContain('while reading the model');
+});
+
 describe('the nodes concerned', () => {
   it('are named by id for a parser error', async () => {
     const custom = await model('unsupported_op');
@@ -841,4 +875,56 @@ it('an exception inside of a sentence is found', () => {
   );
   expect(first).toMatchObject({ rule: 'python-module-attribute' });
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
+});
+
+describe('a GPU that the text around an error names', () => {
+  const failure = "Name:'TRTKernel_graph_0' Status Message: TensorRT EP failed to create engine from network.";
+
+  it('comes first where its TensorRT has no kernels for it', () => {
+    const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
+    expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
+    expect(first!.message).toContain('TensorRT 10.2.0.19 has no kernels for the GPU that the log names (Quadro P6000)');
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['fits its version', 'TensorRT Version: 8.6.1\nGPU Type: GTX 1080 Ti'],
+    ['is one of several', 'TensorRT 10.2\nGPU 0: Quadro P6000\nGPU 1: RTX 3090'],
+    ['has no version beside it', 'GPU: Quadro P6000'],
+    ['has two versions, of which one supports it', 'TensorRT 8.6 works, TensorRT 10.2 not\nGPU: Quadro P6000'],
+    ['is none: a feature map of that name', 'TensorRT 10.2\noutputs of the neck are P4, P5'],
+  ])('does not where it %s', (_, text) => {
+    expect(diagnose(`${failure}\n${text}\n`)[0]!.code).toBe('failed');
+  });
+});
+
+it('a request that a client printed as Python quotes it, over two lines, is read', () => {
+  const [first] = diagnose(
+    "tritonclient.utils.InferenceServerException: [StatusCode.INTERNAL] in ensemble \\'faces\\', request \nspecifies invalid shape for input \\'x\\' for det_0_gpu0. Error details: model expected the shape of dimension 0 to be between 1 and 1 but received 2\\n\n",
+  );
+  expect(first!.message).toContain('has 2 in dimension 0 of input x, and the profile of the engine takes 1 to 1');
+});
+
+it('the same node in the words of a plugin registry and of an exception is one error', () => {
+  const quoted =
+    'In node 1143 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"';
+  const found = diagnose(
+    `[TensorRT] ERROR: 3: getPluginCreator could not find plugin: TRTBatchedNMS version: 1\n2022-03-05:23:28:33,root ERROR    [utils.py:43] Failed to parse onnx, ${quoted}\n\nTraceback (most recent call last):\n  File "utils.py", line 76, in create\n    raise RuntimeError(msg)\nRuntimeError: Failed to parse onnx, ${quoted}\n`,
+  );
+  expect(found.map(({ line, code }) => [line, code])).toEqual([[1, 'plugin-missing']]);
+});
+
+it('a batch that an export fixed in a reshape is told by the shapes', () => {
+  const at = (to: string) =>
+    diagnose(
+      `E0518 01:21:26.79 1 logging.cc:43] r: reshaping failed for tensor: t\nE0518 01:21:26.79 1 logging.cc:43] shapeMachine.cpp (160) - Shape Error in executeReshape: reshape would change volume\nE0518 01:21:26.79 1 logging.cc:43] Instruction: RESHAPE_ZERO_IS_PLACEHOLDER{1 1 3 2} ${to}\n`,
+    )[0]!.message;
+  expect(at('{8 3 1 2}')).toContain(
+    '[1 1 3 2] into [8 3 1 2]: the numbers of elements differ. They differ by the factor 8',
+  );
+  expect(at('{2 3 2 2}')).toMatch(/differ\.$/);
+});
+
+it('what a person writes around a log begins no phase', () => {
+  expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });

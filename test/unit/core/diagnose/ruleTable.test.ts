@@ -123,6 +123,10 @@ describe('whatever is around the text', () => {
     ['Windows line ends', `[11/23/2026-10:41:50] [E] [TRT] ${message}\r`],
     ['a terminal of 80 columns', wrap(`[11/23/2026-10:41:50] [E] [TRT] ${message}`, 80)],
     ['a terminal of 80 columns and no prefix', wrap(message, 80)],
+    ['a quotation in Markdown', `> [TensorRT] ERROR: ${message}`],
+    ['a quotation of a quotation', `> > [E] [TRT] ${message}`],
+    ['code in Markdown', `\`[E] [TRT] ${message}\``],
+    ['bold letters in Markdown', `**ERROR: [TRT]: ${message}**`],
     ['a traceback', `Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n[TRT] [E] ${message}`],
   ])('%s', (_, text) => {
     expect(diagnose(`${text}\n`)[0]).toMatchObject({ rule: 'calibration-nan', severity: 'error' });
@@ -313,6 +317,22 @@ describe('the cause first', () => {
     expect(failed(3869)!.rule).toBe('no-implementation-foreign');
   });
 
+  it.each([
+    ['**TensorRT Version**: 8.0.1.6', '8.0.1'],
+    ['- TensorRT version: 8.2', '8.2.0'],
+    ['TensorRT 8.0 (nvcr.io/nvidia/tensorrt:21.07-py3)', '8.0.0'],
+    ['tensorrt           8.0.3.4', '8.0.3'],
+    ['C:\\TensorRT-8.2.1.8\\lib\\nvinfer.lib', '8.2.1'],
+    ['It is trt 8.2, in full TensorRT 8.2.1', '8.2.1'],
+    ['It works with TensorRT 7.2 and not with TensorRT 8.0', undefined],
+    ['torch-tensorrt 1.1.0 and tensorrtx at yolov5-v6.0', undefined],
+  ])('takes the version from the text around a log: %s', (text, version) => {
+    const [first] = diagnose(
+      `[E] [TRT] 2: [builder.cpp::check::12] Error Code 2: Internal Error (Assertion a.size() failed. )\n\n${text}\n`,
+    );
+    expect(/^TensorRT ([\d.]+) stopped/.exec(first!.message)?.[1]).toBe(version);
+  });
+
   it('gives the size of an allocation that failed', () => {
     const text =
       '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)\n[W] [TRT] Requested amount of GPU memory (17920000000 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n';
@@ -329,7 +349,37 @@ describe('the cause first', () => {
   it('ends a reason of the DLA before what was done', () => {
     const text = "[W] [TRT] /up/Resize: DLA only supports nearest resize. Switching this layer's device type to GPU.\n";
     expect(diagnose(text)[0]!.message).toBe(
-      '1 layer runs on the GPU instead of the DLA (fallback): 1 layer (the DLA supports only nearest resize).',
+      '1 layer runs on the GPU instead of the DLA (fallback): 1 layer (DLA only supports nearest resize): /up/Resize.',
+    );
+  });
+
+  it('joins what TensorRT says of a layer that leaves the DLA: the reason, the kind, the decision', () => {
+    const text = [
+      '[W] [TRT] /head/Tile: DLA does not support out-of-bounds slice operation.',
+      "[W] [TRT] Layer '/head/Tile' (SLICE): Unsupported on DLA. Switching this layer's device type to GPU.",
+      "[W] [TRT] Layer '/head/c1' (CONSTANT): Unsupported on DLA. Switching this layer's device type to GPU.",
+      "[W] [TRT] Layer '/head/c2' (CONSTANT): Unsupported on DLA. Switching this layer's device type to GPU.",
+      '[W] [TRT] This version of DLA does not support reshape layers directly connected to Slice or Concat',
+      '[W] [TRT] Validation failed for DLA layer: /attn/Reshape. Switching to GPU fallback.',
+      '[W] [TRT] Splitting DLA subgraph at: /attn/Reshape because DLA validation failed for this layer.',
+      '[W] [TRT] DLA supports only 8 subgraphs per DLA core. Switching to GPU for layer conv_6',
+      '[W] [TRT] DLA Layer conv_7 does not support dynamic shapes in any dimension.',
+    ];
+    const older = [
+      'WARNING: route84: Concatenation on DLA requires at least two inputs.',
+      'WARNING: Default DLA is enabled but layer route84 is not running on DLA, falling back to GPU.',
+    ];
+    expect(diagnose(text.join('\n'))[0]!.message.split(': ').slice(1).join(': ')).toBe(
+      [
+        '2 CONSTANT (Unsupported on DLA): /head/c1, /head/c2',
+        '1 SLICE (DLA does not support out-of-bounds slice operation): /head/Tile',
+        '1 layer (This version of DLA does not support reshape layers directly connected to Slice or Concat): /attn/Reshape',
+        '1 layer (DLA supports only 8 subgraphs per DLA core): conv_6',
+        '1 layer (does not support dynamic shapes in any dimension): conv_7.',
+      ].join('; '),
+    );
+    expect(diagnose(older.join('\n'))[0]!.message).toMatch(
+      / 1 layer \(Concatenation on DLA requires at least two inputs\): route84\.$/,
     );
   });
 

@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const REGION =
-  'It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
+  '[[The command limits the workspace to {workspace}: remove that first. ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
@@ -98,7 +98,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     // With this advice of TensorRT's own the number counts MiB where it is small: 8.x rounds the request before it prints it.
     id: 'device-memory-requested',
     code: 'out-of-memory',
-    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*\n\s*Try decreasing the workspace/,
+    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*?\s*Try decreasing the workspace/,
     severity: 'warning',
     named: (m) => ({ values: { size: mebibytes(m.groups!['bytes']!) } }),
     cause: 'Tactics were skipped because the GPU has too little free memory ({size} requested).',
@@ -179,7 +179,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -194,6 +194,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       other: 'Lower the limit (bytes, not MiB), or leave it out: by default TensorRT may use all of the memory.',
     },
     source: 'TensorRT builderConfig.cpp',
+  },
+  {
+    id: 'direct-io',
+    code: 'no-implementation',
+    pattern: /kDIRECT_IO specified but no conformant implementation exists/,
+    cause:
+      'The inputs and outputs are to be used without a copy into another format (DIRECT_IO), and no kernel takes them in the type and format that they have.',
+    advice:
+      'Leave out --directIO (BuilderFlag DIRECT_IO). Where it has to stay, give a format that the first and last layers take (--inputIOFormats, --outputIOFormats: on the DLA fp16:chw16 or int8:chw32, or dla_linear and dla_hwc4 for images). A build for the DLA with --allowGPUFallback copies on the GPU where that is needed.',
+    source: 'TensorRT optimizer.cpp; NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#10',
   },
   {
     id: 'kernels-cannot-start',
@@ -231,6 +241,17 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3847',
+  },
+  {
+    id: 'tactic-not-written-yet',
+    code: 'no-implementation',
+    pattern:
+      /due to exception (?<ticket>TRT-\d+) will add this functionality[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|\{ForeignNode\[[^\n]*|[^\s,)]+)/,
+    cause:
+      'TensorRT[[ {version}]] has no implementation of {layer} yet: it says that a later version will (its ticket {ticket}).',
+    advice:
+      'Use a later TensorRT (10). Where this version must stay, fix the shapes that are dynamic, export with an opset that writes the operators of this part in single steps (LayerNormalization is one operator from opset 17 on), or split the model there.',
+    source: 'NVIDIA/TensorRT#3490',
   },
   {
     id: 'no-implementation-foreign-attention',
@@ -317,6 +338,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
   },
   {
+    id: 'no-implementation-workspace',
+    code: 'workspace-too-small',
+    pattern: /[cC]ould not find any implementation for node (?<layer>[^\n]+?), try increasing the workspace/,
+    cause: 'TensorRT found no implementation for {layer} that works within its workspace.',
+    advice: WORKSPACE_ADVICE,
+    after: ['out-of-memory', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'likely',
+    source: 'TensorRT 5 to 7, cudnnBuilder2.cpp',
+  },
+  {
     id: 'no-implementation',
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
@@ -324,8 +355,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      'Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      '[[The command limits the workspace to {workspace}: remove that first. ]]Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
+      'no-implementation',
       'out-of-memory',
       'workspace-too-small',
       'type-mismatch',
@@ -335,6 +367,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'runtime-failed',
     ],
     source: 'captures; ComfyUI-Upscaler-Tensorrt#36',
+  },
+  {
+    id: 'no-int8-format',
+    code: 'quantization',
+    pattern: /incorrectly marked as an int8 node/,
+    severity: 'error',
+    cause:
+      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
+    advice:
+      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2535, #3040',
   },
   {
     id: 'no-formats',

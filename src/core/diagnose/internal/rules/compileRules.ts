@@ -38,6 +38,10 @@ const HEADERS: readonly (readonly [RegExp, string])[] = [
     'Compile the file with nvcc, and give the include folder of the CUDA toolkit.',
   ],
   [
+    /^crt\/|^cuda_runtime/,
+    'The CUDA toolkit is not complete, or parts of two are mixed (conda, apt and a runfile; a copied folder): install the whole toolkit of one version again, let /usr/local/cuda point to it, and take its nvcc (CMAKE_CUDA_COMPILER, PATH).',
+  ],
+  [
     /./,
     'Install the package that has it, or give its folder (include path of the compiler, CPLUS_INCLUDE_PATH). A header of the project itself is missing where it was cloned without its submodules (`git submodule update --init --recursive`) or is of another version.',
   ],
@@ -141,6 +145,31 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     source: 'GNU ld; JDAI-CV/fast-reid#544, zerollzeng/tiny-tensorrt#20, dusty-nv/jetson-inference#146',
   },
   {
+    id: 'link-folder',
+    code: 'library-missing',
+    pattern:
+      /cannot find +(?<path>\/\S+?):? +(?:File format not recognized|Is a directory)|(?<path2>\/\S+): file not recognized: (?:File format not recognized|File truncated|Is a directory)/,
+    once: true,
+    severity: 'error',
+    named: ({ groups: { path, path2 } = {} }) => ({ values: { path: path ?? path2 } }),
+    cause: 'The linker is given {path} as a library, and that is a folder or no library; the program is not built.',
+    advice:
+      'Give folders where folders are asked for and files where files are: for the repository of TensorRT `-DTRT_LIB_DIR=FOLDER/lib` alone, without variables such as nvinfer_LIB_PATH (a file) in the cache of CMake; delete the build folder after the change. A file of a few bytes is a broken copy of a symbolic link (zip, Git LFS): unpack the archive again.',
+    source: 'GNU ld; NVIDIA/TensorRT#1668',
+  },
+  {
+    id: 'library-of-library',
+    code: 'library-mismatch',
+    pattern: /(?<file>[^\s/\\]+\.so[\d.]*): undefined reference to [`'‘"][^\n@]+@+(?<needs>lib\w+\.so[.\d]*)/,
+    once: true,
+    severity: 'error',
+    cause:
+      '{file} needs {needs}, which the linker does not find: this TensorRT is for another CUDA or cuDNN than the one that is installed, or their folders are not given.',
+    advice:
+      'Install CUDA and cuDNN of the version in that name (they may be next to others), or the TensorRT for the CUDA that is there (its archive names it: cuda-10.0, cudnn7.6). Give their folders to the linker: CUDA_TOOLKIT_ROOT_DIR or CUDAToolkit_ROOT of CMake, -Wl,-rpath-link, and /etc/ld.so.conf or LD_LIBRARY_PATH.',
+    source: 'GNU ld; onnx/onnx-tensorrt#546',
+  },
+  {
     id: 'symbol-not-linked',
     code: 'library-missing',
     pattern:
@@ -157,6 +186,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     cause: 'The program is not built: the linker does not find {symbol}[[, which is in {library}]].',
     advice:
       '[[Link {library} (CMake: target_link_libraries; behind the files that use it), with its folder (TensorRT_ROOT, link_directories). ]]A class of the project itself, such as a plugin, needs its own source file or library in the same target. Use headers and libraries of one version: what a newer header declares is missing in an older library. A library built by another compiler (MinGW and MSVC, the old C++ ABI) lacks the symbol as well.',
+    after: ['library-mismatch'],
     source:
       'GNU ld, MSVC link; NVIDIA/TensorRT#433, #664, #864, #3301, #3358, #3833, ceccocats/tkDNN#41, wang-xinyu/tensorrtx#223, #1126, dusty-nv/jetson-inference#230',
   },

@@ -18,10 +18,12 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     code: 'dla-failed',
     pattern:
       /(?:dlaCore|getDLACore\(\)) < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
-    cause: 'The DLA core[[ {core}]] that was asked for does not exist on this machine.',
+    cause:
+      'TensorRT sees no DLA core[[ {core}]] as it was asked for: this machine has none of that number, or a container hides it.',
     advice:
-      'Use a core that exists (Xavier and Orin have two, 0 and 1; Orin Nano has none), and set it in what loads the engine, too (`runtime->setDLACore`; DeepStream: enable-dla=1 and use-dla-core); or build for the GPU.',
-    source: 'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34',
+      'Use a core that exists (AGX and NX of Xavier and Orin: 0 and 1, but Orin NX 8 GB only 0; Orin Nano, Nano and TX2 have none). In a container start it with --runtime nvidia, from an image for this JetPack, and try trtexec outside of it. Set the core in what loads the engine, too (`runtime->setDLACore`; DeepStream: enable-dla=1 and use-dla-core), or build for the GPU.',
+    source:
+      'marcoslucianops/DeepStream-Yolo#27, mlcommons/inference_results_v0.5#34, NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#12',
   },
   {
     id: 'dla-precision',
@@ -44,38 +46,69 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/cuDLA-samples#34',
   },
   {
+    id: 'dla-fallback',
+    code: 'dla-fallback',
+    pattern:
+      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not (?:supported|running) on DLA|Validation failed for DLA layer: (?<layer3>[^\n]+?)\. Switching|Splitting DLA subgraph at: (?<layer4>[^\n]+?) because|(?<why5>DLA (?:only supports|supports only) [^\n]+?)\. Switching (?:to GPU for layer )?(?<layer5>(?!this layer)[^\n]+?)(?: device type to GPU|$)|DLA Layer (?<layer6>[^\n]+?) (?<why6>does not support [^\n]+?)\.?$|(?<!\w)(?<kind7>\w+) layer (?<layer7>[^\n]+?) (?:is )?not supported on DLA|(?:^|\] |WARNING: )(?<layer8>(?:\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:'"]+)): (?<why8>(?:DLA (?:cores? |Layers? )?(?:only |does not |do not |cannot |requires |supports )|\w+ on DLA )[^\n]+?)(?:\.? Switching [^\n]*|\.?$)/m,
+    severity: 'warning',
+    named: ({ 0: text, groups = {} }, whole) => {
+      const of = (name: string): string | undefined =>
+        Object.entries(groups).find(([key, value]) => value !== undefined && key.startsWith(name))?.[1];
+      const layer = of('layer');
+      return {
+        layer,
+        values: {
+          kind: of('kind') ?? kindIn(layer ?? '') ?? 'layer',
+          why:
+            of('why') ??
+            (text.startsWith('Validation') ? /^This version of DLA [^\n]+/.exec(whole)?.[0] : undefined) ??
+            UNEXPLAINED,
+        },
+      };
+    },
+    // What several such lines say together is made by `dlaReport`.
+    cause: 'Layer {layer} ({kind}) runs on the GPU: {why}.',
+    advice: 'See the report of all layers that left the DLA.',
+    source:
+      'NVIDIA-AI-IOT/jetson_dla_tutorial#3, NVIDIA/TensorRT#899, #1301, #2318; lewes6369/TensorRT-Yolov3#86, ultralytics/ultralytics#23488, onnx/tensorflow-onnx#1632, marcoslucianops/DeepStream-Yolo#27',
+  },
+  {
+    id: 'dla-nothing',
+    code: 'dla-fallback',
+    pattern: /setDefaultDeviceType was called but no layer in the network can run on DLA/,
+    severity: 'warning',
+    cause: 'No layer of the network runs on the DLA: all of them run on the GPU.',
+    advice:
+      'Build for the GPU, without --useDLACore. The DLA has convolutions, pooling, activations and elementwise layers on 4-D tensors in FP16 or INT8, and no recurrent layers, embeddings (Gather) or dynamic shapes.',
+    source: 'TensorRT builder; NVIDIA/TensorRT#2318',
+  },
+  {
+    id: 'dla-build',
+    code: 'dla-failed',
+    pattern: /device (?<core>DLA_\d)[^\n]*failed to (?:build|create) CUDA engine/,
+    severity: 'error',
+    cause: 'The engine for the DLA ({core}) could not be built, and no line before says why.',
+    advice:
+      'Run the network on the GPU (without --device={core}), or let layers that the DLA does not have run there (allow fallback). The DLA takes FP16 and INT8 only, fixed 4-D shapes, and few kinds of layers: warnings that name DLA say which layers it refuses.',
+    after: ['dla-failed', 'dla-fallback', 'out-of-memory', 'no-implementation'],
+    sure: 'likely',
+    source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#279',
+  },
+  {
     id: 'dla-compilation',
     code: 'dla-fallback',
     pattern:
-      /DLA Node compilation Failed|DLA (?:loadable )?validation failed|Splitting DLA subgraph|(?:exceeds|more than) (?:the )?(?:maximum|max) (?:number of )?(?:DLA )?(?:loadables|subgraphs)/i,
+      /DLA Node compilation Failed|DLA loadable validation failed|(?:exceeds|more than) (?:the )?(?:maximum|max) (?:number of )?(?:DLA )?(?:loadables|subgraphs)/i,
     severity: 'warning',
     cause: 'A part of the network was not compiled for the DLA and runs on the GPU.',
     advice:
       'The warnings before it name layers outside the limits of the DLA (kernel 32, stride 8, batch 4096, 16 loadables per core). Split or change them.',
     source: 'TensorRT DLA documentation',
   },
-  {
-    id: 'dla-fallback',
-    code: 'dla-fallback',
-    pattern:
-      /Layer '(?<layer>[^\n]+?)' \((?<kind>\w+)\): (?<why>[^\n]+?)\.? Switching (?:this )?layer'?s? device type to GPU|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA|(?<!\w)(?<kind3>\w+) layer (?<layer3>[^\n]+?) (?:is )?not supported on DLA|(?<![^\s:])(?<layer4>[^\s:]+): DLA (?:only )?(?:supports?|does not support) (?<why4>[^\n]+?)(?:\.? Switching [^\n]*|\.?$)/m,
-    severity: 'warning',
-    named: (m) => ({
-      layer: m.groups!['layer'] ?? m.groups!['layer2'] ?? m.groups!['layer3'] ?? m.groups!['layer4'],
-      values: {
-        kind: m.groups!['kind'] ?? m.groups!['kind3'] ?? kindIn(m.groups!['layer2'] ?? '') ?? 'layer',
-        why:
-          m.groups!['why'] ??
-          (m.groups!['why4'] && `the DLA supports only ${m.groups!['why4']}`) ??
-          'not supported on DLA',
-      },
-    }),
-    // What several such lines say together is made by `dlaReport`.
-    cause: 'Layer {layer} ({kind}) runs on the GPU: {why}.',
-    advice: 'See the report of all layers that left the DLA.',
-    source: 'NVIDIA-AI-IOT/jetson_dla_tutorial#3; NVIDIA/TensorRT#899, #1301',
-  },
 ];
 
 /** `(Unnamed Layer* 277) [Shuffle]` */
 const kindIn = (layer: string): string | undefined => /\[(\w+)\]$/.exec(layer)?.[1]?.toUpperCase();
+
+/** Why a layer left the DLA where TensorRT says no more. */
+export const UNEXPLAINED = 'not supported on DLA';

@@ -240,7 +240,10 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     pattern: /Unexpected call to stub(?: (?<what>\w+) for (?<part>\w+))?/,
     cause:
       'The runtime that is loaded lacks a part that the engine needs[[ ({part})]]: the engine was built by another version, or this is the lean or dispatch runtime, which only runs version-compatible engines.',
-    advice: REBUILD,
+    advice: {
+      ...REBUILD,
+      other: `Link and load the full runtime (libnvinfer, in Python tensorrt) in place of libnvinfer_lean or libnvinfer_dispatch, or build the engine version-compatible (--versionCompatible). With the full runtime: use one TensorRT for building and running (trtexec and the Python package may differ).`,
+    },
     sure: 'likely',
     source: 'triple-mu/YOLOv8-TensorRT#308, NVIDIA/TensorRT#3307, #4790; TensorRT lean runtime',
   },

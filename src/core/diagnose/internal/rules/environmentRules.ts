@@ -64,6 +64,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'yuvraj108c/ComfyUI-Upscaler-Tensorrt#60',
   },
   {
+    id: 'library-of-other-cuda',
+    code: 'library-mismatch',
+    pattern:
+      /TensorRT was linked against (?<library>cuBLAS|CUDA)[\w/ ]*? (?<want>\d+)\.[\d.]+ but loaded (?:cuBLAS|CUDA)[\w/ ]*? (?!\k<want>\.)(?<have>\d+)\./,
+    severity: 'warning',
+    cause:
+      'This TensorRT was built for CUDA {want}, and libraries of CUDA {have} are loaded in their place ({library}): they were renamed or linked under names that they do not have.',
+    advice:
+      'Install the TensorRT that is built for CUDA {have} (its download and its wheels name the CUDA), or CUDA {want} with the cuDNN for it, and remove the renamed files. The GPU has to be one that this CUDA knows: Ampere (RTX 30) needs CUDA 11, Ada and Hopper 11.8, Blackwell 12.8.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2460',
+  },
+  {
     id: 'library-differs',
     code: 'library-mismatch',
     pattern:
@@ -240,10 +253,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'driver-too-old',
+    code: 'library-missing',
+    pattern:
+      /unsupported PTX version|CUDA error:? 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain/,
+    severity: 'error',
+    once: true,
+    cause: 'The driver of the GPU is older than the CUDA that this program, or this container, was compiled with.',
+    advice:
+      'Update the driver (on the host: a container uses the driver of the host) to one whose CUDA version, which nvidia-smi shows, is not lower than that of the program. Otherwise use the program or container for the CUDA of this driver. A Jetson takes only containers and wheels made for its JetPack (l4t).',
+    source: 'CUDA error 222; triton-inference-server/server#5197, wang-xinyu/tensorrtx#1249',
+  },
+  {
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|unsupported PTX version|CUDA error 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|the provided PTX was compiled with an unsupported toolchain|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
+      /CUDA initialization failure|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,

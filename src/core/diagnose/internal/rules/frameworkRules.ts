@@ -1,6 +1,27 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+/** Why TF-TRT leaves an operator to TensorFlow, and what changes that. */
+const LEFT: readonly (readonly [RegExp, string])[] = [
+  [
+    /data_format|NCHW/,
+    'Its data format must be NCHW (channels first) in the graph that the converter gets: the layout optimizer of TensorFlow, which runs before on a machine with a GPU, or the training changes it; look at the attribute data_format of the node in that graph.',
+  ],
+  [
+    /dimension|shape|rank|batch/i,
+    'Give the inputs fixed sizes, or convert with use_dynamic_shape=True and build() (TensorFlow 2.6 and later).',
+  ],
+  [/\btype\b|DT_\w+|data ?type/i, 'Cast its inputs to FP32, FP16 or INT32: other types stay in TensorFlow.'],
+  [/must be a (?:constant|tensor)|const/i, 'Freeze the graph and fold constants, so that this input is one.'],
+  [
+    /not (?:implemented|supported|registered)|no converter/i,
+    'This TensorFlow has no converter for it: use a later one, or other operators.',
+  ],
+];
+
+const entryFor = (table: readonly (readonly [RegExp, string])[], text: string) =>
+  table.find(([pattern]) => pattern.test(text));
+
 /** ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
 export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
   {
@@ -94,6 +115,24 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
+  },
+  {
+    id: 'tf-trt-not-candidate',
+    code: 'unsupported-op',
+    pattern:
+      /Not a TF-TRT candidate,? \(Op type: (?<op>\w+)\), \(Op name: (?<layer>[^)\n]*)\), \(Reason: (?:[A-Z]\w+(?: \w+)?: )?(?<why>[^\n]*?)(?:, at \S+)?\)?(?:\n|$)|There are \d+ ops of \d+ different types in the graph that are not converted to TensorRT: (?<ops>[^\n(]{1,200})/,
+    severity: 'warning',
+    named: ({ groups: { op, why, ops } = {} }) => ({
+      values: {
+        what: op === undefined ? ops?.replace(/[\s,.]+$/, '') : `this node (${op})`,
+        why,
+        step: entryFor(LEFT, why ?? '')?.[1],
+      },
+    }),
+    cause: 'TF-TRT leaves {what} to TensorFlow[[: {why}]].',
+    advice:
+      '[[{step} ]]Nothing fails for it; each switch between TensorRT and TensorFlow costs copies, and parts smaller than minimum_segment_size stay in TensorFlow, too. To run all of the model in TensorRT, convert it with tf2onnx and build the ONNX model.',
+    source: 'TensorFlow tf2tensorrt/segment/segment.cc; NVIDIA/TensorRT#435, tensorflow/tensorrt#193',
   },
   {
     id: 'provider-fallback-disabled',

@@ -393,6 +393,16 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3983, pytorch/TensorRT#2986, replicate/cog-triton#51',
   },
   {
+    id: 'python-module-missing',
+    code: 'library-missing',
+    pattern: /ImportError: (?<file>\S+[\\/]tensorrt\w*[\\/]tensorrt\w*\.(?:so|pyd)): cannot open shared object file/,
+    cause:
+      "Python's package of TensorRT lacks its own compiled part ({file}): its wheel is for another Python or platform, or was not installed whole.",
+    advice:
+      'Remove it (`pip uninstall tensorrt`, and what PYTHONPATH finds of it) and install the wheel whose name has this Python (cp310) and this processor (x86_64, aarch64), of the version of the libraries. On a Jetson or DRIVE take the package of its release (apt: python3-libnvinfer) with the Python of the system. A wheel that was built by hand contains only what the build made: look into it with `unzip -l`.',
+    source: 'NVIDIA/TensorRT#3053, #3388',
+  },
+  {
     id: 'library-missing',
     code: 'library-missing',
     pattern:

@@ -177,6 +177,18 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
       'TensorRT-LLM cubinObjRegistry.h; NVIDIA/TensorRT-LLM#4241, triton-inference-server/tensorrtllm_backend#679',
   },
   {
+    id: 'llm-cache-disabled',
+    code: 'flag-conflict',
+    pattern: /KV-cache-less is only supported for context|Failed to find Max KV cache blocks in metrics/,
+    once: true,
+    severity: 'error',
+    cause: 'The engine was built without a KV cache (--kv_cache_type=disabled), which only the context phase can do.',
+    advice:
+      'Build with --kv_cache_type=paged for generation and for in-flight batching. Without a cache the engine computes one output per request (max_tokens=1, such as for scores or embeddings): run it without in-flight batching.',
+    sure: 'likely',
+    source: 'TensorRT-LLM gptAttentionPlugin.cpp; NVIDIA/TensorRT-LLM#2443',
+  },
+  {
     id: 'llm-cross-cache',
     code: 'flag-conflict',
     pattern: /Do not set crossKvCacheFraction for decoder-only model/,
@@ -240,8 +252,14 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /(?:Assertion failed: |^)(?<claim>[^\n]{1,300}?) \((?:\/[\w.+-]+)*\/(?<part>batch_manager|kernels|plugins|runtime|executor|layers|common|thop)\/(?:[\w.+-]+\/)*(?<file>[\w.]+\.(?:cpp|h|cu|cuh)):\d+\)|Error occurred when running GEMM/m,
     severity: 'error',
-    named: ({ groups: { part, file } = {} }) => ({ values: { file, ...llmCheck(part) } }),
-    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]]: {what}.',
+    named: ({ groups: { claim, part, file } = {} }) => ({
+      values: {
+        file,
+        said: claim !== undefined && /[a-z] [a-z]+ [a-z]/i.test(claim) ? claim.replace(/\.$/, '') : undefined,
+        ...llmCheck(part),
+      },
+    }),
+    cause: 'TensorRT-LLM stopped at a check of its own[[ in {file}]][[: {said}]]. Most often that means: {what}.',
     advice: '{use}.',
     after: EVERY_CAUSE.filter((code) => code !== 'internal'),
     sure: 'possible',

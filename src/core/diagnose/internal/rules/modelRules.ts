@@ -1,6 +1,7 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
+import { versionNumber } from '../gpuSupport.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
@@ -22,6 +23,16 @@ const LEGACY: readonly (readonly [RegExp, string, string])[] = [
     /number of graph 0/,
     'the file holds no UFF graph',
     'Look whether the path is right and the file not empty (a download that failed, a Git LFS pointer); for .etlt files the key must be that of the training.',
+  ],
+  [
+    /(?:Output|Input) error/,
+    'it has no node of the name that was registered as an input or output',
+    'Register the names of the frozen graph (without `:0`; the name of the node that gives the tensor), and list them to the converter (output_nodes): what is after them is cut off.',
+  ],
+  [
+    /Invalid scale mode/,
+    'the number of weights of a BatchNormalization or BiasAdd is not that of the channels as the parser counts them',
+    'Register the input in the order of the model: NHWC for one of TensorFlow (`parser.register_input(name, (3, 299, 299), trt.UffInputOrder.NCHW)` only where the graph itself is NCHW), or freeze the graph with data_format="channels_first".',
   ],
   [
     /[dD]imensions|Order size/,
@@ -53,6 +64,30 @@ const LEGACY: readonly (readonly [RegExp, string, string])[] = [
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
 export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'model-lfs-pointer',
+    code: 'model-unreadable',
+    pattern:
+      /ModelProto: 1:9: Message type \S+ has no field named ["“”]?version|version https:\/\/git-lfs\.github\.com/,
+    severity: 'error',
+    cause: 'The model file is a Git LFS pointer: a text of three lines in place of the model.',
+    advice:
+      'Run `git lfs install` and `git lfs pull` in the repository, or download the file from its web page (Raw), and compare the sizes. The other models of that repository are pointers, too.',
+    source: 'protobuf text_format.cc, Git LFS; NVIDIA-AI-IOT/CUDA-PointPillars#11, #93',
+  },
+  {
+    id: 'parser-implicit-batch',
+    code: 'flag-conflict',
+    pattern:
+      /only supports TensorRT INetworkDefinitions with an explicit batch dimension|hasImplicitBatchDimension\(\) && "/,
+    cause: 'The network was created without explicit batch, which the ONNX parser needs.',
+    advice: {
+      trtexec: 'Add --explicitBatch, or use trtexec of TensorRT 8 or later, which needs no such option.',
+      other:
+        'Create it with the flag: `builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))`, createNetworkV2(1U << kEXPLICIT_BATCH); from TensorRT 10 on every network is so. Set the batch by the shape of the input or an optimization profile, not by max_batch_size.',
+    },
+    source: 'onnx-tensorrt ModelImporter.cpp; Adlik/Adlik#105',
+  },
+  {
     id: 'weights-outside',
     code: 'weights-missing',
     pattern: /Relative paths to parent \(\.\.\/\) are not allowed[^\n]*?(?:path is: (?<file>\S+))?$/m,
@@ -81,9 +116,9 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
     named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
-      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|kernel weights)/.exec(text)?.[1];
+      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|\w+ weights has)/.exec(text)?.[1];
       const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
       return { layer, values: { layer: layer ?? 'a layer', have: have ?? have2, want: want ?? want2, advice } };
     },
@@ -147,7 +182,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'uff-plugin',
     code: 'plugin-missing',
-    pattern: /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w+)/,
+    pattern:
+      /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w*(?:_TRT|Plugin\w*)|CropAndResize|Proposal\w*|GridAnchor\w*|NMS\w*)\b/,
     cause: 'The UFF model needs the plugin {plugin}, which this TensorRT does not have.',
     advice:
       'Build the plugin library of the TensorRT repository (its release branch of this version) and replace libnvinfer_plugin with it, as the models of TAO and TLT require; or export the model to ONNX.',
@@ -193,7 +229,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'legacy-refused',
     code: 'model-unreadable',
     pattern:
-      /U(?:FF|ff)Parser: (?:Parser error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
+      /U(?:FF|ff)Parser: (?:(?:Parser|Output|Input) error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
     severity: 'error',
     named: ({ 0: text }) => {
       const [, what, step] = LEGACY.find(([pattern]) => pattern.test(text))!;
@@ -360,6 +396,18 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx/onnx-tensorrt#414',
   },
   {
+    id: 'input-left-empty',
+    code: 'unsupported-form',
+    pattern: /tensors(?:\(\))?\.count\(input_?[nN]ame\)/,
+    when: ({ version }) => version !== null && versionNumber(version) === versionNumber('7.0'),
+    cause:
+      'TensorRT 7.0 does not find a tensor that this node reads: its parser does not know inputs that are left empty, as Resize has them from opset 11 on.',
+    advice:
+      'Use TensorRT 7.1 or later; on 7.0 build the parser of a later onnx-tensorrt for it. Otherwise simplify the model (onnxsim) or export with opset 10. If no node has an empty input, the model was cut badly: `python -m onnx.checker`.',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#414, #428; NVIDIA/TensorRT#284, #425',
+  },
+  {
     id: 'input-not-registered',
     code: 'model-unreadable',
     pattern: /Node input was not registered|tensors(?:\(\))?\.count\(input_?[nN]ame\)|toposort/,
@@ -403,6 +451,16 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'internal',
     ],
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
+  },
+  {
+    id: 'repeated-name',
+    code: 'model-invalid',
+    pattern: /Repeated (?<kind>\w+) name: (?<name>\S+) \(/,
+    cause: 'Two {kind}s of the network have the name {name}.',
+    advice:
+      'Give each a name of its own: in a program where it names them, in an ONNX model the nodes or outputs (onnx-graphsurgeon).',
+    repair: 'unique-names',
+    source: 'TensorRT 5 to 7, Network.cpp',
   },
   {
     id: 'name-too-long',

@@ -65,7 +65,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'engine-plugin',
     code: 'plugin-missing',
     pattern:
-      /Cannot deserialize plugin since corresponding IPluginCreator not found|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
+      /Cannot deserialize plugin since corresponding IPluginCreator not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
     cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
@@ -387,10 +387,18 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'operator-unknown',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
+    named: (_, __, { op }) => ({
+      values: {
+        where:
+          op === undefined
+            ? 'The excerpt does not name the operator: the lines before it do ("No importer registered for op: …", "While parsing node number …", op_type). '
+            : '',
+      },
+    }),
     cause:
       'TensorRT has no importer for the operator[[ {op}]] of this node, and no plugin with that name is registered.',
     advice:
-      'Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
+      '{where}Replace the node with supported operators or by a plugin of the same name. A plugin must be loaded with its library before the model is parsed, under that name, version and namespace. A later TensorRT may import the operator, and an export with another opset may write it otherwise.',
     repair: OPERATOR_REPAIRS,
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
@@ -403,9 +411,10 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
   return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
 }
 
-/** Operators that a version before 8.6 brought (changelog of onnx-tensorrt). */
+/** Operators that a version before 8.6 brought (operators.md of onnx-tensorrt 5.1, its changelog). */
 const EARLIER = new Map(
   Object.entries({
+    '5.1': 'Acos Acosh Asin Asinh Atan Atanh Cast Cos Gather Sin',
     '8.0': 'Celu CumSum EyeLike GatherElements GreaterOrEqual LessOrEqual LpNormalization LpPool ReverseSequence',
     '8.2': 'Einsum GatherND IsNaN Round Scatter ScatterElements ScatterND Sign',
     '8.4': 'Shrink Xor',
@@ -418,7 +427,7 @@ const EARLIER = new Map(
 const NOT_IN_7 =
   /^(?:GlobalLpPool|GroupNormalization|HardSwish|IsInf|LayerNormalization|OneHot|RandomNormalLike|RandomUniformLike)$/;
 
-/** The first version from 7.2 on that has an operator, where it is known; undefined: none. */
+/** The first version from 7.2 on that has an operator, or an earlier one, where it is known; undefined: none. */
 function sinceOf(op: string): string | undefined {
   const earlier = EARLIER.get(op);
   if (earlier !== undefined) return earlier;

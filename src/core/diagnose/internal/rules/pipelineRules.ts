@@ -32,6 +32,53 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#946',
   },
   {
+    id: 'jetson-blob',
+    code: 'unknown-input',
+    pattern:
+      /failed to retrieve tensor for (?<which>Output|Input) "(?<name>[^"\n]*)"|failed to register (?<which2>input|output) '(?<name2>[^'\n]+)' for UFF model/,
+    severity: 'error',
+    named: ({ groups: { which, which2, name, name2 } = {} }) => ({
+      values: { which: (which ?? which2)!.toLowerCase(), name: name ?? name2 },
+    }),
+    cause: 'The network has no {which} {name}, for which jetson-inference asks.',
+    advice:
+      'Give the names of this model (--input-blob, and --output-blob or --output-cvg and --output-bbox): the last layers of its prototxt or Netron show them. With a model that comes with jetson-inference its download is incomplete: delete its folder in data/networks and run tools/download-models.sh again.',
+    source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#330',
+  },
+  {
+    id: 'jetson-caffe',
+    code: 'model-unreadable',
+    pattern:
+      /TensorRT (?<version>[\d.]+) does not support legacy caffe models|failed to parse caffe network|attempted to load caffe model without specifying prototxt|importing (?<kind>ONNX|UFF) models is not supported in TensorRT (?<version2>[\d.]+)/,
+    severity: 'error',
+    named: ({ 0: text, groups: { version, version2, kind } = {} }) => ({
+      values: {
+        why: version
+          ? `TensorRT ${version} has no parser for Caffe and UFF models any more (the last with them is 9)`
+          : kind
+            ? `TensorRT ${version2} is too old for ${kind} models`
+            : text.includes('prototxt')
+              ? 'a Caffe model needs its prototxt, too'
+              : 'the Caffe parser cannot read the prototxt or the caffemodel',
+      },
+    }),
+    cause: 'The program of jetson-inference cannot read the model: {why}.',
+    advice:
+      'Use one of its ONNX models (ssd-mobilenet-v2, resnet18, …), or convert the model to ONNX. Otherwise give both files of one Caffe model (--prototxt, --model), download them again, and keep the jetson-inference that belongs to this JetPack.',
+    after: ['unsupported-op', 'plugin-missing', 'out-of-memory', 'model-missing'],
+    source: 'jetson-inference tensorNet.cpp',
+  },
+  {
+    id: 'jetson-cache-unwritten',
+    code: 'failed',
+    pattern: /failed to (?:open engine cache file for writing|write \d+ bytes to engine cache file) +(?<file>\S+)/,
+    severity: 'warning',
+    cause:
+      'The program of jetson-inference cannot keep the engine that it built ({file}), and builds it again at each start.',
+    advice: 'Give yourself the right to write in that folder (or run once with sudo), and check the free space.',
+    source: 'jetson-inference tensorNet.cpp',
+  },
+  {
     id: 'jetson-arguments',
     code: 'bad-flag-value',
     pattern: /Net\.__init\(?\)?__\(?\)? failed to parse arg/,

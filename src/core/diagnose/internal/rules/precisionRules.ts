@@ -25,6 +25,77 @@ const WEAK_FLAGS = {
     'Remove the precision flags (FP16, BF16, INT8, FP8) from the configuration: in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
+const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
+
+/** TensorRT Model Optimizer (modelopt): it quantizes before anything is built. */
+const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-data',
+    pattern:
+      /Model input count and calibration data doesn't match|Calibration data (?:has only one tensor|list is empty)|calibration data must be numpy array or dict|expects shape of rank \S+, but calibration shape|Input names from ONNX model do not match provided|Calibration data file contains pickled objects|does not match provided input shape|Either calibration_shapes or calibration_data_reader/,
+    cause: 'The calibration data does not fit the inputs of the model.',
+    advice:
+      'Give --calibration_data as an .npy file for one input, or an .npz file (a dictionary) with an array under the name of each input, of its type and rank, with the samples along the first axis: `numpy.savez("calib.npz", **{name: array})`. Fix dynamic dimensions with --calibration_shapes=name:1x3x224x224. A file with pickled objects needs --trust_calibration_data.',
+    source: 'modelopt/onnx/quantization: calib_utils.py, graph_utils.py, __main__.py',
+  },
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-provider',
+    code: 'library-missing',
+    pattern:
+      /Could not find `TensorrtExecutionProvider`, only|is not accessible (?:via \S+ or site-packages|in \S+! Please make sure)|Could not (?:find|import) the `(?:trtexec|tensorrt)`|'trtexec' binary not found|NvTensorRtRtx EP on Linux is not|`trtexec` version must be >=|TensorRT-RTX ABI was requested|model contains DDS and custom ops\. Custom ops are only supported/,
+    cause:
+      'Model Optimizer does not find what it calibrates or times with: TensorRT, trtexec, cuDNN or a provider of ONNX Runtime.',
+    advice:
+      'Install onnxruntime-gpu (with the CUDA of its release) in place of onnxruntime, the wheel tensorrt, and put the folders of libcudnn*.so and of the TensorRT libraries on LD_LIBRARY_PATH (PATH on Windows) and trtexec on PATH. Calibrate with --calibration_eps cuda:0 cpu where TensorRT is not needed: only custom operators need trt.',
+    source: 'modelopt/onnx/quantization/ort_utils.py, ort_patching.py',
+  },
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-model',
+    pattern:
+      /Onnx model size larger than 2GB\. Please set|AutoCast can only operate on valid ONNX models|is not properly shape inferenced|Unable to guess tensor type for tensor|Shape inference did not find shape for|Infer types verification failed|Unsupported op types in fp8 mode|requires an unquantized source model|Model must not be quantized/,
+    cause:
+      'The model cannot be quantized as it is: a type or shape in it is not known, it is quantized already, or too large for one file.',
+    advice:
+      'Export again with opset 17 or later (FP8 needs 19) and fixed shapes, run shape inference and fold constants first (`polygraphy surgeon sanitize --fold-constants`, onnxsim), and check it (`onnx.checker`). Above 2 GB pass --use_external_data_format. Start from the model without Q/DQ nodes.',
+    source: 'modelopt/onnx: quantization/__main__.py, autocast/precisionconverter.py, quantization/ort_patching.py',
+  },
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-calibration',
+    pattern:
+      /forward_loop (?:is required for calibration|must (?:be provided|not be None))|amax must be a CUDA tensor for dynamic block|(?:fp4_fake_quant|FP4\w*) requires triton|Could not find transformer layers in model|MoE calibration incomplete|Negative values in amax|pre_quant_scale should be/,
+    cause:
+      'The calibration by Model Optimizer lacks something: a forward_loop with data, the model on the GPU, or Triton.',
+    advice:
+      'Pass mtq.quantize(model, config, forward_loop) a function that runs a few hundred real samples through the whole model, on the GPU (not offloaded to the CPU by device_map="auto"). FP4 and other block formats need the package triton.',
+    source: 'modelopt/torch/quantization: mode.py, model_calib.py, tensor_quant.py',
+  },
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-export',
+    pattern:
+      /TRT StronglyType requires both weights and amax|Quantized config setting doesn't match TRT's fusion pattern|quantized MHA must have 16-bit inputs|ONNX does not support (?:multi-axis quantization|unsigned narrow range)|Number of bits must be \d for INT\d ONNX export|Unsupported num_bits: [^\n]{1,60} for ONNX export|Converting a (?:BF16 FP8|quantized) ONNX graph to \w+ is not supported/,
+    cause:
+      'The quantized model cannot be written as ONNX in a form that TensorRT takes: its types, axes or bits do not fit.',
+    advice:
+      'Convert model and inputs to FP16 (`.half()`; trt_high_precision_dtype "Half" in the configuration) before the export, quantize along one axis only, and use a configuration for TensorRT (INT8_DEFAULT_CFG, FP8_DEFAULT_CFG, INT4_AWQ_CFG, NVFP4_DEFAULT_CFG).',
+    source: 'modelopt/torch/quantization/export_onnx.py',
+  },
+  {
+    ...OF_MODEL_OPTIMIZER,
+    id: 'modelopt-block-size',
+    pattern:
+      /Weight shape is not divisible for block size|Weight dimension \S+ must be divisible by block size|Block size \S+ is not divisible by|array_f32_t_shape\[0\] must be divisible/,
+    cause: 'A weight cannot be quantized in blocks: its size is no multiple of the block size.',
+    advice:
+      'Use another block size (--block_size 32, 64 or 128; NVFP4 has 16), leave that layer out (--nodes_to_exclude, or a disabled quantizer for its name), or fill the weight up.',
+    source: 'modelopt/onnx/quantization: quant_utils.py, qdq_utils.py; modelopt/torch/quantization',
+  },
+];
+
 /** INT8 calibration, and numbers that do not fit a type. */
 export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
@@ -33,11 +104,24 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     pattern: /Assertion (?:outScales|scales)\.size\(\) == 1 failed/,
     severity: 'error',
     cause:
-      'A tensor that a plugin or an elementwise layer reads or gives has INT8 scales per channel, where TensorRT takes one for the tensor.',
+      'A tensor that a plugin or an elementwise layer reads or gives in INT8 needs one scale, and has none (no calibration reached it) or one per channel.',
     advice:
-      'Quantize activations per tensor, only weights of Conv, MatMul and Gemm per channel, and keep plugins in FP16 or FP32 (no INT8 in their supportsFormatCombination, no Q/DQ nodes around them). If all scales are per tensor, use a later TensorRT.',
+      'Quantize activations per tensor, only weights of Conv, MatMul and Gemm per channel, calibrate every tensor of such a layer, and keep plugins in FP16 or FP32 (no INT8 in their supportsFormatCombination, no Q/DQ nodes around them). If every tensor has one scale, use a later TensorRT.',
     sure: 'likely',
     source: 'NVIDIA/TensorRT#2462, #2664',
+  },
+  {
+    id: 'scale-of-output',
+    code: 'quantization',
+    pattern: /Assertion [\w.]*quantizations?\.is(?<side>In|Out)putSet\(\d*\) failed/,
+    severity: 'error',
+    named: (m) => ({ values: { side: m.groups!['side'] === 'In' ? 'input' : 'output' } }),
+    cause:
+      'A layer that TensorRT runs in INT8 has no scale for its {side}: the quantization of the model is incomplete there.',
+    advice:
+      'Use a later TensorRT first. Otherwise put Q/DQ pairs before every input of Conv, MatMul, Gemm and of the Add after a Conv, or before none of them, and find the place by quantizing one half of the layers after the other; with a calibration cache, calibrate the whole network again.',
+    sure: 'likely',
+    source: 'TensorRT weightConvertors.cpp; NVIDIA/TensorRT#3220',
   },
   {
     id: 'calibration-nan',
@@ -74,6 +158,40 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#4053, #1869, #4092, #3430; NVIDIA-AI-IOT/torch2trt#438',
   },
   {
+    id: 'calibration-symbolic',
+    code: 'calibration-failed',
+    pattern: /symbol is not concrete/,
+    cause:
+      'TensorRT needs a size as a number that depends on an input with dynamic dimensions: for a calibration every input needs one fixed shape.',
+    advice: {
+      trtexec:
+        'Pass --minShapesCalib, --optShapesCalib and --maxShapesCalib with one shape for each input, or calibrate the model with fixed input shapes and use that cache.',
+      other:
+        'Give the configuration a calibration profile in which min, opt and max of every input are the same (`config.set_calibration_profile(profile)`), or calibrate the model with fixed input shapes and use that cache. Update TensorRT (8.2 and later) if it is 8.0.',
+    },
+    sure: 'likely',
+    source: 'TensorRT 8.0 graph.cpp; NVIDIA/TensorRT#1458',
+  },
+  {
+    id: 'quantize-axis',
+    code: 'quantization',
+    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<=[(\s])[^\s:()]+): unexpected negative axis/,
+    cause: 'This node (Quantize or Dequantize) has a vector of scales and no axis that they belong to.',
+    advice:
+      'Set its axis right after it is added (`layer.axis = 1` for the channels of an activation, 0 for the outputs of a weight), before its output or a shape is asked for. One scale for the whole tensor is a constant without dimensions: `network.add_constant((), np.array([s], np.float32))`.',
+    source: 'TensorRT scaleNode.cpp; NVIDIA/TensorRT#1362',
+  },
+  {
+    id: 'fp16-not-fast',
+    code: 'precision-ignored',
+    pattern: /(?:Half2|FP16) support requested on hardware without native FP16/,
+    severity: 'warning',
+    once: true,
+    cause: 'This GPU has no fast FP16: with it the engine is not faster than in FP32.',
+    advice: 'Build in FP32 there, or in INT8 where the GPU has it (compute capability 6.1 and from 7.2 on).',
+    source: 'TensorRT 5 to 8',
+  },
+  {
     id: 'calibration-profile',
     code: 'calibration-failed',
     pattern: /[Cc]alibration [Pp]rofile is not (?:set|valid)|no calibration profile/i,
@@ -100,6 +218,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     cause: 'A tensor that is to be INT8 has no scale: the calibration saw no data, or its cache is of another network.',
     advice:
       'Check that the calibrator gives at least one batch and that its images are found; delete the calibration cache. Where layers get INT8 by hand, calibrate without such requests first.',
+    after: ['calibration-failed'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3837, pytorch/TensorRT#2782, wang-xinyu/tensorrtx#892',
   },
@@ -253,6 +372,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       'get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
     source: 'TensorRT Python bindings, pyInt8; NVIDIA/TensorRT#3871',
   },
+  ...MODEL_OPTIMIZER,
 ];
 
 /** TensorRT lists every node, and empty names for those with a precision of their own. */

@@ -77,6 +77,37 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 10.6',
   },
   {
+    id: 'polygraphy-inputs',
+    code: 'unknown-input',
+    pattern:
+      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in the feed[ _]dict|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
+    severity: 'error',
+    named: ({ groups: { wrong, unset } = {} }) => ({
+      values: {
+        what: wrong
+          ? `names inputs that the network does not have: ${wrong}`
+          : unset
+            ? `has no shapes for the input ${unset}`
+            : 'lacks inputs of the network',
+      },
+    }),
+    cause: 'What the program gives to Polygraphy {what}.[[ The network has {there}.]]',
+    advice:
+      'Use the names that the network has (`polygraphy inspect model MODEL.onnx` lists them), and give all of its inputs; or export the model again with those names (torch.onnx.export with input_names=[…]). A file of another exporter than the program is for has other names.',
+    source: 'Polygraphy profile.py, runner.py; yuvraj108c/ComfyUI-Upscaler-Tensorrt#34',
+  },
+  {
+    id: 'polygraphy-feed',
+    code: 'runtime-shape',
+    pattern:
+      /Input tensor: (?<input>[^\n|]+?) \| Received (?:incompatible|unexpected) (?<what>shape|dtype): (?<have>[^\n]+?)\.?\s+Note: Expected (?:a shape compatible with|type): (?<want>[^\n]+)/,
+    severity: 'error',
+    cause: 'The data for input {input} has the {what} {have}, and the engine takes {want}.',
+    advice:
+      'Feed what the engine takes: another type by astype(), another shape only within the optimization profile; build with a wider one (Profile().add(name, min, opt, max), --trt-min-shapes and so on) where the data is right. Without a profile, dynamic dimensions are built as 1.',
+    source: 'Polygraphy base/util.py',
+  },
+  {
     id: 'shapes-defaulted',
     code: 'profile-missing',
     pattern: /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided/,

@@ -9,6 +9,28 @@ const UTF8 =
 /** What exceptions of Python, NumPy, PyTorch and OpenCV mean that no other rule knows: whatever else failed comes first. */
 export const PYTHON_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'python-not-overridden',
+    code: 'library-mismatch',
+    pattern: /Method: (?<name>\w+) was not overrid+en/,
+    severity: 'error',
+    named: ({ groups: { name } = {} }) => ({
+      values: {
+        of: /calibration|get_batch|get_algorithm/.test(name!)
+          ? 'calibrator'
+          : /allocate|reallocate/.test(name!)
+            ? 'allocator'
+            : /report_layer/.test(name!)
+              ? 'profiler'
+              : 'class',
+      },
+    }),
+    cause:
+      'TensorRT calls {name}() of a Python {of}, which does not define it: the class is written for another version.',
+    advice:
+      'Define {name} in that class (a calibrator needs get_batch_size, get_batch, read_calibration_cache and write_calibration_cache: return None from the reading one and do nothing in the writing one if there is no cache), and call the constructor of its base class (`trt.IInt8EntropyCalibrator2.__init__(self)`). Where it belongs to a package such as torch2trt, update that.',
+    source: 'TensorRT python/include/utils.h; NVIDIA-AI-IOT/torch2trt#446',
+  },
+  {
     id: 'torch-without-ndim',
     code: 'library-mismatch',
     pattern: /'Tensor' object has no attribute 'ndim'/,

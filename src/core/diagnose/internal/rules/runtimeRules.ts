@@ -47,6 +47,11 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'the memory of the GPU has errors',
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
+  [
+    /^error 717\b|operation not supported on global\/shared address space/,
+    'a kernel used an address that is not one of the memory which it must be in',
+    'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
+  ],
   [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
   [
     /^error 701\b|too many resources/,
@@ -119,12 +124,26 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern:
       /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
-    named: (m) => ({ values: { name: Object.values(m.groups!).find((one) => one !== undefined) } }),
-    cause: 'The program binds a tensor[[ ({name})]] that the engine does not have, or leaves one unbound.',
-    advice:
-      'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
+    named: (m) => {
+      const name = Object.values(m.groups!).find((one) => one !== undefined);
+      const of = name === undefined ? '' : ` (${name})`;
+      return {
+        values: {
+          what: /Neither address|not set|null/.test(m[0])
+            ? `The engine runs without a buffer for one of its tensors${of}`
+            : `The program binds a tensor${of} that the engine does not have, or leaves one unbound`,
+        },
+      };
+    },
+    cause: '{what}.',
+    advice: {
+      onnxruntime:
+        "The provider sets these addresses itself; what it forgets is an output without elements, or one whose size depends on the data (of NonZero, NonMaxSuppression, TopK and the like). Update ONNX Runtime, leave those operators to CUDA (trt_op_types_to_exclude='NonZero,NonMaxSuppression,RoiAlign'), or have the model give at least one element.",
+      other:
+        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
+    },
     after: ['calibration-failed'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224, microsoft/onnxruntime#26170',
   },
   {
     id: 'implicit-batch-call',
@@ -156,6 +175,21 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
   },
   {
+    // Before a build TensorRT asks the driver for pools of memory; without them it goes on.
+    id: 'memory-pools-unknown',
+    code: 'runtime-failed',
+    pattern: /haveStreamOrderedAllocator\w*::\d+\] Error Code 1: Cuda/,
+    severity: 'warning',
+    named: () => ({ severity: 'warning' }),
+    harmless: true,
+    cause:
+      'The driver does not answer whether it has memory pools (stream-ordered allocation): TensorRT goes on without them.',
+    advice:
+      'Nothing has to be done if the build passes. If it fails and no other line says why, update the driver: it is older than the CUDA of this TensorRT, or of a virtual GPU.',
+    sure: 'likely',
+    source: 'TensorRT cudaResources.cpp; NVIDIA/TensorRT#3490',
+  },
+  {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
@@ -164,7 +198,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice:
       'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
-    after: ['out-of-memory'],
+    after: ['out-of-memory', 'calibration-failed'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },

@@ -86,9 +86,10 @@ const RULES: readonly DiagnosisRule[] = [
         from: m.groups!['from'] ?? `${m.groups!['a']} elements`,
         to: m.groups!['to'] ?? m.groups!['b'],
         why: m.groups!['from'] ? ': the numbers of elements differ' : '',
+        batch: fixedBatch(m.groups!['from'], m.groups!['to']),
       },
     }),
-    cause: 'This node cannot reshape {from} into {to}{why}.',
+    cause: 'This node cannot reshape {from} into {to}{why}[[. {batch}]].',
     advice: SHAPES_ADVICE,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -112,10 +113,10 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|reshape changes volume(?=\s*$)|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
       layer:
-        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
+        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension|changes volume)|uninferred dimensions|volume mismatch)/.exec(
           text,
         )?.[1],
       values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
@@ -131,14 +132,20 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
-    cause: 'This node cannot reshape tensor {tensor}: the numbers of elements differ.',
+    named: (_, text) => {
+      const [, from, to] = /Instruction: RESHAPE\w*\{([\d -]+)\} ?\{([\d -]+)\}/.exec(text) ?? [];
+      return { values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to) } };
+    },
+    cause: 'This node cannot reshape tensor {tensor}[[{shapes}]]: the numbers of elements differ[[. {batch}]].',
     advice: SHAPES_ADVICE,
-    source: 'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230',
+    source:
+      'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
   },
   {
     id: 'broadcast',
     code: 'shape-mismatch',
-    pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
+    pattern:
+      /broadcast dimensions must be conformable|broadcast with incompatible dimensions|elementwise inputs must have same dimensions|dimensions not compatible for elementwise/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
     advice: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
@@ -196,11 +203,16 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /intInterval\.cpp.{0,40}Assertion Error in min: 0 \(!empty\(\)\)|Assertion failed: !empty\(\)[^]{0,60}intInterval\.cpp/,
-    cause: 'No size is possible for a dimension of the network that the program defines.',
-    advice:
-      'Check the parameters that the program builds the network from, and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    cause:
+      'No size is possible for a dimension of the network: an input has dynamic dimensions and was given no shapes, or the program defines the network with sizes that contradict each other.',
+    advice: {
+      trtexec:
+        'Give every input with dynamic dimensions its shapes (--minShapes, --optShapes and --maxShapes), or export the model with fixed input sizes.',
+      other:
+        'For an ONNX model with dynamic dimensions add an optimization profile with real sizes (trtexec: --minShapes, --optShapes, --maxShapes), or export it with fixed input sizes. Where a program defines the network itself, check its parameters and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    },
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#654',
+    source: 'wang-xinyu/tensorrtx#654, NVIDIA/TensorRT#965',
   },
   {
     id: 'pointwise-ranks',
@@ -229,3 +241,14 @@ const RULES: readonly DiagnosisRule[] = [
 export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
   rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
 );
+
+/** What two shapes say whose sizes differ by a factor that is the first dimension of one of them; undefined: nothing. */
+function fixedBatch(from: string | undefined, to: string | undefined): string | undefined {
+  const [a, b] = [from, to].map((text) => text?.match(/-?\d+/g)?.map(Number) ?? []) as [number[], number[]];
+  const volume = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  if (a.length === 0 || b.length === 0 || [...a, ...b].some((size) => size < 1)) return undefined;
+  const factor = Math.max(volume(a) / volume(b), volume(b) / volume(a));
+  return Number.isInteger(factor) && factor > 1 && (volume(a) > volume(b) ? a : b)[0] === factor
+    ? `They differ by the factor ${factor}, the first dimension: most likely a batch size is fixed in one of them by the export`
+    : undefined;
+}

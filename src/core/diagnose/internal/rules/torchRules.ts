@@ -1,8 +1,146 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+/** Torch-TensorRT's own checks in Python: what was given to it, and how its modules are run. */
+const TORCH_CHECKS: readonly DiagnosisRule[] = [
+  {
+    id: 'torch-trt-inputs',
+    code: 'profile-missing',
+    pattern:
+      /Missing required arguments for class Input|Found that both shape[^\n]{0,40}and one or more of min_shape|Input (?:shape specifications|sizes) for inputs are required|Module input definitions are required|'inputs' should not (?:be used at the same time|(?:both|all) be None)|Invalid input type [^\n]{1,80}encountered (?:during|in) (?:the )?[Dd]ynamo|Invalid input type \([^\n]{1,60}\) found\. Supported types are torch_tensorrt\.Input|Input set as dynamic, expected dictionary|Not all inputs provided are torch\.tensors|Requested an example tensor from a dynamic shaped input/,
+    severity: 'error',
+    cause: 'The inputs that were given to Torch-TensorRT are not of a form that it takes.',
+    advice:
+      'Give one list for all inputs of forward: tensors on the GPU (fixed shapes), or torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…, dtype=…) with all three shapes and nothing else for each dynamic one. Pass inputs, or arg_inputs with kwarg_inputs, and not both.',
+    source: 'Torch-TensorRT _Input.py, _compile.py, dynamo/utils.py',
+  },
+  {
+    id: 'torch-trt-module-kind',
+    code: 'bad-flag-value',
+    pattern:
+      /Module (?:is an unknown format|was provided in an unsupported format)|Requested using the [\w. -]+ but the [\w. -]+ is not available in this build|Input model is of type nn\.Module\. Saving nn\.Module|Provided model is a torch\.\w+\.\w+ (?:but the output_format|and retrace is True)|doesn't correspond to a valid (?:Torchscript module or )?ExportedProgram|Input graph should be an ExportedProgram but got type|torch\.jit\.ScriptFunctions? currently (?:is|are) not|Torch-TensorRT Runtime is not available|PythonTorchTensorRTModule[^\n]{0,60}not serializable|Python runtime does not support serialization/,
+    severity: 'error',
+    cause: 'The module, or the format that was asked for, is not one that this call of Torch-TensorRT takes.',
+    advice:
+      'torch_tensorrt.compile takes an nn.Module; ir="dynamo" gives a GraphModule, ir="ts" a ScriptModule. Save what it gave with torch_tensorrt.save(module, path, inputs=…): output_format="exported_program" (torch.export.load or torch_tensorrt.load reads it) or "torchscript" (torch.jit.load, after `import torch_tensorrt`). torch_tensorrt.dynamo.compile takes what torch.export.export gave. Only modules compiled with use_python_runtime=False can be saved.',
+    source: 'Torch-TensorRT _compile.py, dynamo/_compiler.py; pytorch/TensorRT#2652',
+  },
+  {
+    id: 'torch-trt-types',
+    code: 'type-mismatch',
+    pattern:
+      /When use_explicit_typing is enabled, only torch\.float32|does not support float64 \(double\) precision|Provided an unsupported (?:data type|tensor format|memory format)|Provided unsupported (?:source|destination) type for dtype|Unsupported (?:torch|numpy|tensorrt) dtype|Attempted to enable kernel precisions that are not supported|doesn't support fast native int8|Dtype mismatch for \d+th input|Unable to process subgraph input type of at::kLong|Unsupported input data type (?<type>[\w ]+)|Unsupported TypeMeta in ATen|Expected input tensors to have type/,
+    severity: 'error',
+    cause:
+      'Torch-TensorRT does not take the type of an input, a constant or a tensor between two parts of the module[[: {type}]].',
+    advice:
+      'Cast inputs and buffers in the module: double to float, uint8 and other small integers to int32 or float (`.int()`, `.float()`), and give inputs the dtype of the compilation. INT64 and double pass with truncate_double=True (truncate_long_and_double in older releases; TensorRT 10 has INT64). With use_explicit_typing the module itself has the types (`.half()`) and enabled_precisions stays {torch.float32}. ir="dynamo" takes more than the TorchScript front end; leave the part to PyTorch otherwise (torch_executed_ops).',
+    after: ['library-missing', 'gpu-unsupported'],
+    sure: 'likely',
+    source:
+      'Torch-TensorRT _enums.py, dynamo/_compiler.py, core/partitioning/shape_analysis.cpp; pytorch/TensorRT#731, #1455, #2178, #2597',
+  },
+  {
+    id: 'torch-trt-not-set-up',
+    code: 'runtime-failed',
+    pattern: /Engine has not been (?:setup|initialized) yet|PythonTorchTensorRTModule is not initialized/,
+    severity: 'error',
+    cause:
+      'A module of Torch-TensorRT has no engine yet: it was compiled with lazy_engine_init=True (or for Windows), or copied or loaded without its state.',
+    advice:
+      'Compile with lazy_engine_init=False, or call setup_engine() of each TorchTensorRTModule in it before it runs or is saved. A module that was compiled for Windows (cross_compile_for_windows) is saved with torch_tensorrt.save_cross_compiled_exported_program and runs there only.',
+    after: ['out-of-memory', 'engine-other-version', 'engine-other-device', 'no-implementation', 'library-missing'],
+    source: 'Torch-TensorRT dynamo/runtime/_TorchTensorRTModule.py; pytorch/TensorRT#3100',
+  },
+  {
+    id: 'torch-trt-run',
+    code: 'runtime-shape',
+    pattern:
+      /Wrong number of inputs, expect(?:ed)? (?<want>\d+),? (?:got|get) (?<have>\d+)|Encountered dynamic output shapes during runtime|CUDA Graphs are not compatible with OutputAllocator|incompatible with CUDA Graphs|The input size \([^)\n]+\) of dimension \([^)\n]+\) is not in dynamic shape range|Failed to set weight streaming budget|Requested budget is greater than streamable bytes|Streamable bytes are zero/,
+    severity: 'error',
+    cause:
+      'The compiled module of Torch-TensorRT is run in another way than it was compiled for[[ ({want} inputs, and it got {have})]].',
+    advice:
+      'Give the inputs of the compilation, within their shapes. Outputs whose size depends on the data (nonzero, unique, masks) need the output allocator, which cannot be used together with CUDA graphs (torch_tensorrt.runtime.set_cudagraphs_mode(False)). Weight streaming needs enable_weight_streaming=True when compiling, and a budget between 0 and the streamable bytes.',
+    after: ['out-of-memory', 'runtime-failed'],
+    sure: 'likely',
+    source: 'Torch-TensorRT dynamo/runtime',
+  },
+  {
+    id: 'torch-trt-refit',
+    code: 'flag-conflict',
+    pattern:
+      /Refitting is not enabled\. Please recompile|engine provided is either not refittable|New weights module is not compatible with previously compiled|Attempted to refit a cached engine|Refitting [Ff]ailed[.!]|is not found in weight mapping|`REFIT` flag is not compatible|`immutable_weights` (?:must be|has to be) False|type of graph module is not supported for refitting/,
+    severity: 'error',
+    cause: 'Torch-TensorRT cannot put new weights into the engine of the module.',
+    advice:
+      'Compile with immutable_weights=False (make_refittable=True up to release 2.5) and refit with a module of the same structure, types and input shapes. Delete the engine cache after other settings. Where weights have no name in the engine, compile again.',
+    sure: 'likely',
+    source: 'Torch-TensorRT dynamo/_refit.py, _TRTInterpreter.py',
+  },
+  {
+    id: 'torch-trt-full-compilation',
+    code: 'unsupported-op',
+    pattern:
+      /require_full_compilation=True was specified, but model is not fully supported|require_full_compilation is enabled however the list of|Conversion of (?:module (?<name>[^\n]{1,80}?)|(?:method|module of type) \S+) not currently (?:fully )?supported/,
+    severity: 'error',
+    cause: 'Not every operator of the module can be converted, and a whole engine was asked for[[: {name}]].',
+    advice:
+      'Compile without require_full_compilation, so that the rest runs in PyTorch. For an engine of the whole module (convert_exported_program_to_serialized_trt_engine) replace the operators that the dry run lists (dryrun=True: "Graph Structure"), register converters, or go by ONNX.',
+    after: ['type-mismatch'],
+    source: 'Torch-TensorRT dynamo/partitioning, ts/_compiler.py',
+  },
+  {
+    id: 'torch-trt-small-block',
+    code: 'unsupported-op',
+    pattern:
+      /(?<have>\d+) supported operations detected in subgraph containing (?<all>\d+) computational nodes\. Skipping this subgraph, since min_block_size was detected to be (?<least>\d+)/,
+    severity: 'warning',
+    named: ({ groups: { have, least } = {} }) => ({
+      values: {
+        why:
+          have === '0'
+            ? 'none of its operators has a converter'
+            : `fewer than min_block_size (${least}) can be converted`,
+      },
+    }),
+    cause: 'A part of the module with {all} operators, {have} of them supported, stays in PyTorch: {why}.',
+    advice:
+      'Compile with min_block_size=1 to have TensorRT run such parts, too (dryrun=True lists what is supported). Many small parts come from graph breaks: see them with TORCH_LOGS=graph_breaks. Switches between PyTorch and TensorRT cost time, so that it may be slower.',
+    source: 'Torch-TensorRT dynamo/_compiler.py; pytorch/TensorRT#2356',
+  },
+  {
+    id: 'torch-trt-dynamic-dimension',
+    code: 'unsupported-form',
+    pattern:
+      /Channel dim can't be dynamic for (?<what>[\w ]+)|Last \d dimensions can't be dynamic for (?<what2>\w+)|Can't chunk on dynamic shape dimension|k value cannot be dynamic|We don't support squeeze dynamic dim|(?<what3>[\w.]+) received input [^\n]{1,200} that is not part of the TensorRT region/,
+    severity: 'error',
+    named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
+    cause:
+      'A converter of Torch-TensorRT needs a size or an input that is fixed when compiling, and the module computes it[[: {what}]].',
+    advice:
+      'Make only the dimensions dynamic that vary (batch, height and width, not channels), give the others as fixed sizes, and take sizes from constants of the model. Otherwise leave the operator to PyTorch (torch_executed_ops).',
+    source: 'Torch-TensorRT dynamo/conversion/impl',
+  },
+  {
+    id: 'torch-trt-program-load',
+    code: 'model-unreadable',
+    pattern: /recording\.py:\d+\] failed while running evaluate_expr\(|\bSerializeError: /,
+    severity: 'error',
+    once: true,
+    cause:
+      'PyTorch cannot read or write the compiled module as an exported program: what it says of the dynamic dimensions or of the engine was lost or cannot be stored.',
+    advice:
+      'Use a later Torch-TensorRT with its PyTorch (2.5 and later keep the ranges of dynamic dimensions), save with torch_tensorrt.save(module, path, inputs=[…]) and load with torch_tensorrt.load after `import torch_tensorrt`. Where that fails: fix the shapes, save with output_format="torchscript", keep use_python_runtime=False, or compile again at the start (engine_cache_dir saves the time).',
+    after: ['bad-flag-value', 'type-mismatch'],
+    sure: 'likely',
+    source: 'PyTorch torch/fx/experimental/recording.py; pytorch/TensorRT#2652, #3108, #3205',
+  },
+];
+
 /** Torch-TensorRT, torch2trt, and the export of PyTorch models. */
 export const TORCH_RULES: readonly DiagnosisRule[] = [
+  ...TORCH_CHECKS,
   {
     id: 'torchscript-runtime-missing',
     code: 'library-missing',
@@ -132,6 +270,18 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch._dynamo and torch.export; Torch-TensorRT docs',
   },
   {
+    id: 'onnx-export-amax',
+    code: 'quantization',
+    pattern: /Expected node type 'onnx::Constant' for argument '(?<name>\w+)' of node/,
+    severity: 'error',
+    cause:
+      'The export to ONNX needs {name} of a node as a constant, and the model computes it while it runs. Where it is of a quantizer (amax, scale), that quantizer has no value from a calibration, or one for each channel or block of its input.',
+    advice:
+      'Calibrate before the export (`mtq.quantize(model, config, forward_loop)` with data that reaches every layer) and quantize activations statically, with one scale per tensor: INT8_DEFAULT_CFG or FP8_DEFAULT_CFG, not a dynamic or per-channel one for FP8. For another operator give the argument as a number.',
+    sure: 'likely',
+    source: 'PyTorch torch/onnx/symbolic_helper.py; NVIDIA/Model-Optimizer#621',
+  },
+  {
     id: 'onnx-export-operator',
     code: 'unsupported-op',
     pattern:
@@ -187,6 +337,7 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-op',
     pattern: /has no attribute '_trt'|known unsupported method (?<name>[\w.]+)/,
     once: true,
+    after: ['unsupported-type'],
     named: (m, text) => ({
       values: { name: m.groups!['name'] ?? /known unsupported method ([\w.]+)/.exec(text)?.[1] },
     }),
@@ -194,6 +345,16 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     advice:
       'Rewrite the module without it, add a converter (`@tensorrt_converter`), or go by ONNX: torch.onnx.export, then trtexec.',
     source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py',
+  },
+  {
+    id: 'binding-layer-for-tensor',
+    code: 'unknown-flag',
+    pattern:
+      /Invoked with: <tensorrt[\w.]*INetworkDefinition object[^>\n]*>,[^\n]*<tensorrt[\w.]*\.(?<kind>I\w+Layer) object/,
+    severity: 'error',
+    cause: 'A call that adds a layer got a layer ({kind}) where it takes a tensor.',
+    advice: "Pass the layer's output: `layer.get_output(0)`.",
+    source: 'TensorRT python pyGraph.cpp; NVIDIA/TensorRT#2594',
   },
   {
     id: 'binding-arguments',

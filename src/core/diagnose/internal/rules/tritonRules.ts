@@ -151,6 +151,19 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton model_config_utils.cc; docs of the model configuration',
   },
   {
+    id: 'triton-no-config',
+    code: 'file-missing',
+    pattern:
+      /model configuration is not provided for model '(?<model>[^'\n]+)'|must specify platform for model (?:configuration|'(?<model2>[^'\n]+)')/,
+    severity: 'error',
+    named: ({ groups: { model, model2 } = {} }) => ({ values: { model: model ?? model2 } }),
+    cause:
+      'The model[[ {model}]] of the repository has no configuration (config.pbtxt) from which Triton could run it.',
+    advice:
+      'Write REPOSITORY/MODEL/config.pbtxt with backend (or platform), inputs and outputs; Triton completes it itself only for TensorRT, ONNX, TensorFlow and OpenVINO models whose file has the name that the backend expects, and not with --disable-auto-complete-config. Otherwise take the model out of the repository.',
+    source: 'Triton model_config_utils.cc; triton-inference-server/server#5197',
+  },
+  {
     id: 'triton-no-version',
     code: 'model-missing',
     pattern:

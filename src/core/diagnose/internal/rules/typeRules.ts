@@ -10,6 +10,16 @@ const SYMMETRIC =
 /** Element types, and quantization in the model. */
 export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'numpy-type',
+    code: 'unsupported-type',
+    pattern: /(?:Unsupported numpy data type: |Could not implicitly convert NumPy data type: )(?<type>\w+)/,
+    severity: 'error',
+    cause: 'The script gives TensorRT an array of a type that this version[[ ({version})]] has no type for: {type}.',
+    advice:
+      'Convert it before: INT64 (i64) to int32 (`array.astype(numpy.int32)`; TensorRT 10 takes INT64), double (f64) to float32, unsigned integers to int32. In Torch-TensorRT set truncate_double=True (truncate_long_and_double in older releases) or use the release for TensorRT 10; in torch2trt convert the constants of the model with `.int()` or `.float()`, in eval mode.',
+    source: 'TensorRT Python bindings utils.cpp; pytorch/TensorRT#3295, NVIDIA-AI-IOT/torch2trt#870',
+  },
+  {
     id: 'input-type',
     code: 'unsupported-op',
     pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dat[ea] type/,
@@ -196,9 +206,10 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     id: 'scale-not-positive',
     code: 'quantization',
     pattern: /[Ss]cale coefficients must all be positive|scaleAllPositive/,
-    cause: 'A quantization scale of this node is 0 or negative: a channel without values was calibrated to zero.',
+    cause:
+      'A quantization scale of this node is 0 or negative: the calibration saw no values for this tensor or one of its channels, or its ranges were not loaded before the export.',
     advice:
-      'Replace such scales by a small positive number (1e-9), or quantize again with data that reaches the channel.',
+      'Where all scales are 0, calibrate again and load that checkpoint (amax of each quantizer) before the export. Where single channels are, replace their scales by a small positive number (1e-9), or quantize with data that reaches them.',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#764',
   },
   {

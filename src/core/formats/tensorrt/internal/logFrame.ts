@@ -1,6 +1,7 @@
 // How a program frames its log: its start, its end, its command.
 import { type BuildLog, decodeVersion, type LogRun } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
+import { addMessage } from './logMessages.ts';
 import { enterStage, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
 
 /** What only Polygraphy says; a log of it need not hold a build. */
@@ -52,9 +53,12 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
     '[MemUsageChange] TensorRT-managed allocation in IExecutionContext creation',
     (state) => void (state.log.reached = 'context'),
   ],
+  ['Loading standard plugins', (state) => void (state.log.reached = 'plugins')],
   ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
   ['Compiler backend is used during engine build', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
+  // TF-TRT says at the level of information what it leaves to TensorFlow.
+  ['Not a TF-TRT candidate', (state, cursor) => addMessage(state, cursor, 'warning')],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
   ['[GpuLayer] ', (state) => onDevice(state, null)],
 ];

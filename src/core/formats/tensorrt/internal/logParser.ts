@@ -27,6 +27,7 @@ function ignore(): void {}
 
 function startParse(state: LogState, line: number): void {
   state.section = 'parse';
+  state.log.reached = 'parsing';
   state.builds.parse(line);
   state.restartNodes = true;
   state.node = null;
