@@ -10,9 +10,8 @@ import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
-import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
-import { logFacts } from './internal/logFacts.ts';
+import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
 import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
@@ -20,10 +19,6 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-<<<<<<< HEAD
-=======
-import { isBefore86, versionOf } from './internal/logVersion.ts';
->>>>>>> main
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -79,7 +74,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   // The cause first: warnings come after what ended the build.
   return [
     ...gpuFirst(
-      log,
+      judge.facts,
       out.filter(({ severity }) => severity === 'error'),
     ),
     ...out.filter(({ severity }) => severity === 'warning'),
@@ -90,10 +85,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
 const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
 
 /** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
-function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly Diagnosis[] {
   const [first, ...others] = errors;
-  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
-  if (unfit === null) return errors;
+  if (unfit === null || first === undefined || !OPEN.has(first.code)) return errors;
   const { name, line, version, support } = unfit;
   return [
     {
@@ -107,7 +101,7 @@ function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnos
       evidence: evidenceOf(line.text),
       nodes: [],
       layer: null,
-      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+      follows: [{ line: first.line, message: first.message }, ...first.follows],
     },
     ...others,
   ];
@@ -141,6 +135,7 @@ const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']
 /** Applies the rules to the messages of one log. */
 class Judge {
   readonly programs: readonly Program[];
+  readonly facts: LogFacts;
   readonly #log: BuildLog;
   readonly #nodes: NodeFinder;
   readonly #context: RuleContext;
@@ -151,16 +146,11 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
-    const version = versionOf(log);
+    this.facts = logFacts(log);
     this.#context = {
       op: undefined,
-<<<<<<< HEAD
-=======
-      version,
-      before86: isBefore86(version, log),
->>>>>>> main
       product: log.product,
-      ...logFacts(log),
+      ...this.facts,
       dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),

@@ -34,27 +34,19 @@ export function applyRules(
     const quoted = firstMatch(rules, exception, context);
     if (quoted) return findingOf(quoted, exception, severity, programs);
   }
-<<<<<<< HEAD
-  if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
-  for (const lines of brokenLines(text)) {
-    // A terminal breaks lines within words, mail between them.
-    for (const joined of lines.length < 2 ? [] : [lines.join(''), lines.map((line) => line.trim()).join(' ')]) {
-      const broken = firstMatch(rules, joined, context);
-      if (broken) return findingOf(broken, joined, severity, programs);
-    }
-=======
   if (text.length > MAX_JOINED) return undefined;
   for (const other of writtenOtherwise(text)) {
     const broken = firstMatch(rules, other, context);
     if (broken) return findingOf(broken, other, severity, programs);
->>>>>>> main
   }
   return undefined;
 }
 
 /** A text as it was before a terminal broke its lines (within words; mail breaks between them) or Python quoted it (`\\'x\\'`). */
 function writtenOtherwise(text: string): string[] {
-  const joined = text.includes('\n') ? [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')] : [];
+  const joined = brokenLines(text).flatMap((lines) =>
+    lines.length < 2 ? [] : [lines.join(''), lines.map((line) => line.trim()).join(' ')],
+  );
   const quoted = /\\['"]/.test(text) ? [text, ...joined].map((one) => one.replace(/\\(['"])/g, '$1')) : [];
   return [...joined, ...quoted];
 }

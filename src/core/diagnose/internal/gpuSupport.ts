@@ -1,6 +1,3 @@
-import type { BuildLog, StrayLine } from '../../formats/tensorrt/buildOutput.ts';
-import { gpuIn } from '../../precision/buildFacts.ts';
-
 /**
  * Versions of TensorRT that have kernels for a compute capability: the first one, and the last one where support ended.
  * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7. Of Xavier
@@ -51,28 +48,6 @@ export function computeCapability(text: string): string | null {
   return digits ? `${digits[1]}.${digits[2]}` : null;
 }
 
-/** Compute capabilities by the words in a GPU's name. */
-const NAMED: readonly [RegExp, string][] = [
-  [/\bRTX ?50[5-9]0/i, '12.0'],
-  [/\bRTX ?40[5-9]0|\bL4(?:0S?)?\b/i, '8.9'],
-  [/\bRTX ?30[5-9]0|\bRTX A\d000|\bA10G?\b|\bA40\b/i, '8.6'],
-  [/\bRTX ?20[678]0|\bGTX ?16[356]0|\bT4\b/i, '7.5'],
-  [/\bGTX ?10[1-8]0|\bP4\b/i, '6.1'],
-  [/\bP100\b/i, '6.0'],
-  [/\bV100\b/i, '7.0'],
-  [/\bA(?:100|30)\b/i, '8.0'],
-  [/\bH[12]00\b/i, '9.0'],
-  [/\bB[12]00\b/i, '10.0'],
-  [/\bThor\b/i, '11.0'],
-  [/\bOrin\b/i, '8.7'],
-  [/\bXavier\b/i, '7.2'],
-  [/\bTX2\b/i, '6.2'],
-  [/\bTX1\b|\bJetson Nano\b/i, '5.3'],
-];
-
-/** The compute capability of a GPU by its name: `NVIDIA GeForce RTX 3060` → `8.6`; undefined: not known. */
-export const capabilityOf = (gpu: string): string | undefined => NAMED.find(([name]) => name.test(gpu))?.[1];
-
 export interface GpuSupport {
   supported: boolean;
   /** `Pascal was dropped in TensorRT 10.0` */
@@ -118,37 +93,6 @@ export function gpuSupport(
     why: `${row.name} GPUs (SM ${capability}) are supported since TensorRT ${row.first}`,
     use: `Use TensorRT ${row.first} or later${row.first === '10.8' ? ' with CUDA 12.8 or later' : ''}`,
   };
-}
-
-/** Lines in which a GPU is named as one: its names are short, and layers may have such names, too. */
-const NAMES_GPU = /\b(?:GPU|NVIDIA|GeForce|Tesla|Quadro|[RG]TX|TITAN|Jetson|Tegra|Device)\b/i;
-const NAMES_VERSION =
-  /(?<![\w-])tensorrt(?:[-_]cu\d+)?(?:[\s:*=v_-]|version|GA\b)*?(?<version>(?:[5-9]|1[0-2])\.\d{1,2}(?:\.\d+)*)/i;
-
-/** A GPU that the log or the text around it names, and that its TensorRT, by the same text, does not support. */
-export function unfitGpu(
-  log: BuildLog,
-): { name: string; line: StrayLine; version: string; support: GpuSupport } | null {
-  if (log.product === 'tensorrt-rtx') return null;
-  const { strays = [], messages, lastLine } = log;
-  const lines = [...strays, ...messages, ...(lastLine ? [lastLine] : [])];
-  const named = lines
-    .filter(({ text }) => NAMES_GPU.test(text))
-    .map(({ line, text }) => ({ line, text: text.slice(0, 300) }));
-  const gpu = gpuIn(log.gpu ?? named.map(({ text }) => text).join('\n'));
-  if (gpu === null) return null;
-  const versions =
-    log.version === null
-      ? lines.flatMap(({ text }) => NAMES_VERSION.exec(text.slice(0, 300))?.groups!['version'] ?? [])
-      : [log.version];
-  const judged = versions.map((version) => ({
-    version,
-    support: gpuSupport((gpu.capability / 10).toFixed(1), version, 'tensorrt'),
-  }));
-  const [first] = judged;
-  if (first === undefined || judged.some(({ support }) => support === null || support.supported)) return null;
-  const line = named.find(({ text }) => text.includes(gpu.name)) ?? { line: 1, text: gpu.name };
-  return { name: gpu.name, line, version: first.version, support: first.support! };
 }
 
 /** `10.6` → 1006: versions in order, without their patch. */

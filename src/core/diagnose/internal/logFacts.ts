@@ -1,65 +1,94 @@
-import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
-import { versionNumber } from './gpuSupport.ts';
-import type { RuleContext } from './rule.ts';
+import { type BuildLog, decodeVersion, type StrayLine } from '../../formats/tensorrt/buildOutput.ts';
+import { gpuIn } from '../../precision/buildFacts.ts';
+import { type GpuSupport, gpuSupport, versionNumber } from './gpuSupport.ts';
 import { isCode } from './strayBlocks.ts';
 
+/** What a log, or otherwise the text around it, says of TensorRT and the GPU. */
+export interface LogFacts {
+  version: string | null;
+  gpu: string | null;
+  before86: boolean;
+  /** Why its TensorRT has no kernels for that GPU, and the line that names it; null: it has, or it is not known. */
+  unfit: { name: string; line: StrayLine; version: string; support: GpuSupport } | null;
+}
+
 /**
- * Version and GPU of a log; where it does not say them, those that its author wrote around it, by the fields of an issue's
- * form, otherwise by a sentence about what is used. Two that differ say nothing.
+ * Facts of a log; what it does not say itself, its author may have written around it: as a field of an issue's form,
+ * otherwise in a list of packages, a path or a sentence. What differs says nothing.
  */
-export function logFacts(log: BuildLog): Pick<RuleContext, 'version' | 'gpu' | 'before86'> {
-  // What follows a message without a prefix is read as a part of it.
-  const others = log.messages.flatMap(({ text }) => (text.includes('\n') ? text.split('\n').slice(1) : []));
-  const lines = [...(log.strays ?? []).map(({ text }) => text), ...others].filter(
-    (text) => text.length <= LONGEST_LINE && !isCode(text),
-  );
-  const version = log.version ?? (log.product === 'tensorrt-rtx' ? null : writtenIn(lines, VERSION));
-  const gpu = log.gpu ?? writtenIn(lines, GPU);
-  return { version, gpu, before86: version === null ? hasOldLine(log) : versionNumber(version) < versionNumber('8.6') };
+export function logFacts(log: BuildLog): LogFacts {
+  const lines = writtenLines(log);
+  const version = log.version ?? (log.product === 'tensorrt-rtx' ? null : versionIn(lines));
+  const named = log.gpu === null ? gpuLines(lines) : [];
+  const gpu = gpuIn(log.gpu ?? named.map(({ text }) => text).join('\n'));
+  const support =
+    gpu === null || version === null || log.product === 'tensorrt-rtx'
+      ? null
+      : gpuSupport((gpu.capability / 10).toFixed(1), version, 'tensorrt');
+  return {
+    version,
+    gpu: log.gpu ?? gpu?.name ?? null,
+    before86: version === null ? hasOldLine(log) : versionNumber(version) < versionNumber('8.6'),
+    unfit:
+      support === null || support.supported
+        ? null
+        : {
+            name: gpu!.name,
+            line: named.find(({ text }) => text.includes(gpu!.name)) ?? { line: 1, text: gpu!.name },
+            version: version!,
+            support,
+          },
+  };
 }
 
-const LONGEST_LINE = 300;
+/** Longer lines are none that a person wrote. */
+const LONGEST = 400;
 
-/** How people write a fact: as a field of an issue's form, and in a sentence. */
-interface Written {
-  field: RegExp;
-  inField: RegExp;
-  inSentence: RegExp;
+/** Lines around messages, and those of messages: what follows one without a prefix is read as a part of it. */
+function writtenLines({ strays = [], messages, lastLine }: BuildLog): StrayLine[] {
+  const all = [...strays, ...messages.filter(({ text }) => text !== lastLine?.text), ...(lastLine ? [lastLine] : [])];
+  return all
+    .flatMap(({ line, text }) =>
+      text.split('\n').map((one, index) => ({ line: line + index, text: one.slice(0, LONGEST) })),
+    )
+    .filter(({ text }) => !isCode(text));
 }
 
-const NUMBER = String.raw`(?<![\w.])[vV]?(?:[4-9]|1[01])(?:\.\d{1,3}){1,3}\b(?!\.\d)`;
+const FIELD = /^\W*(?:TensorRT|TRT)(?:[ _-]?version)?[*_`\s]*[:|=](?<value>.*)$/i;
+const NUMBER = /(?<![\d.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?!\d|:|-py)/g;
+/** With folders of TensorRT or of its sources, and more versions after the first. */
+const STATED =
+  /(?<![\w-])(?:(?:tensor-?rt|trt)(?:[ _-]?version)?\W{0,30}(?:version\W{1,5})?|libnvinfer\w* +|\S*helpers[\\/]rel-|\S*[\\/]release[\\/](?=\d\.\d[\\/]parsers))v?\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}(?!\d|:|-py)(?:(?:[ ,/&]|and|to|->)+v?\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}(?!\d))*/gi;
 
-const VERSION: Written = {
-  field: /^\W*(?:TensorRT|TRT)(?: version)?[*_`\s]*[:|=](?<value>.*)$/i,
-  inField: new RegExp(NUMBER, 'g'),
-  inSentence: new RegExp(
-    String.raw`(?<![\w-])(?:TensorRT|TRT)(?:[ -](?:version|ver\.?))?[ :=-]*${NUMBER}(?:(?:[ ,/&]|and|to|->)*${NUMBER})*`,
-    'gi',
-  ),
-};
-
-const NAME =
-  /\b(?:(?:GeForce )?[RG]TX ?\d{4}(?: ?(?:Ti|SUPER))*|RTX A\d{4}|(?:Tesla )?(?:[TPL]4|L40S?|A10G?|A[34]0|[PVAH]100|H200)|(?:Jetson )?(?:AGX )?(?:Orin|Xavier|Thor)(?: (?:NX|Nano|AGX))?|Jetson (?:Nano|TX[12]))\b/gi;
-const GPU: Written = {
-  field: /^\W*(?:NVIDIA )?(?:GPU(?: type| model| name)?|graphics card)[*_`\s]*[:|=](?<value>.*)$/i,
-  inField: NAME,
-  inSentence: NAME,
-};
-
-/** Words of a sentence about what is used, and of one that is, or may be, about something else. */
-const USES = /\b(?:I|I'm|[Ww]e|[Ww]e're|[Mm]y|[Oo]ur|[Uu]sing|[Rr]unning)\b/;
+/** Words of a sentence about another version or GPU than the one at hand. */
 const ELSEWHERE =
-  /\b(?:works?|worked|fine|or|than|later|newer|older|earlier|above|below|before|after|since|until|requires?|needs?|supports?|supported|tried|try|(?:up|down)grad\w*|updat\w*|both|instead|not|but|previous(?:ly)?|next|from|other|another|was|were|if|should|would|could|can)\b|n't\b|[<>]=?|\d\+|\?/i;
+  /\b(?:works?|worked|fine|or|than|later|newer|older|earlier|above|below|before|after|since|until|requires?|needs?|supports?|supported|tried|try|(?:up|down)grad\w*|updat\w*|both|instead|not|but|previous(?:ly)?|next|from|other|another|was|were|if|should|would|could|can|features?|introduced|docs?|documentation)\b|n't\b|[<>]=?|\d\+|\?/i;
 
-function writtenIn(lines: readonly string[], { field, inField, inSentence }: Written): string | null {
-  const inFields = lines.flatMap((line) => field.exec(line)?.groups?.['value']?.match(inField) ?? []);
-  const sentences = lines.filter((line) => USES.test(line) && !ELSEWHERE.test(line));
+/** The version that the fields of a form name, otherwise the text: the longest of those that agree. */
+function versionIn(lines: readonly StrayLine[]): string | null {
+  const fields = lines.flatMap(({ text }) => versionsIn(FIELD.exec(text)?.groups?.['value'] ?? ''));
   const written =
-    inFields.length > 0
-      ? inFields
-      : sentences.flatMap((line) => (line.match(inSentence) ?? []).flatMap((words) => words.match(inField) ?? []));
-  const bare = new Set(written.map((value) => value.toLowerCase().replace(/\b(?:geforce|tesla|jetson) |^v| /g, '')));
-  return bare.size === 1 ? written[0]!.replace(/^v/i, '') : null;
+    fields.length > 0 ? fields : aboutThis(lines).flatMap(({ text }) => (text.match(STATED) ?? []).flatMap(versionsIn));
+  const [longest] = written.toSorted((a, b) => Number(a.endsWith('.0')) - Number(b.endsWith('.0')));
+  const isOne = written.every((one) => versionNumber(one) === versionNumber(longest!));
+  return longest !== undefined && isOne ? longest : null;
+}
+
+const versionsIn = (text: string): string[] =>
+  [...text.matchAll(NUMBER)].flatMap(([, found = '']) => {
+    const whole = decodeVersion(/\..*\./.test(found) ? found : `${found}.0`);
+    return whole !== null && versionNumber(whole) >= 400 && versionNumber(whole) < 2000 ? [whole] : [];
+  });
+
+const aboutThis = (lines: readonly StrayLine[]): StrayLine[] => lines.filter(({ text }) => !ELSEWHERE.test(text));
+
+const GPU_FIELD = /^\W*(?:NVIDIA )?(?:GPU(?: type| model| name)?|graphics card)[*_`\s]*[:|=]/i;
+/** Lines in which a GPU is named as one: its names are short, and layers may have such names, too. */
+const NAMES_GPU = /\b(?:(?:GPU|NVIDIA|GeForce|Tesla|Quadro|TITAN|Jetson|Tegra|Device)\b|[RG]TX)/i;
+
+function gpuLines(lines: readonly StrayLine[]): StrayLine[] {
+  const fields = lines.filter(({ text }) => GPU_FIELD.test(text));
+  return fields.length > 0 ? fields : aboutThis(lines).filter(({ text }) => NAMES_GPU.test(text));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { HostProgram } from '../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisCode, Sureness } from '../diagnosis.ts';
+import type { GpuSupport } from './gpuSupport.ts';
 
 /** Whose words an advice uses: the program that wrote the log, or the product where its options differ. */
 export type Program = 'trtexec' | 'polygraphy' | 'python' | 'trtlens' | 'rtx' | HostProgram;
@@ -17,6 +18,8 @@ export interface RuleContext {
   before86: boolean;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
+  /** Why its TensorRT has no kernels for that GPU; null: it has, or it is not known. */
+  unfit: { support: GpuSupport } | null;
   /** Whether the build is for the DLA. */
   dla: boolean;
   /** Plugins that the log says were registered, or were to be. */

@@ -22,16 +22,16 @@ const LONGEST_PREFIX = 40;
  */
 export function brokenLines(text: string): string[][] {
   const [first = '', ...others] = text.split('\n');
-  const width = Math.max(first.length, ...others.map((line) => line.trimEnd().length));
+  const width = Math.max(first.length, ...others.map((line) => line.length));
   const found = [[first]];
-  let before = first.trimEnd();
-  let end = before.length + LONGEST_PREFIX;
+  let before = first;
+  let end = first.length + LONGEST_PREFIX;
   for (const line of others) {
     const word = /^\s*\S*/.exec(line)![0].length;
-    if (end + 1 + word > width || /[:,(=]$/.test(before)) found.at(-1)!.push(line);
+    if (end + 1 + word > width || /[:,(=\s]$/.test(before)) found.at(-1)!.push(line);
     else found.push([line]);
-    before = line.trimEnd();
-    end = before.length;
+    before = line;
+    end = line.length;
   }
   return found;
 }

@@ -363,13 +363,13 @@ describe('what the author of an issue writes around a log', () => {
 
   it.each([
     [
-      '8.4.1.5',
+      '8.4.1',
       ['## Environment', '', '**TensorRT Version**: 8.4.1.5', '**NVIDIA GPU**: RTX 3060', '**CUDA Version**: 11.8'],
     ],
     ['8.5.3', ['**TensorRT Version**: V8.5.3']],
     ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
-    ['8.5.2.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
-    ['8.2', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
+    ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
+    ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
     ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
     ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
   ])('version %s', (version, lines) => {
@@ -412,7 +412,7 @@ describe('what the author of an issue writes around a log', () => {
     [
       'a field',
       ['GPU Type: NVIDIA GeForce GTX 1080 Ti', 'TensorRT Version: 10.3'],
-      /\(GeForce GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
+      /\(GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
     ],
     ['a sentence', ['My card is a GTX1080.'], /for this GPU \(GTX1080\)\.$/],
     ['a GPU that the version supports', ['GPU: RTX 3060', 'TensorRT Version: 10.3'], /for this GPU \(RTX 3060\)\.$/],
@@ -883,7 +883,7 @@ describe('a GPU that the text around an error names', () => {
   it('comes first where its TensorRT has no kernels for it', () => {
     const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
     expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
-    expect(first!.message).toContain('TensorRT 10.2.0.19 has no kernels for the GPU that the log names (Quadro P6000)');
+    expect(first!.message).toContain('TensorRT 10.2.0 has no kernels for the GPU that the log names (Quadro P6000)');
     expect(others).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { capabilityOf, computeCapability, gpuSupport } from '../gpuSupport.ts';
+import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -403,14 +403,11 @@ function containerCause(why: string | undefined): string {
   return why.slice(0, 120);
 }
 
-function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
+function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
-  const named = raw === undefined ? capabilityOf(gpu ?? '') : (computeCapability(raw) ?? undefined);
-  const known = named === undefined ? null : gpuSupport(named, version, product);
-  // The message may be of another GPU than the one that the log names, and of another library than TensorRT.
-  const isSaid = raw !== undefined || (version !== null && known?.supported === false);
-  const [sm, support] = isSaid ? [named, known] : [undefined, null];
+  const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
+  const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
   return {
     values: {
       sm,
