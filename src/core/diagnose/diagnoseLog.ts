@@ -151,11 +151,11 @@ class Judge {
       op: undefined,
       product: log.product,
       ...this.facts,
-      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
+      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      workspace: workspaceLimit(log),
+      suspect: suspectOption(log),
       ...phaseReached(log),
     };
   }
@@ -261,13 +261,21 @@ class Judge {
   }
 }
 
-/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
-function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
-  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+/** The command of the last run, as far as the log has it. */
+const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** What an option of the command in the log does that often ends a build, and what to do first. */
+function suspectOption(log: BuildLog): string | undefined {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  if (lines.some((line) => ALL_MARKED.test(line)))
+    return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
-  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+  return Number(mebibytes) <= MOST_LIMITED
+    ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
+    : undefined;
 }
 
+const ALL_MARKED = /--trt-outputs[= ]mark all\b/;
 const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
 
 /** A limit above this, in MiB, fails no tactic of a usual network. */

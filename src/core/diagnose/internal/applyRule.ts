@@ -89,7 +89,7 @@ function findingOf(
     phase: context.phase,
     usual: context.usual,
     version: context.version ?? undefined,
-    workspace: context.workspace,
+    suspect: context.suspect,
     ...groups,
     op,
     ...named.values,

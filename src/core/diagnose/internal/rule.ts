@@ -26,8 +26,8 @@ export interface RuleContext {
   plugins: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
-  /** What the command limits the workspace to, where that is little: `2048 MiB`. */
-  workspace: string | undefined;
+  /** A sentence about an option of the command in the log that often ends a build. */
+  suspect: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
   inputs: readonly { name: string; open: boolean; shape: boolean }[];
   /** What the build was doing when the log ends: `timing tactics of conv1`. */

@@ -686,6 +686,29 @@ it('a workspace that the command limits is named where a region has no implement
   expect(advice('')).not.toContain('limits the workspace');
 });
 
+it('an option of the command counts also where only the last line names it', () => {
+  const log = (command: string) =>
+    diagnose(
+      `[E] 2: [cgraph.h::assertIsValidSubscript::161] Error Code 2: Internal Error (Assertion static_cast<size_t>(c) < mSet.size() failed. )\n${command}`,
+    )[0]!.advice;
+  const polygraphy = '[E] FAILED | Runtime: 12.9s | Command: polygraphy run m.onnx --trt --int8';
+  expect(log(`${polygraphy} --trt-outputs mark all`)).toMatch(/^The command marks all tensors/);
+  expect(log(polygraphy)).not.toContain('marks all');
+  const dla = (options: string) =>
+    diagnose(
+      `[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.\n&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}`,
+    )[0]!.code;
+  expect(dla('--useDLACore=0')).toBe('dla-failed');
+  expect(dla('')).toBe('no-implementation');
+});
+
+it('an input of Concat with a size of 0 is called empty', () => {
+  const text = (last: string) =>
+    `[E] [concatenationLayer.cpp::estimateOutputDims::110] Error Code 4: Internal Error (c: all concat input tensors must have the same dimensions except on the concatenation axis (1), but dimensions mismatched at index 0. Input 0 shape: [2,64], Input 1 shape: ${last})`;
+  expect(diagnose(text('[0,64]'))[0]!.message).toContain('The one with [0,64] is empty');
+  expect(diagnose(text('[10,64]'))[0]!.message).not.toContain('empty');
+});
+
 it('a crash is placed by the last step that trtexec begins', () => {
   const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
   expect(message('Loading standard plugins')).toContain('while loading the plugins');

@@ -297,7 +297,7 @@ describe('the cause first', () => {
     'myelin/myelinUtils.cpp (132) - Myelin Error in gateMyelinGraphStartOnStream: 700 ()',
     'Error[1]: [runner.cpp::execute::416] Error Code 1: Myelin (CUDA error 700)',
   ])('finds an illegal access in %s, while the engine runs', (line) => {
-    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'illegal-memory-access' });
+    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'myelin-memory-access' });
     expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
   });
 

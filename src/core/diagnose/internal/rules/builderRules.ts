@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
 const REGION =
-  '[[The command limits the workspace to {workspace}: remove that first. ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
+  '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
 
 /** What the builder could not do: memory and implementations. */
@@ -332,7 +332,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT found no implementation for {layer}, which quantizes[[: {reason}]]. Such a node often has a scale per channel where this version takes one per tensor, or a zero point that is not 0.',
     advice:
-      'Quantize activations per tensor and symmetrically, only weights per output channel (SmoothQuant and its like scale activations per channel, before a MatMul only), and place Q/DQ nodes before Conv, MatMul and Gemm rather than before pooling. Allow FP16 next to INT8, or use a later TensorRT (10 takes more).',
+      '[[{suspect} ]]Quantize activations per tensor and symmetrically, only weights per output channel (SmoothQuant and its like scale activations per channel, before a MatMul only), and place Q/DQ nodes before Conv, MatMul and Gemm rather than before pooling. Allow FP16 next to INT8, or use a later TensorRT (10 takes more).',
     after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
@@ -348,6 +348,27 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 7, cudnnBuilder2.cpp',
   },
   {
+    id: 'no-implementation-int8',
+    code: 'no-implementation',
+    pattern:
+      /Could not find any implementation for node (?!\{)(?<layer>[^\n]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]* \+ [^\n]*?)\.?\)?\.?\s*(?:$|\n)/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no INT8 implementation for {layer}, which has quantized weights[[: {reason}]]. Most often this version or GPU has no INT8 kernel for its form: dilation, groups, few channels, or what is fused to it.',
+    advice:
+      '[[{suspect} ]]Leave this node unquantized (take its Q/DQ nodes away, or disable its quantizers in the quantization tool) and allow FP16 next to INT8, or use a later TensorRT. In a verbose log, skipped tactics above this line say why each one failed.',
+    after: [
+      'out-of-memory',
+      'workspace-too-small',
+      'library-mismatch',
+      'library-missing',
+      'gpu-unsupported',
+      'runtime-failed',
+    ],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3813, #1461',
+  },
+  {
     id: 'no-implementation',
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
@@ -355,7 +376,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
-      '[[The command limits the workspace to {workspace}: remove that first. ]]Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      '[[{suspect} ]]Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'no-implementation',
       'out-of-memory',
@@ -392,6 +413,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1315, #1337, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
   },
   {
+    id: 'myelin-check',
+    code: 'internal',
+    pattern: /^\s*(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/m,
+    severity: 'warning',
+    named: () => ({ severity: 'warning' }),
+    cause:
+      "TensorRT's compiler (Myelin)[[ of {version}]] stopped at a check of its own in {file}: an error of this version that a part of the network runs into.",
+    advice:
+      'Nothing has to be done where the build passes. Otherwise use a later TensorRT; where that is not possible, narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#3411, #3930',
+  },
+  {
     id: 'myelin-unknown',
     code: 'no-implementation',
     pattern: /Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
@@ -400,7 +434,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",
     advice:
       'Free GPU memory or lower the largest shapes of the profile (batch, height, width, tokens). If that changes nothing, use a later TensorRT, or split the model at that part; loops (LSTM, GRU) can be unrolled when exporting.',
-    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    after: ['internal', 'out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     sure: 'possible',
     source: 'NVIDIA/TensorRT#1466; NVIDIA/Stable-Diffusion-WebUI-TensorRT#305',
   },

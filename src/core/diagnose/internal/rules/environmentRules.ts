@@ -253,6 +253,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'driver-symbol',
+    code: 'library-mismatch',
+    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error: 500\b/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The library of the CUDA driver that the program loads lacks a function or a part of itself (CUDA error 500): under WSL and Docker Desktop the container does not get all files of the driver, elsewhere two drivers are mixed.',
+    advice:
+      'Windows: drivers from 555 on need Docker Desktop 4.31 or later, or nvidia-container-toolkit 1.14.4 or later in WSL; `wsl --update`, then start Docker again. Linux: keep libcuda of the host out of the image and out of LD_LIBRARY_PATH (the container toolkit mounts it), and remove cuda-compat packages that are newer than the driver.',
+    sure: 'likely',
+    source: 'CUDA error 500; NVIDIA/nvidia-container-toolkit#520, collabora/WhisperFusion#52',
+  },
+  {
     id: 'driver-too-old',
     code: 'library-missing',
     pattern:

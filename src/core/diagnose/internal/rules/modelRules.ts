@@ -4,7 +4,11 @@ import { layerBefore } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
-const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
+const BESIDE = {
+  other:
+    'Put the external weights next to the .onnx file, with the file name that the model uses, and parse the model by its path (parse_from_file, or parse(bytes, path)): from bytes alone TensorRT looks for them in the working folder.',
+  trtexec: 'Put the external weights next to the .onnx file, with the file name that the model uses.',
+};
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export so that it is an initializer.';
 const NO_WEIGHTS =

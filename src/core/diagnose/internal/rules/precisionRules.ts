@@ -332,10 +332,14 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'weights-converted',
     code: 'precision-underflow',
-    pattern: /encountered issues when converting weights between types/,
+    pattern:
+      /encountered issues when converting weights between types|(?<count>\d+) weights are affected by this issue/,
     severity: 'warning',
-    cause: 'Weights lost digits, became 0 or were clipped when they were converted to FP16; a verbose log names them.',
-    advice: 'Compare the accuracy; where it suffers, keep the nodes that read these weights in FP32.',
+    once: true,
+    cause:
+      'Weights[[ ({count})]] lost digits, became 0 or were clipped when they were converted to FP16; a verbose log names them.',
+    advice:
+      'Small values that lose digits seldom matter: compare the accuracy first (`polygraphy run --trt --onnxrt --fp16`). Where it suffers, it most often does so in activations: keep normalization (LayerNorm: Pow, ReduceMean, Sqrt, Div), Softmax and masks with huge values in FP32 (--layerPrecisions with --precisionConstraints=obey; in Python also set the output types and OBEY_PRECISION_CONSTRAINTS), or build in BF16.',
     after: ['precision-overflow', 'precision-underflow'],
     source: 'TensorRT 8.5 and later',
   },

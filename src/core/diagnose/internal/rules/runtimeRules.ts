@@ -190,6 +190,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT cudaResources.cpp; NVIDIA/TensorRT#3490',
   },
   {
+    id: 'myelin-memory-access',
+    code: 'runtime-failed',
+    pattern:
+      /Myelin[^\n]*(?:[eE]rror ?|failed|Start\w*:) ?\(?(?:700|716)\b|Error Code 1: Myelin[^\n]*(?:illegal memory access|misaligned address)/,
+    cause:
+      'A kernel that TensorRT made for a region which it compiles as a whole (Myelin) read or wrote outside its memory; what failed after it is a consequence.',
+    advice:
+      'While the engine runs, first check that each buffer is on the GPU and large enough for the shapes that were set, that indices (Gather, token ids) are within range, and that each thread has a context of its own; `compute-sanitizer` shows the kernel. While it is built, or if all of that is right, it is an error of this version: use a later TensorRT (LSTM failed in 8.4, until 9.0), fix the shapes, or split the model there.',
+    after: ['out-of-memory', 'calibration-failed'],
+    sure: 'likely',
+    source: 'CUDA error 700; NVIDIA/TensorRT#3167',
+  },
+  {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:

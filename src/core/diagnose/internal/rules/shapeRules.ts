@@ -45,12 +45,28 @@ const RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'loop-shapes',
+    code: 'control-flow',
+    pattern:
+      /inputs to IRecurrenceLayer have different (?<what>\w+)(?:\. First input has (?:dimensions|type) (?<a>\[[^\n]*?\]|\w+)[^\n]*? and second input has (?:dimensions|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
+    named: ({ groups: { what, what2 } = {} }) => ({ values: { what: /type/.test(what ?? what2!) ? 'type' : 'shape' } }),
+    cause:
+      'A tensor that a loop of the model carries from one iteration to the next changes its {what} there[[: {a} at first, then {b}]]. TensorRT needs one {what} for all iterations.',
+    advice:
+      'Carry a buffer of the final size and write each result into its place (ScatterElements, or Where with the index), cast what is carried to one type, or take the loop out of the model: run one step for each call, with the state as inputs and outputs, as text decoders with a cache do. A loop of a fixed length can be unrolled when exporting.',
+    source: 'TensorRT graphShapeAnalyzer.cpp, layers.cpp; NVIDIA/TensorRT#2582, #411',
+  },
+  {
     id: 'concat-shapes',
     code: 'shape-mismatch',
     pattern:
       /: all concat input tensors must have the same (?:dimensions except on the concatenation axis \((?<axis>\d+)\)|number of dimensions).*?Input (?<i>\d+) shape: (?<a>\[[\d, -]*\]), Input (?<j>\d+) shape: (?<b>\[[\d, -]*\])/,
-    named: (_, text) => ({ layer: layerBefore(text, ': all concat') }),
-    cause: 'This node cannot join its inputs[[ along axis {axis}]]: input {i} has shape {a}, input {j} has {b}.',
+    named: ({ groups: { a, b } = {} }, text) => ({
+      layer: layerBefore(text, ': all concat'),
+      values: { empty: [a, b].find((shape) => /\b0\b/.test(shape!)) },
+    }),
+    cause:
+      'This node cannot join its inputs[[ along axis {axis}]]: input {i} has shape {a}, input {j} has {b}.[[ The one with {empty} is empty: a size that was unknown when exporting, such as the batch, became 0.]]',
     advice: SHAPES_ADVICE,
     source: 'TensorRT concatenationLayer.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -148,8 +164,12 @@ const RULES: readonly DiagnosisRule[] = [
       /broadcast dimensions must be conformable|broadcast with incompatible dimensions|elementwise inputs must have same dimensions|dimensions not compatible for elementwise/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
-    advice: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
-    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+    advice: {
+      'torch-tensorrt':
+        'Where PyTorch itself runs the module, a converter gave another shape than it: write the operation before it in another form (slices for each dimension in place of `...`, fixed sizes), compile with ir="dynamo" or a later Torch-TensorRT, or leave that operator to PyTorch (torch_executed_ops).',
+      other: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
+    },
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1; pytorch/TensorRT#2026',
   },
   {
     id: 'conv-channels',

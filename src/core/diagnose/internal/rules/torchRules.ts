@@ -247,10 +247,20 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch/jit/frontend.py; pytorch/TensorRT#820',
   },
   {
+    id: 'torch-autograd',
+    code: 'unsupported-form',
+    pattern: /Autograd has not been implemented for operator/,
+    severity: 'error',
+    cause: 'PyTorch compiles the module with gradients, and an operator that TensorRT is to run has none.',
+    advice:
+      'Compile and call it without gradients: `model.eval()` and `with torch.inference_mode():` (or torch.no_grad()) around torch.compile and the call. A later Torch-TensorRT does that itself.',
+    source: 'PyTorch; pytorch/TensorRT#2328',
+  },
+  {
     id: 'dynamo-export',
     code: 'unsupported-form',
     pattern:
-      /torch\._dynamo\.exc\.(?<name>\w+)|ConstraintViolationError|Constraints violated \(|GuardOnDataDependentSymNode|Could not guard on data-dependent expression|Failed to export the model with torch\.export/,
+      /torch\._dynamo\.exc\.(?!BackendCompilerFailed)(?<name>\w+)|ConstraintViolationError|Constraints violated \(|GuardOnDataDependentSymNode|Could not guard on data-dependent expression|Failed to export the model with torch\.export/,
     severity: 'error',
     once: true,
     named: (_, text) => ({
