@@ -41,7 +41,7 @@ export function logFacts(log: BuildLog): LogFacts {
   };
 }
 
-/** Longer lines are none that a person wrote. */
+/** Longer lines are a program's. */
 const LONGEST = 400;
 
 /** Lines around messages, and those of messages: what follows one without a prefix is read as a part of it. */
@@ -60,15 +60,14 @@ const NUMBER = /(?<![\d.])(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?!\d|:|-py)/g;
 const STATED =
   /(?<![\w-])(?:(?:tensor-?rt|trt)(?:[ _-]?version)?\W{0,30}(?:version\W{1,5})?|libnvinfer\w* +|\S*helpers[\\/]rel-|\S*[\\/]release[\\/](?=\d\.\d[\\/]parsers))v?\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}(?!\d|:|-py)(?:(?:[ ,/&]|and|to|->)+v?\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}(?!\d))*/gi;
 
-/** Words of a sentence about another version or GPU than the one at hand. */
+/** Words near a version or GPU that is another than the one at hand. */
 const ELSEWHERE =
   /\b(?:works?|worked|fine|or|than|later|newer|older|earlier|above|below|before|after|since|until|requires?|needs?|supports?|supported|tried|try|(?:up|down)grad\w*|updat\w*|both|instead|not|but|previous(?:ly)?|next|from|other|another|was|were|if|should|would|could|can|features?|introduced|docs?|documentation)\b|n't\b|[<>]=?|\d\+|\?/i;
 
 /** The version that the fields of a form name, otherwise the text: the longest of those that agree. */
 function versionIn(lines: readonly StrayLine[]): string | null {
   const fields = lines.flatMap(({ text }) => versionsIn(FIELD.exec(text)?.groups?.['value'] ?? ''));
-  const written =
-    fields.length > 0 ? fields : aboutThis(lines).flatMap(({ text }) => (text.match(STATED) ?? []).flatMap(versionsIn));
+  const written = fields.length > 0 ? fields : lines.flatMap(({ text }) => statedIn(text));
   const [longest] = written.toSorted((a, b) => Number(a.endsWith('.0')) - Number(b.endsWith('.0')));
   const isOne = written.every((one) => versionNumber(one) === versionNumber(longest!));
   return longest !== undefined && isOne ? longest : null;
@@ -80,7 +79,11 @@ const versionsIn = (text: string): string[] =>
     return whole !== null && versionNumber(whole) >= 400 && versionNumber(whole) < 2000 ? [whole] : [];
   });
 
-const aboutThis = (lines: readonly StrayLine[]): StrayLine[] => lines.filter(({ text }) => !ELSEWHERE.test(text));
+const statedIn = (text: string): string[] =>
+  [...text.matchAll(STATED)].flatMap(({ 0: words, index }) => {
+    const around = text.slice(Math.max(0, index - 40), index + words.length + 25);
+    return ELSEWHERE.test(around) ? [] : versionsIn(words);
+  });
 
 const GPU_FIELD = /^\W*(?:NVIDIA )?(?:GPU(?: type| model| name)?|graphics card)[*_`\s]*[:|=]/i;
 /** Lines in which a GPU is named as one: its names are short, and layers may have such names, too. */
@@ -88,7 +91,7 @@ const NAMES_GPU = /\b(?:(?:GPU|NVIDIA|GeForce|Tesla|Quadro|TITAN|Jetson|Tegra|De
 
 function gpuLines(lines: readonly StrayLine[]): StrayLine[] {
   const fields = lines.filter(({ text }) => GPU_FIELD.test(text));
-  return fields.length > 0 ? fields : aboutThis(lines).filter(({ text }) => NAMES_GPU.test(text));
+  return fields.length > 0 ? fields : lines.filter(({ text }) => NAMES_GPU.test(text) && !ELSEWHERE.test(text));
 }
 
 /**

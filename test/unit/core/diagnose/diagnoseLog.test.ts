@@ -369,6 +369,7 @@ describe('what the author of an issue writes around a log', () => {
     ['8.5.3', ['**TensorRT Version**: V8.5.3']],
     ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
     ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
+    ['8.4.1', ['I use TensorRT 8.4.1.5 on a Xavier. It is a part of its JetPack, so I cannot upgrade.']],
     ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
     ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
     ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
