@@ -24,6 +24,8 @@ export interface RuleContext {
   dla: boolean;
   /** Plugins that the log says were registered, or were to be. */
   plugins: readonly string[];
+  /** Methods of PyTorch that torch2trt has no converter for, as the log lists them. */
+  unconverted: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
   /** A sentence about an option of the command in the log that often ends a build. */

@@ -901,6 +901,24 @@ it('an exception inside of a sentence is found', () => {
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
 });
 
+it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
+  const [first] = diagnose(
+    [
+      '[TRT] [E] Error Code: 9: Skipping tactic 0x0 due to exception',
+      '[ir_op_builder.cpp:249: myelinOpSetInput] Called with unknown input tensor',
+      'or sequence name "(Unnamed Layer* 7) [ElementWise]_output".',
+      '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error',
+      '(Could not find any implementation for node',
+      '{ForeignNode[shape...cond_OutputLayer]}.',
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({
+    rule: 'no-implementation-foreign-check',
+    layer: '{ForeignNode[shape...cond_OutputLayer]}',
+  });
+  expect(first!.message).toContain('Called with unknown input tensor');
+});
+
 describe('a GPU that the text around an error names', () => {
   const failure = "Name:'TRTKernel_graph_0' Status Message: TensorRT EP failed to create engine from network.";
 
@@ -951,4 +969,38 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+it('a crash after an error that no rule knows follows from it', () => {
+  const found = diagnose('[TRT] [E] Unexpected thing in the optimizer\nSegmentation fault (core dumped)\n');
+  expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);
+});
+
+describe('methods that torch2trt has no converter for', () => {
+  const warnings = ['numel', 'index_fill_', '__hash__'].map(
+    (name) => `Warning: Encountered known unsupported method torch.Tensor.${name}`,
+  );
+
+  it('are a warning that names those that may matter, after an error of another kind', () => {
+    const refused =
+      '[TRT] [E] 3: [network.cpp::addScaleNd::1151] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::addScaleNd::1151, condition: qdqScale || basicScale )';
+    const [first, second] = diagnose([...warnings, refused].join('\n'));
+    expect(first).toMatchObject({ rule: 'scale-weights', severity: 'error' });
+    expect(second).toMatchObject({ rule: 'torch2trt-unconverted', severity: 'warning' });
+    expect(second!.message).toContain('torch2trt: torch.Tensor.index_fill_; the engine');
+  });
+
+  it('are named where a layer after them fails', () => {
+    const [first] = diagnose([...warnings, "AttributeError: 'Tensor' object has no attribute '_trt'"].join('\n'));
+    expect(first).toMatchObject({ rule: 'torch2trt-converter', severity: 'error' });
+    expect(first!.message).toContain('torch2trt: torch.Tensor.index_fill_.');
+  });
+});
+
+it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () => {
+  const [first] = diagnose(
+    '2018-08-24 15:35:02.9: E tensorflow/contrib/tensorrt/log/trt_logger.cc:38] DefaultLogger resources.cpp (199) - Cuda Error in gieCudaMalloc: 2\n',
+  );
+  expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
+  expect(first!.advice).toContain('per_process_gpu_memory_fraction');
 });

@@ -519,6 +519,19 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
   },
   {
+    id: 'scale-weights',
+    code: 'type-mismatch',
+    pattern: /condition: (?:qdqScale \|\| basicScale|\w*(?:shift|scale|power)\w*\.(?:count|type)[^\n]*)/,
+    cause: 'A scale layer got a shift, scale or power of another type or number than it takes.',
+    advice: {
+      torch2trt:
+        'Its converter (of group_norm or batch_norm, as the traceback shows) gives the layer weights that this TensorRT refuses: convert the model in FP32 and eval mode, update torch2trt, or go by ONNX (torch.onnx.export, then trtexec).',
+      other:
+        'Each of the three has either no values, one value, or one for each channel (or element, by the mode), all of them FP32, or all FP16, and kept alive until the engine is built.',
+    },
+    source: 'TensorRT network.cpp; NVIDIA-AI-IOT/torch2trt#960',
+  },
+  {
     id: 'api-argument',
     code: 'internal',
     pattern:

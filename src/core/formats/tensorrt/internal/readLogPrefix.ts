@@ -49,7 +49,7 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
   },
   // TensorFlow with TensorRT
   {
-    form: /^\S+ [\d:.]+: ([IWEF]) \S*tf2tensorrt\S*:\d+\] (?:\w*Logger )?/,
+    form: /^\S+ [\d:.]+: ([IWEF]) \S*(?:tf2tensorrt|contrib\/tensorrt)\S*:\d+\] (?:\w*Logger )?/,
     writer: null,
     library: true,
     host: 'tf-trt',
