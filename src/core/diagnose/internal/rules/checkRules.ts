@@ -8,7 +8,7 @@ const FOLD =
 
 /** Words by which TensorRT says what a layer needs. */
 const NEEDS =
-  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without)\\b';
+  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without|doesn.t appear)\\b';
 
 /** What TensorRT says of a layer: `conv1: IConvolutionLayer … must …`, `(Unnamed Layer* 3) [Slice]: … must …`. */
 const layerSays = (words: string): RegExp =>
@@ -75,6 +75,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /[wW]eight streaming budget cannot be modified/,
+    'contexts of the engine exist',
+    'Set the budget before the first execution context is made, or delete the contexts first.',
   ],
   [
     /[wW]eight ?[sS]treaming/,
@@ -414,6 +419,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     },
     cause: 'TensorRT refuses this node: {what}[[ ({why})]].',
     advice: '{step}',
+    after: ['shape-mismatch'],
     sure: 'likely',
     source: 'TensorRT 5 to 8, Layers.cpp; NVIDIA/TensorRT#457, #723, #826',
   },
@@ -515,13 +521,110 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       /Parameter check failed[^\n]*condition: [^\n]*(?:[fF]lags?\[BuilderFlag::|builderFlag != BuilderFlag::|getFlag\(BuilderFlag::)/,
     named: (m, text) => ({
       values: {
+        step: /only supported for kSTRONGLY_TYPED/.test(text)
+          ? 'Create the network strongly typed (`builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))`, trtexec --stronglyTyped), or leave the flag out.'
+          : 'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
         flags: [...new Set(text.slice(m.index).match(/(?<=BuilderFlag::k)[A-Z0-9_]+/g) ?? [])].join(' and '),
       },
     }),
     cause: 'Options of the build do not go together, or one needs the other: {flags}.',
-    advice:
-      'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
+    advice: '{step}',
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
+  },
+  {
+    id: 'flags-exclusive',
+    code: 'flag-conflict',
+    pattern: /Unset previous flag because (?<flags>[^\n]+?) are mutually exclusive/,
+    severity: 'warning',
+    named: ({ groups }) => ({ values: { flags: groups!['flags']!.replaceAll(/\bk(?=[A-Z])/g, '') } }),
+    cause: 'Only one of the flags {flags} can be set: the one set last counts, the others were removed.',
+    advice: 'Set the one that is meant.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'scale-mode',
+    code: 'quantization',
+    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(:]+): ScaleMode is illegal/,
+    cause:
+      'The scale of this node (Quantize or Dequantize) has neither one value nor one for each element of its axis.',
+    advice:
+      'Give a scalar scale, or one of as many values as the input has along the axis (channels of an activation, output channels of a weight), and set the axis of both layers (layer.axis).',
+    source: 'TensorRT layersImpl.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'topk-limit',
+    code: 'unsupported-form',
+    pattern: /Invalid TopK K: (?<k>\d+)\. Valid range of TopK Kis \[0, (?<limit>\d+)\)/,
+    named: ({ groups }) => ({ values: { most: String(Number(groups!['limit']) - 1) } }),
+    cause: 'A TopK asks for {k} elements, and TensorRT gives at most {most}.',
+    advice:
+      'Ask for fewer, or sort in parts: TopK over pieces of the axis, then over their results. NMS before it keeps fewer boxes, too.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'output-marked',
+    code: 'model-invalid',
+    pattern:
+      /Failed attempt to set a tensor (?<tensor>.+?) as network-level output(?: as it was (?<twice>already) set as network-level output|\. It was previously set as a network-level input)/,
+    named: ({ groups: { twice } = {} }) => ({
+      values: {
+        what: twice ? 'that is one already' : 'that is an input of the network',
+        step: twice
+          ? 'Nothing is wrong with the network; mark it once.'
+          : 'Put a layer between: `network.add_identity(tensor).get_output(0)` may be an output.',
+      },
+    }),
+    cause: 'The program marks a tensor as output[[ ({tensor})]] {what}.',
+    advice: '{step}',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'control-flow-open',
+    code: 'control-flow',
+    pattern:
+      /(?:Loop (?<loop>.+?) is missing a (?<part>trip limit)|(?<cond>\(Unnamed IfConditional\* \d+\)|\S+): IIfConditional must have a condition tensor)/,
+    named: ({ groups: { loop, cond } = {} }) => ({
+      values: {
+        what: loop ? `The loop ${loop} has no trip limit` : `The conditional ${cond!} has no condition`,
+        step: loop
+          ? 'Call `loop.add_trip_limit(tensor, trt.TripLimit.COUNT)` with a scalar of INT32 or INT64, or WHILE with one of BOOL.'
+          : 'Call `conditional.set_condition(tensor)` with a scalar of BOOL before its outputs are used.',
+      },
+    }),
+    cause: '{what}.',
+    advice: '{step}',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'plugin-method-raised',
+    code: 'failed',
+    pattern:
+      /(?:Exception (?:thrown from|caught in) (?<name>\w+)\(\):? (?<why>[^\n]+)|Return value of (?<name2>\w+)\(\) could not be interpreted as (?<type>[^\n]+))/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, name2, why, type } = {} }) => ({
+      values: {
+        name: name ?? name2,
+        what:
+          why === undefined
+            ? `returned something that is not ${type!.replaceAll(/nvinfer1::/g, '')}`
+            : `raised an exception: ${why}`,
+      },
+    }),
+    cause: 'The function {name}() of a Python class that TensorRT calls (a plugin, an allocator, a listener) {what}.',
+    advice:
+      'Correct that function at the line that is named below "At:"; what TensorRT reports after it follows from it. Its base class in the documentation of the Python API says what it has to return.',
+    source: 'Python bindings of TensorRT; built with TensorRT 10.6',
+  },
+  {
+    id: 'debug-tensor-unknown',
+    code: 'runtime-failed',
+    pattern: /Cannot find debug tensor with specified tensor name (?<tensor>\S+?)\.(?=\s|$)/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'The engine has no debug tensor {tensor}.',
+    advice: 'Mark it when the engine is built (`network.mark_debug(tensor)`); only marked tensors can be watched.',
+    source: 'run with TensorRT 10.6',
   },
   {
     id: 'scale-weights',
@@ -602,6 +705,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'plugin-creator-none',
     code: 'plugin-missing',
+    after: ['plugin-missing'],
     pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
     severity: 'error',
     cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
@@ -646,13 +750,13 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'host-array-size',
     code: 'runtime-shape',
     pattern:
-      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|Input binding size is: (?<want5>\d+) bytes but the file size is (?<have5>\d+) bytes|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
     severity: 'error',
-    named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
+    named: ({ groups: { have, have2, have3, have4, have5, want, want2, want3, want4, want5 } = {} }) => ({
       values: {
-        have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`),
-        want: want ?? want2 ?? want3 ?? want4,
-        times: timesOf(have ?? have2 ?? have3 ?? have4, want ?? want2 ?? want3 ?? want4),
+        have: have ?? have2 ?? have3 ?? ((have4 ?? have5) && `${have4 ?? have5} bytes of`),
+        want: want ?? want2 ?? want3 ?? want4 ?? want5,
+        times: timesOf(have ?? have2 ?? have3 ?? have4 ?? have5, want ?? want2 ?? want3 ?? want4 ?? want5),
       },
     }),
     cause:
@@ -794,7 +898,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     cause: 'TensorRT refuses {topic} while {phase}: {why}.',
     advice:
       '[[{step} ]]If that does not fit, keep the whole verbose log, reduce the model to the part that fails (`polygraphy debug reduce`), and try it with the next version of TensorRT.',
-    after: EVERY_CAUSE,
+    after: [...EVERY_CAUSE, 'failed'],
     sure: 'possible',
     source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },

@@ -207,7 +207,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-after-fork',
     code: 'runtime-failed',
     pattern:
-      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)/,
+      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)|CUDA initialization failure with error: 3\b/,
     severity: 'error',
     cause:
       'CUDA is not initialized in this process or thread: most often it was used before the process was forked (multiprocessing, a web server with workers).',
@@ -243,13 +243,36 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVML, NVIDIA kernel module',
   },
   {
+    id: 'cuda-init-memory',
+    code: 'out-of-memory',
+    once: true,
+    pattern: /CUDA initialization failure with error: 2\b|Unable to determine GPU memory usage: out of memory/,
+    severity: 'error',
+    cause: 'CUDA got no memory when it started (error 2): the GPU is full, or a limit of the process forbids it.',
+    advice:
+      'Look at `nvidia-smi` for programs that fill the GPU, and at `ulimit -v` (and the limits of the container or batch system): CUDA reserves far more addresses than it uses, so a limit on virtual memory has to go.',
+    sure: 'likely',
+    source: 'CUDA error 2; run with TensorRT 10.6 under ulimit -v',
+  },
+  {
+    id: 'llvm-memory',
+    code: 'out-of-memory',
+    pattern: /LLVM ERROR: out of memory/,
+    severity: 'error',
+    cause: 'The program asked the host for memory (RAM) that it could not get while {phase}.',
+    advice:
+      'Where an engine is loaded, its file is most often none: another kind of file, such as an ONNX model given to --loadEngine, or a damaged one, gives sizes without meaning. Otherwise give it more RAM, or a higher limit (`ulimit -v`, the container).',
+    sure: 'likely',
+    source: 'loading of an ONNX file by trtexec 10.6',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause:
       'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
-    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
+    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. CUDA_VISIBLE_DEVICES that is empty or names a GPU that does not exist hides all of them. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {

@@ -130,7 +130,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:constant|kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
     named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
       const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|\w+ weights has)/.exec(text)?.[1];
       const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;

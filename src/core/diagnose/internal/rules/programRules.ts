@@ -3,6 +3,20 @@ import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+/** What took the place of options that trtexec had. */
+const OPTIONS_NOW: Readonly<Record<string, string>> = {
+  '--workspace': 'Use --memPoolSize=workspace:MIB, or leave the workspace unlimited.',
+  '--explicitBatch': 'Remove it: networks have explicit batches.',
+  '--batch': 'Use --shapes=INPUT:8x3x224x224; the batch is a dimension of each input.',
+  '--maxBatch': 'Use --minShapes, --optShapes and --maxShapes; the batch is a dimension of each input.',
+  '--buildOnly': 'Use --skipInference.',
+  '--plugins': 'Use --staticPlugins=LIBRARY or --dynamicPlugins=LIBRARY.',
+  '--minTiming': 'Use --avgTiming, or remove it.',
+  '--uff': 'Convert the model to ONNX: UFF and Caffe ended with TensorRT 9.',
+  '--deploy': 'Convert the model to ONNX: UFF and Caffe ended with TensorRT 9.',
+  '--preview': 'Remove it, or give a feature that --help lists.',
+};
+
 /** A replay that does not fit: more particular than anything else that the same text says. */
 export const REPLAY_RULES: readonly DiagnosisRule[] = [
   {
@@ -79,18 +93,30 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'unknown-flag',
     code: 'unknown-flag',
     pattern: /Unknown option: (?<flag>\S+)|unrecognized arguments: (?<flag2>.+)/,
-    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
+    named: ({ groups: { flag, flag2 } = {} }) => ({
+      values: { flag: flag ?? flag2, instead: OPTIONS_NOW[/^--\w+/.exec(flag ?? '')?.[0] ?? ''] },
+    }),
     cause: 'This program does not support {flag}.',
-    advice: 'Check --help: flags depend on the version (TensorRT 11 removed the precision flags).',
+    advice: '[[{instead} ]]Check --help: flags depend on the version (TensorRT 11 removed the precision flags).',
     source: 'captures of trtexec and Polygraphy',
   },
   {
     id: 'builder-flag-removed',
     code: 'unknown-flag',
-    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
+    pattern:
+      /BuilderFlag' (?:object )?has no attribute '(?<flag>(?:FP|BF|INT)\d+|STRICT_TYPES|\w+_PRECISION_CONSTRAINTS)'/,
     cause: 'This TensorRT has no builder flag {flag}.',
     advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
     source: 'TensorRT 11, TensorRT-RTX',
+  },
+  {
+    id: 'builder-flag-named',
+    code: 'unknown-flag',
+    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
+    cause: 'This TensorRT has no builder flag {flag}: the name is misspelled, or of another version.',
+    advice:
+      '`trt.BuilderFlag.__members__` lists the names of this version: FP16 is half precision, BF16 bfloat16, INT8 and FP8 the quantized types.',
+    source: 'Python bindings of TensorRT 10.6',
   },
   {
     id: 'api-removed',
@@ -173,8 +199,60 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
       },
     }),
     cause: '{what}',
-    advice: 'Correct the value. A comma inside a layer name also splits the list and causes this error.',
+    advice:
+      'Correct the value (--help lists what the option takes; an input or output format is TYPE:LAYOUT, such as fp16:chw). A comma inside a layer name also splits the list and causes this error.',
     source: 'captures of trtexec and Polygraphy',
+  },
+  {
+    id: 'time-limit',
+    code: 'killed',
+    pattern: /^timeout: sending signal (?<signal>\w+) to command|\bexit(?:ed)?(?: with)? (?:code|status):? ?124\b/m,
+    severity: 'error',
+    once: true,
+    cause: 'The command timeout ended the program while {phase}: it took longer than it was given.',
+    advice:
+      'Give it more time. A build takes longer with many dynamic shapes, a high builder optimization level or other programs on the GPU, and less with a timing cache that is kept (--timingCacheFile).',
+    source: 'GNU coreutils, timeout',
+  },
+  {
+    id: 'interrupted',
+    code: 'killed',
+    pattern: /^KeyboardInterrupt\b/m,
+    severity: 'error',
+    lastResort: true,
+    cause:
+      'The program was interrupted while {phase}: by Ctrl-C, or by a program that stopped it in that way (SIGINT).',
+    advice:
+      'Nothing of TensorRT failed. The lines above say where it was; a build that seems to hang may only be timing tactics, which a verbose log shows.',
+    source: 'Python',
+  },
+  {
+    id: 'engine-not-saved',
+    code: 'file-missing',
+    pattern: /Saving engine to file failed/,
+    cause: 'The engine was built and could not be written to the file that --saveEngine names.',
+    advice: 'Make the folder of that file first, and check its permissions and the free space (`df -h`).',
+    after: ['failed', 'file-missing'],
+    source: 'trtexec sampleEngines.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'polygraphy-script',
+    code: 'failed',
+    pattern: /Could not import symbol: (?<name>\w+) from script: (?<file>\S+)/,
+    severity: 'error',
+    cause: 'The script {file} that Polygraphy is given does not define {name}.',
+    advice: 'Define a function of that name in it, or give the name of yours after a colon: {file}:FUNCTION.',
+    source: 'Polygraphy invoke_from_script',
+  },
+  {
+    id: 'polygraphy-model-type',
+    code: 'model-unreadable',
+    pattern: /Model type: (?<type>\w+) could not be converted to an ONNX model/,
+    severity: 'error',
+    cause: 'The command gives Polygraphy a file that it takes for the kind {type}, where it needs an ONNX model.',
+    advice:
+      'Give the .onnx file to runners of ONNX (--onnxrt, --onnx-…), and an engine only to --trt. --model-type says what a file is where its name does not.',
+    source: 'Polygraphy, tools/args/backend/onnx/loader.py',
   },
   {
     id: 'killed',

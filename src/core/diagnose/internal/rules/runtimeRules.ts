@@ -132,9 +132,11 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => {
-      const name = Object.values(m.groups!).find((one) => one !== undefined);
+      const name = Object.values(m.groups!)
+        .find((one) => one !== undefined)
+        ?.replace(/\.$/, '');
       const of = name === undefined ? '' : ` (${name})`;
       return {
         values: {
@@ -149,7 +151,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       onnxruntime:
         "The provider sets these addresses itself; what it forgets is an output without elements, or one whose size depends on the data (of NonZero, NonMaxSuppression, TopK and the like). Update ONNX Runtime, leave those operators to CUDA (trt_op_types_to_exclude='NonZero,NonMaxSuppression,RoiAlign'), or have the model give at least one element.",
       other:
-        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
+        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. An output whose size depends on the data (of NonZero, NMS) needs an allocator in place of it (`context.set_output_allocator`).',
     },
     after: ['calibration-failed'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224, microsoft/onnxruntime#26170',
@@ -225,6 +227,15 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },
   {
+    id: 'address-alignment',
+    code: 'runtime-failed',
+    pattern: /(?<name>[^\s(:]+): data must be aligned on (?<bytes>\d+) boundary/,
+    cause: 'The address that the program sets for tensor {name} is not a multiple of {bytes} bytes.',
+    advice:
+      'Give the beginning of an allocation (cudaMalloc and torch.empty align it), or copy a view into memory of its own (`tensor.clone()`).',
+    source: 'TensorRT executionContext.cpp; run with TensorRT 10.6',
+  },
+  {
     id: 'context-destroyed',
     code: 'runtime-failed',
     pattern:
@@ -233,7 +244,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     cause:
       'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
     advice:
-      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. If the results are complete and only the end fails, they are right.',
+      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. A stream that was destroyed gives the same: keep it until the last run ends. If the results are complete and only the end fails, they are right.',
     sure: 'likely',
     source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
   },
