@@ -8,7 +8,7 @@ const FOLD =
 
 /** Words by which TensorRT says what a layer needs. */
 const NEEDS =
-  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without|doesn.t appear)\\b';
+  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without|doesn.t appear|allowed|no dimensions|Assertion|lowering)\\b';
 
 /** What TensorRT says of a layer: `conv1: IConvolutionLayer … must …`, `(Unnamed Layer* 3) [Slice]: … must …`. */
 const layerSays = (words: string): RegExp =>
@@ -75,6 +75,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /isSingleBit/,
+    'the axes are a mask of bits, in which exactly one has to be set',
+    'Give `1 << axis`: 1 is axis 0, 2 axis 1, 4 axis 2. For several axes reshape the tensor before.',
   ],
   [
     /[wW]eight streaming budget cannot be modified/,
@@ -407,6 +412,37 @@ function parserSays(claim: string): { values: Record<string, string> } {
 
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
 export const CHECK_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'layer-inputs',
+    code: 'model-invalid',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|[^\s(:]+): I(?<kind>\w+?)Layer expected (?<want>\d+) inputs? but received (?<have>\d+)/,
+    cause: 'The layer {layer} ({kind}) has {have} of the {want} inputs that it needs.',
+    advice:
+      'Set the others with `layer.set_input(index, tensor)`: index 1 of a recurrence is the value of the next iteration.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'negative-length',
+    code: 'shape-mismatch',
+    pattern: /Error \(Tensor (?<tensor>.+?) has axis (?<axis>\d+) with inherently negative length/,
+    cause:
+      'Tensor {tensor} would have a negative size on axis {axis}: the window, kernel or slice is larger than what it is applied to.',
+    advice:
+      'Compare the kernel size, stride, padding and dilation with the input size at that place; a larger input, more padding or a smaller window mends it. With dynamic sizes the smallest shape of the profile counts.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'shape-not-integer',
+    code: 'type-mismatch',
+    pattern: /SymbolicCoord[^\n]*value->type\(\) == ValueType::kINT/,
+    cause:
+      'A tensor that gives a shape, a start or a size is of a floating-point type, and TensorRT needs INT32 or INT64 there.',
+    advice:
+      'Make it of int32 or int64 (for a constant: `np.array([…], np.int64)`), or cast it before; the next error names the layer.',
+    sure: 'likely',
+    source: 'TensorRT symbolicCoord.h; built with TensorRT 10.6',
+  },
   {
     id: 'layer-words',
     code: 'shape-mismatch',

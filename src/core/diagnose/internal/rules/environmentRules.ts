@@ -266,6 +266,16 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'loading of an ONNX file by trtexec 10.6',
   },
   {
+    id: 'driver-stub',
+    code: 'library-missing',
+    pattern: /CUDA driver is a stub library|CUDA initialization failure with error: 34\b|cudaErrorStubLibrary/,
+    severity: 'error',
+    cause: 'The program loads the stub of libcuda, which is only for linking, in place of the driver.',
+    advice:
+      'Remove folders named stubs (…/cuda/lib64/stubs) and copies of their libcuda.so from LD_LIBRARY_PATH and from the program; the real libcuda.so.1 comes with the driver (`ldconfig -p | grep libcuda`).',
+    source: 'CUDA error 34; run with TensorRT 10.6',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:

@@ -65,7 +65,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'engine-plugin',
     code: 'plugin-missing',
     pattern:
-      /Cannot deserialize plugin since corresponding IPluginCreator not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
+      /Cannot deserialize plugin since corresponding IPluginCreator(?:Interface)? not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
     cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
@@ -399,6 +399,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
   {
     id: 'operator-unknown',
     code: 'unsupported-op',
+    overcome: /Cannot deserialize plugin since corresponding/,
     pattern: NO_PLUGIN,
     named: (_, __, { op }) => ({
       values: {

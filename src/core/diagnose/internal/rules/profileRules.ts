@@ -70,7 +70,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'unknown-input',
     code: 'unknown-input',
     pattern:
-      /Cannot find input tensor with name "(?<input>.+?)" in the network inputs|no input (?:is )?named '(?<input2>.+?)'/,
+      /Cannot find input tensor with name "(?<input>.+?)" in the (?:network inputs|engine bindings)|no input (?:is )?named '(?<input2>.+?)'/,
     named: ({ groups: { input, input2 } = {} }) => ({
       values: {
         input: input ?? input2,
@@ -87,7 +87,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-inputs',
     code: 'unknown-input',
     pattern:
-      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in the feed[ _]dict|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
+      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in (?:the feed[ _]dict|input data)|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
     severity: 'error',
     named: ({ groups: { wrong, unset } = {} }) => ({
       values: {
@@ -102,6 +102,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use the names that the network has (`polygraphy inspect model MODEL.onnx` lists them), and give all of its inputs; or export the model again with those names (torch.onnx.export with input_names=[…]). A file of another exporter than the program is for has other names.',
     source: 'Polygraphy profile.py, runner.py; yuvraj108c/ComfyUI-Upscaler-Tensorrt#34',
+  },
+  {
+    id: 'polygraphy-outputs',
+    code: 'unknown-input',
+    pattern: /The following outputs were not found in the network: \{(?<names>[^}\n]+)\}/,
+    severity: 'error',
+    cause: 'The command asks for outputs that the network does not have: {names}.',
+    advice:
+      'Use names of tensors of the model, not of nodes (`polygraphy inspect model MODEL.onnx --show layers` lists them); "mark all" takes every tensor.',
+    source: 'Polygraphy mark_outputs',
   },
   {
     id: 'polygraphy-feed',
@@ -193,9 +203,13 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'outside-profile',
     code: 'runtime-shape',
     pattern:
-      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Supplied binding dimensions (?<shape3>\[[\d,-]*\]) for tensor (?<tensor3>\S+) exceed min\.\.max range for profile \d+\.(?: Valid range is (?<range3>\[[\d,-]*\]\.\.\[[\d,-]*\]))?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
     named: (m) => ({
-      values: { shape: m.groups!['shape'] ?? m.groups!['shape2'], input: m.groups!['input'] ?? m.groups!['tensor'] },
+      values: {
+        shape: m.groups!['shape'] ?? m.groups!['shape2'] ?? m.groups!['shape3'],
+        input: m.groups!['input'] ?? m.groups!['tensor'] ?? m.groups!['tensor3'],
+        range: m.groups!['range'] ?? m.groups!['range3'],
+      },
     }),
     cause:
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',

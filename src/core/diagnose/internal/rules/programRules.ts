@@ -192,10 +192,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
-        what: m.groups!['type'] ? `${m.groups!['type']} is not a data type of this version.` : causeText(text),
+        what: m.groups!['type']
+          ? `${m.groups!['type']} is not a data type of this version.`
+          : m.groups!['number']
+            ? `The value of ${m.groups!['option'] ?? 'an option'} is not a number where one is needed.`
+            : causeText(text),
       },
     }),
     cause: '{what}',

@@ -151,6 +151,8 @@ const CALLS: Readonly<Record<string, string>> = {
   set_input_shape: 'It takes the name and a tuple of int.',
   create_network: 'It takes an int: `1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)`, or 0.',
   set_memory_pool_limit: 'It takes the pool and a number of bytes as int (`1 << 30`).',
+  __init__:
+    'Objects of TensorRT are made with a logger: `trt.Builder(logger)`, `trt.Runtime(logger)`, `trt.OnnxParser(network, logger)`.',
   set_shape: 'It takes the name and three tuples of int: min, opt and max.',
 };
 
