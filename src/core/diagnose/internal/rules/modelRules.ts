@@ -79,16 +79,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'protobuf text_format.cc, Git LFS; NVIDIA-AI-IOT/CUDA-PointPillars#11, #93',
   },
   {
-    id: 'layer-name-twice',
-    code: 'model-invalid',
-    pattern: /Repeated layer name: (?<layer>\S.*?) \(layers must have distinct names\)/,
-    severity: 'error',
-    cause: 'Two layers of the network have the same name ({layer}).',
-    advice:
-      'Parsers of TensorRT 7 give all layers that they make of one node (such as Split) its name: use TensorRT 8 or later (on a Jetson a later JetPack), or export with another opset. Otherwise give the nodes of the model, or the layers of the program, names of their own.',
-    source: 'TensorRT network.cpp; marcoslucianops/DeepStream-Yolo#397',
-  },
-  {
     id: 'parser-implicit-batch',
     code: 'flag-conflict',
     pattern:
