@@ -350,6 +350,81 @@ describe('a failure before a build that passed', () => {
   });
 });
 
+describe('what the author of an issue writes around a log', () => {
+  const refused = [
+    '[E] [TRT] ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:',
+    '[E] [TRT] ModelImporter.cpp:731: ERROR: builtin_op_importers.cpp:5412 In function importFallbackPluginImporter:',
+    '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  ];
+  const versionIn = (...lines: string[]) =>
+    /^This TensorRT(?: \((.*?)\))? does not have/.exec(
+      diagnose([...refused, '', ...lines].join('\n'))[0]!.message,
+    )?.[1];
+
+  it.each([
+    [
+      '8.4.1',
+      ['## Environment', '', '**TensorRT Version**: 8.4.1.5', '**NVIDIA GPU**: RTX 3060', '**CUDA Version**: 11.8'],
+    ],
+    ['8.5.3', ['**TensorRT Version**: V8.5.3']],
+    ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
+    ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
+    ['8.4.1', ['I use TensorRT 8.4.1.5 on a Xavier. It is a part of its JetPack, so I cannot upgrade.']],
+    ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
+  ])('version %s', (version, lines) => {
+    expect(versionIn(...lines)).toBe(version);
+  });
+
+  it.each([
+    [['TensorRT Version: 8.4.1 / 8.5.3']],
+    [['TensorRT Version: 8.4.1', 'TensorRT Version: 8.5.3']],
+    [['I use TensorRT 8.4.1 and 8.5.3.']],
+    [['I use TensorRT 8.4.1 here.', 'I am using TensorRT 8.5.3 there.']],
+    [['I should use TensorRT 8.5 or later.']],
+    [['We updated to TensorRT 8.5 from 8.2.']],
+    [['It is a feature of TensorRT 8.5.']],
+    [['Our plugin needs TensorRT 8.5.']],
+    [['I use Torch-TensorRT 1.4 and TensorRT-LLM 0.9.']],
+    [['TensorRT: 23.04-py3', 'TensorRT Version: latest']],
+    [['printf("I use TensorRT 8.5");']],
+  ])('no version: %j', (lines) => {
+    expect(versionIn(...lines)).toBeUndefined();
+  });
+
+  it('counts only where the log does not say it', () => {
+    const log = [
+      '&&&& RUNNING TensorRT.trtexec [TensorRT v8503] # trtexec --onnx=a.onnx',
+      ...refused,
+      '',
+      'TensorRT Version: 8.4.1',
+    ];
+    expect(diagnose(log.join('\n'))[0]!.message).toMatch(/^This TensorRT \(8\.5\.3\) /);
+  });
+
+  it('tells that a region is compiled by a version before 8.6', () => {
+    const failed = '[E] [TRT] 10: Could not find any implementation for node {ForeignNode[a...b]}.';
+    expect(diagnose(failed)[0]!.rule).not.toBe('no-implementation-foreign-old');
+    expect(diagnose(`${failed}\n\nTensorRT Version: 8.5.1\n`)[0]!.rule).toBe('no-implementation-foreign-old');
+  });
+
+  it.each([
+    [
+      'a field',
+      ['GPU Type: NVIDIA GeForce GTX 1080 Ti', 'TensorRT Version: 10.3'],
+      /\(GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
+    ],
+    ['a sentence', ['My card is a GTX1080.'], /for this GPU \(GTX1080\)\.$/],
+    ['a GPU that the version supports', ['GPU: RTX 3060', 'TensorRT Version: 10.3'], /for this GPU \(RTX 3060\)\.$/],
+    ['two of them', ['I use a GTX 1080 and an RTX 3060.', 'TensorRT Version: 10.3'], /for this GPU\.$/],
+    ['another one', ['It should run on a GTX 1080, too.'], /for this GPU\.$/],
+  ])('the GPU: %s', (_, lines, message) => {
+    const text = ['[E] [TRT] CUDA error 209 launching __myl kernel', '', ...lines].join('\n');
+    expect(diagnose(text)[0]!.message).toMatch(message);
+  });
+});
+
 describe('what the manifest says', () => {
   const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
   it.each(
@@ -850,7 +925,7 @@ describe('a GPU that the text around an error names', () => {
   it('comes first where its TensorRT has no kernels for it', () => {
     const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
     expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
-    expect(first!.message).toContain('TensorRT 10.2.0.19 has no kernels for the GPU that the log names (Quadro P6000)');
+    expect(first!.message).toContain('TensorRT 10.2.0 has no kernels for the GPU that the log names (Quadro P6000)');
     expect(others).toEqual([]);
   });
 

@@ -326,7 +326,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'loop-operation',
     code: 'control-flow',
-    pattern: /operation not supported within a loop body/,
+    pattern: /(?<!\.\.\. )operation not supported within a loop body/,
     named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
     cause:
       'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
@@ -455,16 +455,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'internal',
     ],
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
-  },
-  {
-    id: 'repeated-name',
-    code: 'model-invalid',
-    pattern: /Repeated (?<kind>\w+) name: (?<name>\S+) \(/,
-    cause: 'Two {kind}s of the network have the name {name}.',
-    advice:
-      'Give each a name of its own: in a program where it names them, in an ONNX model the nodes or outputs (onnx-graphsurgeon).',
-    repair: 'unique-names',
-    source: 'TensorRT 5 to 7, Network.cpp',
   },
   {
     id: 'name-too-long',

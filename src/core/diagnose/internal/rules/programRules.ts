@@ -273,6 +273,16 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1139',
   },
   {
+    id: 'sample-data',
+    code: 'file-missing',
+    pattern: /Could not find (?<file>\S+)(?: in data directories|\. Searched in data paths)/,
+    severity: 'error',
+    cause: 'The sample does not find its file {file}.',
+    advice:
+      'Give the folder with --datadir (--data, -d). The files of the samples are in the archive of TensorRT (folder data; /usr/src/tensorrt/data of the packages), not in its repository on GitHub; what the README of the sample names besides must be downloaded or converted first (generate_pgms.py for the digits of MNIST).',
+    source: 'TensorRT samples common.h, common.py; NVIDIA/TensorRT#71, #165, #1054, #1778',
+  },
+  {
     id: 'backtrace-enqueue',
     code: 'crashed',
     pattern: /^#\d+ [^\n]*\bIExecutionContext::(?:enqueue|execute)\w* ?\(/m,
