@@ -23,7 +23,11 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
 
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
-  [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
+  [
+    /^error (?:1|11)\b|^\D*invalid (?:argument|value)/i,
+    'an argument is invalid',
+    `Where the first run passes and a later one fails, the script changes or frees its bindings or buffers in between: print them before each run. ${ONE_CONTEXT}`,
+  ],
   [/^error 2\b/, 'the GPU is out of memory'],
   [
     /^error 3\b|initialization error/,
