@@ -34,6 +34,11 @@ export { computeCapability } from './internal/gpuSupport.ts';
 const NEWEST = '11.2';
 /** Types of graph inputs and initializers that no version has. */
 const NO_TYPES = /^(?:u?int16|uint32|uint64|string|complex\d+|uint4|float8e5m2\w*|float8e4m3fnuz)$/;
+/** Quantized types that no version has, and what takes their place. */
+const QUANTIZED: Readonly<Record<string, string>> = {
+  uint4: 'Quantize to INT4 or INT8, with zero points of 0.',
+  float8e5m2: 'Quantize to FP8 E4M3FN or INT8.',
+};
 const MOST_NAME = 4096;
 const MOST_DIMENSIONS = 8;
 
@@ -50,6 +55,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkOutputTypes(graph, target),
     ...checkOrder(graph),
     ...checkNames(graph),
+    ...checkRecursion(model),
     ...checkShapes(graph, inferred, given),
     ...checkNodes(model.functions.length === 0 ? graph : builtNetworkOf(model), target),
   ];
@@ -109,8 +115,9 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
         'name-outputs',
       );
   }
-  const long = graph.nodes.filter(({ name, outputs }) => [name, ...outputs].some((one) => one.length > MOST_NAME));
-  if (long.length > 0)
+  const isLong = (name: string): boolean => name.length > MOST_NAME;
+  const long = graph.nodes.filter(({ name, outputs }) => [name, ...outputs].some(isLong));
+  if (long.length > 0 || model.graph.inputs.some(({ name }) => isLong(name)))
     found.push({
       severity: 'error',
       code: 'model-invalid',
@@ -171,7 +178,12 @@ function checkInitializer({ name, type, shape, data, sparse }: OnnxTensor, add: 
     add(
       'unsupported-type',
       `Initializer ${name} is ${typeText(type)}, which TensorRT does not have.`,
-      'Store it as INT32, INT64 or FP32.',
+      type === 'string'
+        ? 'Have the model give numbers, and look the texts up in the program.'
+        : (QUANTIZED[type.replace(/^float8.*/, 'float8e5m2')] ??
+            (/^u?int16$/.test(type)
+              ? 'A zero point: quantize to INT8. Otherwise store it as INT32, INT64 or FP32.'
+              : 'Store it as INT32, INT64 or FP32.')),
       [name],
     );
 }
@@ -267,6 +279,37 @@ function checkNames(graph: ModelGraph): CheckFinding[] {
           return duplicate(name, `A node and an ${inputs.includes(name) ? 'input' : 'initializer'}`, nodes);
         return duplicate(name, `${nodes.length + 1} outputs of nodes`, [first.get(name)!, ...nodes]);
       }),
+    ];
+  });
+}
+
+const withBodies = (node: OnnxNode): OnnxNode[] => [
+  node,
+  ...node.subgraphs.flatMap(({ graph }) => graph.nodes.flatMap(withBodies)),
+];
+
+/** A function that calls itself, perhaps through others: the parser follows the calls until it crashes. */
+function checkRecursion({ functions, nodes }: OnnxModel): CheckFinding[] {
+  const keyOf = ({ domain, op }: OnnxNode): string => `${domain}:${op}`;
+  const calls = new Map(
+    functions.map((one) => [`${one.domain}:${one.name}`, one.nodes.flatMap(withBodies).map(keyOf)]),
+  );
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    (calls.get(from) ?? []).some(
+      (next) => next === to || (calls.has(next) && !seen.has(next) && reaches(next, to, seen.add(next))),
+    );
+  return functions.flatMap(({ domain, name }): CheckFinding[] => {
+    const key = `${domain}:${name}`;
+    if (!reaches(key, key)) return [];
+    return [
+      {
+        severity: 'error',
+        code: 'model-invalid',
+        message: `The function ${name} calls itself, which ONNX does not allow; the parser crashes.`,
+        advice: 'Write its body without the call, as a Loop for example, or export the model again.',
+        nodes: nodes.flatMap((node) => (keyOf(node) === key ? [node.id] : [])),
+        tensors: [],
+      },
     ];
   });
 }
@@ -367,7 +410,18 @@ function checkNode(
           severity: 'error',
           code: 'model-invalid',
           message: `The function ${node.op} takes ${called} inputs, and a call gives ${node.inputs.length}.`,
-          advice: 'Export the model again.',
+          advice: 'Pass them all, or inline the function (onnx.inliner.inline_local_functions).',
+        },
+        node,
+      );
+    else if (node.inputs.includes('') && target.product === 'tensorrt-rtx')
+      add(
+        {
+          severity: 'error',
+          code: 'model-invalid',
+          message: `A call of the function ${node.op} leaves out an input, which the parser refuses.`,
+          advice: 'Inline the function (onnx.inliner.inline_local_functions), or pass a value.',
+          repair: 'inline-functions',
         },
         node,
       );
