@@ -10,8 +10,8 @@ import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
-import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
+import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
 import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
@@ -19,7 +19,6 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86 } from './internal/before86.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -49,9 +48,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const one = judge.message(event);
     if (one) found.push(one);
   }
-  for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
+  for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    found.push(...known, ...brokenMessage(judge, lines, joined, known));
+    found.push(...[...known, brokenMessage(judge, lines, known)].flat());
   }
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
@@ -77,7 +76,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   // The cause first: warnings come after what ended the build.
   return [
     ...gpuFirst(
-      log,
+      judge.facts,
       causes.filter(({ severity }) => severity === 'error'),
     ),
     ...causes.filter(({ severity }) => severity === 'warning'),
@@ -88,10 +87,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
 const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
 
 /** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
-function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly Diagnosis[] {
   const [first, ...others] = errors;
-  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
-  if (unfit === null) return errors;
+  if (unfit === null || first === undefined || !OPEN.has(first.code)) return errors;
   const { name, line, version, support } = unfit;
   return [
     {
@@ -105,7 +103,7 @@ function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnos
       evidence: evidenceOf(line.text),
       nodes: [],
       layer: null,
-      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+      follows: [{ line: first.line, message: first.message }, ...first.follows],
     },
     ...others,
   ];
@@ -118,18 +116,12 @@ function isOvercome({ rule, diagnosis }: Judged, { strays = [] }: BuildLog): boo
 }
 
 /** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
-function brokenMessage(
-  judge: Judge,
-  lines: readonly LogMessage[],
-  joined: LogMessage | undefined,
-  known: readonly Judged[],
-): Judged[] {
+function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readonly Judged[]): Judged | [] {
   const [first] = known;
-  if (joined === undefined || known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
+  if (known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
   const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
   if (before.length < 2) return [];
-  const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
-  return one ? [one] : [];
+  return judge.stray(strayEvent(before[0]!.line, before.map(({ text }) => text).join('\n'))) ?? [];
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
@@ -145,6 +137,7 @@ const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']
 /** Applies the rules to the messages of one log. */
 class Judge {
   readonly programs: readonly Program[];
+  readonly facts: LogFacts;
   readonly #log: BuildLog;
   readonly #nodes: NodeFinder;
   readonly #context: RuleContext;
@@ -155,17 +148,17 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
+    this.facts = logFacts(log);
     this.#context = {
       op: undefined,
-      version: log.version,
-      before86: isBefore86(log),
       product: log.product,
-      gpu: log.gpu,
-      dla: /--useDLACore|--buildDLAStandalone/.test(log.runs?.at(-1)?.command ?? ''),
+      ...this.facts,
+      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
+      unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      workspace: workspaceLimit(log),
+      suspect: suspectOption(log),
       ...phaseReached(log),
     };
   }
@@ -234,7 +227,7 @@ class Judge {
       op,
       key: rule.once
         ? rule.id
-        : `${rule.id}\n${op ?? ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
+        : `${rule.id}\n${typeof rule.repair === 'object' ? (op ?? '') : ''}\n${subject === null ? finding.cause : finding.cause.replaceAll(subject, '')}${inputText(inputs)}`,
       subject,
       diagnosis: {
         code: rule.code,
@@ -271,13 +264,21 @@ class Judge {
   }
 }
 
-/** What a command line of trtexec limits the workspace to, in MiB, where that is little: `--memPoolSize=workspace:2048`. */
-function workspaceLimit({ runs = [], strays = [] }: BuildLog): string | undefined {
-  const lines = [...runs.map(({ command }) => command), ...strays.map(({ text }) => text)];
+/** The command of the last run, as far as the log has it. */
+const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** What an option of the command in the log does that often ends a build, and what to do first. */
+function suspectOption(log: BuildLog): string | undefined {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  if (lines.some((line) => ALL_MARKED.test(line)))
+    return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
-  return Number(mebibytes) <= MOST_LIMITED ? `${mebibytes} MiB` : undefined;
+  return Number(mebibytes) <= MOST_LIMITED
+    ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
+    : undefined;
 }
 
+const ALL_MARKED = /--trt-outputs[= ]mark all\b/;
 const WORKSPACE_OPTION = /--(?:memPoolSize=(?:\w+:\w+,)*?workspace:|workspace=)(\d+)(?![\w.])/;
 
 /** A limit above this, in MiB, fails no tactic of a usual network. */

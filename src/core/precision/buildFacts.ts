@@ -365,7 +365,8 @@ const typeFlags: Readonly<Record<string, string[]>> = {
 
 /** The flags of the last command in a log that builds; null if it names none. */
 function flagsOfLog(log: BuildLog | null): BuildFlags | null {
-  const flags = (log?.runs ?? []).map(({ command }) => flagsOfCommand(command.split(/\s+/)));
+  const commands = log?.runs?.map(({ command }) => command) ?? [log?.endedCommand ?? ''];
+  const flags = commands.map((command) => flagsOfCommand(command.split(/\s+/)));
   return flags.findLast((found) => found !== null) ?? null;
 }
 

@@ -156,6 +156,20 @@ const REACHED: Readonly<Record<NonNullable<BuildLog['reached']>, PhaseReached>> 
 /** Names of functions and files in messages, by the phase that they belong to. */
 const SPOKEN: readonly [RegExp, PhaseReached][] = [
   [
+    /[\\/]builder[\\/]|cudnnBuilder|Setting layouts of network/,
+    {
+      phase: 'optimizing the network',
+      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
+    },
+  ],
+  [
+    /[\\/]rt(?:Safe|Ext)?[\\/]/,
+    {
+      phase: 'building or running the engine',
+      usual: 'The excerpt does not show what TensorRT was doing.',
+    },
+  ],
+  [
     /calibrat/i,
     {
       phase: 'calibrating',
@@ -200,8 +214,8 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
 ];
 
 /** The phase by what the last message names. */
-function spokenPhase({ messages }: BuildLog): PhaseReached | undefined {
-  for (const { text } of messages.slice(-20).toReversed()) {
+function spokenPhase({ messages, strays = [] }: BuildLog): PhaseReached | undefined {
+  for (const { text } of (messages.length > 0 ? messages : strays).slice(-20).toReversed()) {
     const found = SPOKEN.find(([words]) => words.test(text.slice(0, 2000)));
     if (found) return found[1];
   }

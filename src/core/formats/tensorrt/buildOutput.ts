@@ -111,6 +111,8 @@ export interface BuildLog {
   iterations?: LogIteration[];
   /** Runs of a program that the file contains: one for each `&&&& RUNNING` line or Polygraphy command. */
   runs?: LogRun[];
+  /** The command that the last line names, where the log has no beginning of that run: an excerpt. */
+  endedCommand?: string;
   /** Where the log's builds begin and end, if there are several; what is read of them is mixed. */
   builds?: LoggedBuild[];
   /** Model that was parsed last, as the log names it. */

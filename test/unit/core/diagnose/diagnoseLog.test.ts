@@ -350,6 +350,81 @@ describe('a failure before a build that passed', () => {
   });
 });
 
+describe('what the author of an issue writes around a log', () => {
+  const refused = [
+    '[E] [TRT] ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:',
+    '[E] [TRT] ModelImporter.cpp:731: ERROR: builtin_op_importers.cpp:5412 In function importFallbackPluginImporter:',
+    '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  ];
+  const versionIn = (...lines: string[]) =>
+    /^This TensorRT(?: \((.*?)\))? does not have/.exec(
+      diagnose([...refused, '', ...lines].join('\n'))[0]!.message,
+    )?.[1];
+
+  it.each([
+    [
+      '8.4.1',
+      ['## Environment', '', '**TensorRT Version**: 8.4.1.5', '**NVIDIA GPU**: RTX 3060', '**CUDA Version**: 11.8'],
+    ],
+    ['8.5.3', ['**TensorRT Version**: V8.5.3']],
+    ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
+    ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
+    ['8.4.1', ['I use TensorRT 8.4.1.5 on a Xavier. It is a part of its JetPack, so I cannot upgrade.']],
+    ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
+  ])('version %s', (version, lines) => {
+    expect(versionIn(...lines)).toBe(version);
+  });
+
+  it.each([
+    [['TensorRT Version: 8.4.1 / 8.5.3']],
+    [['TensorRT Version: 8.4.1', 'TensorRT Version: 8.5.3']],
+    [['I use TensorRT 8.4.1 and 8.5.3.']],
+    [['I use TensorRT 8.4.1 here.', 'I am using TensorRT 8.5.3 there.']],
+    [['I should use TensorRT 8.5 or later.']],
+    [['We updated to TensorRT 8.5 from 8.2.']],
+    [['It is a feature of TensorRT 8.5.']],
+    [['Our plugin needs TensorRT 8.5.']],
+    [['I use Torch-TensorRT 1.4 and TensorRT-LLM 0.9.']],
+    [['TensorRT: 23.04-py3', 'TensorRT Version: latest']],
+    [['printf("I use TensorRT 8.5");']],
+  ])('no version: %j', (lines) => {
+    expect(versionIn(...lines)).toBeUndefined();
+  });
+
+  it('counts only where the log does not say it', () => {
+    const log = [
+      '&&&& RUNNING TensorRT.trtexec [TensorRT v8503] # trtexec --onnx=a.onnx',
+      ...refused,
+      '',
+      'TensorRT Version: 8.4.1',
+    ];
+    expect(diagnose(log.join('\n'))[0]!.message).toMatch(/^This TensorRT \(8\.5\.3\) /);
+  });
+
+  it('tells that a region is compiled by a version before 8.6', () => {
+    const failed = '[E] [TRT] 10: Could not find any implementation for node {ForeignNode[a...b]}.';
+    expect(diagnose(failed)[0]!.rule).not.toBe('no-implementation-foreign-old');
+    expect(diagnose(`${failed}\n\nTensorRT Version: 8.5.1\n`)[0]!.rule).toBe('no-implementation-foreign-old');
+  });
+
+  it.each([
+    [
+      'a field',
+      ['GPU Type: NVIDIA GeForce GTX 1080 Ti', 'TensorRT Version: 10.3'],
+      /\(GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
+    ],
+    ['a sentence', ['My card is a GTX1080.'], /for this GPU \(GTX1080\)\.$/],
+    ['a GPU that the version supports', ['GPU: RTX 3060', 'TensorRT Version: 10.3'], /for this GPU \(RTX 3060\)\.$/],
+    ['two of them', ['I use a GTX 1080 and an RTX 3060.', 'TensorRT Version: 10.3'], /for this GPU\.$/],
+    ['another one', ['It should run on a GTX 1080, too.'], /for this GPU\.$/],
+  ])('the GPU: %s', (_, lines, message) => {
+    const text = ['[E] [TRT] CUDA error 209 launching __myl kernel', '', ...lines].join('\n');
+    expect(diagnose(text)[0]!.message).toMatch(message);
+  });
+});
+
 describe('what the manifest says', () => {
   const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
   it.each(
@@ -689,6 +764,29 @@ it('a workspace that the command limits is named where a region has no implement
   expect(advice('')).not.toContain('limits the workspace');
 });
 
+it('an option of the command counts also where only the last line names it', () => {
+  const log = (command: string) =>
+    diagnose(
+      `[E] 2: [cgraph.h::assertIsValidSubscript::161] Error Code 2: Internal Error (Assertion static_cast<size_t>(c) < mSet.size() failed. )\n${command}`,
+    )[0]!.advice;
+  const polygraphy = '[E] FAILED | Runtime: 12.9s | Command: polygraphy run m.onnx --trt --int8';
+  expect(log(`${polygraphy} --trt-outputs mark all`)).toMatch(/^The command marks all tensors/);
+  expect(log(polygraphy)).not.toContain('marks all');
+  const dla = (options: string) =>
+    diagnose(
+      `[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.\n&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}`,
+    )[0]!.code;
+  expect(dla('--useDLACore=0')).toBe('dla-failed');
+  expect(dla('')).toBe('no-implementation');
+});
+
+it('an input of Concat with a size of 0 is called empty', () => {
+  const text = (last: string) =>
+    `[E] [concatenationLayer.cpp::estimateOutputDims::110] Error Code 4: Internal Error (c: all concat input tensors must have the same dimensions except on the concatenation axis (1), but dimensions mismatched at index 0. Input 0 shape: [2,64], Input 1 shape: ${last})`;
+  expect(diagnose(text('[0,64]'))[0]!.message).toContain('The one with [0,64] is empty');
+  expect(diagnose(text('[10,64]'))[0]!.message).not.toContain('empty');
+});
+
 it('a crash is placed by the last step that trtexec begins', () => {
   const message = (step: string) => diagnose(`[I] ${step}\nSegmentation fault (core dumped)`)[0]!.message;
   expect(message('Loading standard plugins')).toContain('while loading the plugins');
@@ -880,13 +978,31 @@ it('an exception inside of a sentence is found', () => {
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
 });
 
+it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
+  const [first] = diagnose(
+    [
+      '[TRT] [E] Error Code: 9: Skipping tactic 0x0 due to exception',
+      '[ir_op_builder.cpp:249: myelinOpSetInput] Called with unknown input tensor',
+      'or sequence name "(Unnamed Layer* 7) [ElementWise]_output".',
+      '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error',
+      '(Could not find any implementation for node',
+      '{ForeignNode[shape...cond_OutputLayer]}.',
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({
+    rule: 'no-implementation-foreign-check',
+    layer: '{ForeignNode[shape...cond_OutputLayer]}',
+  });
+  expect(first!.message).toContain('Called with unknown input tensor');
+});
+
 describe('a GPU that the text around an error names', () => {
   const failure = "Name:'TRTKernel_graph_0' Status Message: TensorRT EP failed to create engine from network.";
 
   it('comes first where its TensorRT has no kernels for it', () => {
     const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
     expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
-    expect(first!.message).toContain('TensorRT 10.2.0.19 has no kernels for the GPU that the log names (Quadro P6000)');
+    expect(first!.message).toContain('TensorRT 10.2.0 has no kernels for the GPU that the log names (Quadro P6000)');
     expect(others).toEqual([]);
   });
 
@@ -930,4 +1046,38 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+it('a crash after an error that no rule knows follows from it', () => {
+  const found = diagnose('[TRT] [E] Unexpected thing in the optimizer\nSegmentation fault (core dumped)\n');
+  expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);
+});
+
+describe('methods that torch2trt has no converter for', () => {
+  const warnings = ['numel', 'index_fill_', '__hash__'].map(
+    (name) => `Warning: Encountered known unsupported method torch.Tensor.${name}`,
+  );
+
+  it('are a warning that names those that may matter, after an error of another kind', () => {
+    const refused =
+      '[TRT] [E] 3: [network.cpp::addScaleNd::1151] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::addScaleNd::1151, condition: qdqScale || basicScale )';
+    const [first, second] = diagnose([...warnings, refused].join('\n'));
+    expect(first).toMatchObject({ rule: 'scale-weights', severity: 'error' });
+    expect(second).toMatchObject({ rule: 'torch2trt-unconverted', severity: 'warning' });
+    expect(second!.message).toContain('torch2trt: torch.Tensor.index_fill_; the engine');
+  });
+
+  it('are named where a layer after them fails', () => {
+    const [first] = diagnose([...warnings, "AttributeError: 'Tensor' object has no attribute '_trt'"].join('\n'));
+    expect(first).toMatchObject({ rule: 'torch2trt-converter', severity: 'error' });
+    expect(first!.message).toContain('torch2trt: torch.Tensor.index_fill_.');
+  });
+});
+
+it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () => {
+  const [first] = diagnose(
+    '2018-08-24 15:35:02.9: E tensorflow/contrib/tensorrt/log/trt_logger.cc:38] DefaultLogger resources.cpp (199) - Cuda Error in gieCudaMalloc: 2\n',
+  );
+  expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
+  expect(first!.advice).toContain('per_process_gpu_memory_fraction');
 });

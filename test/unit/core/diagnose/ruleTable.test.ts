@@ -123,6 +123,10 @@ describe('whatever is around the text', () => {
     ['Windows line ends', `[11/23/2026-10:41:50] [E] [TRT] ${message}\r`],
     ['a terminal of 80 columns', wrap(`[11/23/2026-10:41:50] [E] [TRT] ${message}`, 80)],
     ['a terminal of 80 columns and no prefix', wrap(message, 80)],
+    ['a quotation in Markdown', `> [TensorRT] ERROR: ${message}`],
+    ['a quotation of a quotation', `> > [E] [TRT] ${message}`],
+    ['code in Markdown', `\`[E] [TRT] ${message}\``],
+    ['bold letters in Markdown', `**ERROR: [TRT]: ${message}**`],
     ['a traceback', `Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n[TRT] [E] ${message}`],
   ])('%s', (_, text) => {
     expect(diagnose(`${text}\n`)[0]).toMatchObject({ rule: 'calibration-nan', severity: 'error' });
@@ -293,7 +297,7 @@ describe('the cause first', () => {
     'myelin/myelinUtils.cpp (132) - Myelin Error in gateMyelinGraphStartOnStream: 700 ()',
     'Error[1]: [runner.cpp::execute::416] Error Code 1: Myelin (CUDA error 700)',
   ])('finds an illegal access in %s, while the engine runs', (line) => {
-    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'illegal-memory-access' });
+    expect(diagnose(`[E] ${line}\n`)[0]).toMatchObject({ rule: 'myelin-memory-access' });
     expect(howItEnds(readBuildLog(`[E] ${line}\n`).value)).toContain('while running the engine');
   });
 
@@ -311,6 +315,22 @@ describe('the cause first', () => {
       )[0];
     expect(failed(2011)!.rule).toBe('no-implementation-foreign-old');
     expect(failed(3869)!.rule).toBe('no-implementation-foreign');
+  });
+
+  it.each([
+    ['**TensorRT Version**: 8.0.1.6', '8.0.1'],
+    ['- TensorRT version: 8.2', '8.2.0'],
+    ['TensorRT 8.0 (nvcr.io/nvidia/tensorrt:21.07-py3)', '8.0.0'],
+    ['tensorrt           8.0.3.4', '8.0.3'],
+    ['C:\\TensorRT-8.2.1.8\\lib\\nvinfer.lib', '8.2.1'],
+    ['It is trt 8.2, in full TensorRT 8.2.1', '8.2.1'],
+    ['It works with TensorRT 7.2 and not with TensorRT 8.0', undefined],
+    ['torch-tensorrt 1.1.0 and tensorrtx at yolov5-v6.0', undefined],
+  ])('takes the version from the text around a log: %s', (text, version) => {
+    const [first] = diagnose(
+      `[E] [TRT] 2: [builder.cpp::check::12] Error Code 2: Internal Error (Assertion a.size() failed. )\n\n${text}\n`,
+    );
+    expect(/^TensorRT ([\d.]+) stopped/.exec(first!.message)?.[1]).toBe(version);
   });
 
   it('gives the size of an allocation that failed', () => {

@@ -39,6 +39,36 @@ function layerIn(_: unknown, text: string): { layer: string | undefined; values:
   };
 }
 
+/** What a layer of the network is refused for, in words that are the same in TensorRT 5 to 8, and what to do. */
+const LAYER_WORDS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /at least/,
+    'its input has fewer dimensions than it needs',
+    'Networks with explicit batch count the batch as a dimension, others do not: with the ONNX parser of TensorRT 7 and later make the network with the flag EXPLICIT_BATCH, with that of TensorRT 6 and older (and those for UFF and Caffe) without it. A layer that a program adds itself needs an input of that rank, (C,1,1) for a fully connected one: reshape it before. Of several such lines the first is the cause.',
+  ],
+  [
+    /volume of dimensions/,
+    'its dimensions are for another number of values than the weights that it gets',
+    'The script and the weights are of different models: compare the sizes in the script (classes, hidden size, a head of two outputs) with the shapes in the checkpoint, and change them there.',
+  ],
+  [
+    /index to gather/,
+    'it takes a size of a tensor that has fewer dimensions',
+    'Compare the rank of that input with the rank in the export: give the profile the same number of dimensions, fix the input shapes and fold constants (onnxsim, `polygraphy surgeon sanitize --fold-constants`). Such nodes (Shape, Gather) count from 0.',
+  ],
+  [
+    /slice/,
+    'it cuts more than its input has, or nothing',
+    'Compare start, size and stride with the shape that the input has for every shape of the profile: odd sizes (641 for 640) and images that are not a multiple of the stride lead to that. Give input sizes that the model was made for, and fold constants.',
+  ],
+  [/\bK\b/, 'it asks for more elements than the axis has, or none', 'Lower K, or give a larger input.'],
+  [
+    /ax[ei]s/,
+    'it has an axis that its input does not have',
+    'Networks without explicit batch cannot work on the batch, and their first axis is the channel. Make the network with explicit batch (TensorRT 7 and later), or give an axis of the input.',
+  ],
+];
+
 /** What a condition of an API call means and what to do, by what it compares. */
 const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
@@ -85,6 +115,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /getNbInputs|getNbOutputs|getNbLayers/,
     'there is no input, output or layer of that index',
     'Count with the number that the object gives (num_inputs, num_outputs, num_layers). A network whose parser failed has none: look at its errors first.',
+  ],
+  [
+    /[sS]eqLen/,
+    'the largest number of steps of the recurrent layer is not a positive number',
+    'RNNv2 needs a fixed one: give the longest sequence and set the real lengths by setSequenceLengths (the dimension must not be -1), or build the recurrence with a loop (addLoop), as the ONNX parser does; loops take dynamic lengths.',
   ],
   [
     /use_count/,
@@ -149,6 +184,16 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     'Check what the plugin says of its outputs (dimensions, types) and of the formats that it takes, for every input and also for INT8; one that fails when it runs (EfficientNMS, for example) most often lacks GPU memory or gets sizes beyond its limits.',
   ],
   [
+    /[cC]utensor|[rR]eformat/,
+    'a change of layouts (reformat)',
+    'Fix the input shapes, which mostly avoids it, or build without the formats or the type that needs it (FP16, INT8, 3D).',
+  ],
+  [
+    /checkSanity[^\n]*!overlap/,
+    'where two tensors are in memory (Concat, Q/DQ nodes)',
+    'A model with Q/DQ nodes needs TensorRT 8 or later: for an older one remove them and calibrate (IInt8Calibrator, or the range of each tensor from the training).',
+  ],
+  [
     /[cC]ask|[kK]lib|[sS]hader|TimingCache|timing/,
     'the kernels of this GPU',
     'Delete timing caches of another GPU or version, see that all libraries of TensorRT are of one version (libnvinfer and its builder resource), and that this version supports the GPU.',
@@ -171,7 +216,7 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
   ],
   [
-    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion/,
+    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion(?! [!=]=)/,
     'memory',
     'Lower the batch or the largest shapes: a tensor may be too large.',
   ],
@@ -184,6 +229,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
 
 /** What an assertion of the parser is about, by its words or its condition, and the step that fits. */
 const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /shape tensor/,
+    'it works on a shape that the model computes, which the parser of this TensorRT (6 and older) takes for data only',
+    `${FOLD} TensorRT 7 and later, with explicit batch, compute shapes. In PyTorch, sizes as plain numbers (\`int(x.shape[2])\`) leave no such node.`,
+  ],
   [
     /addInput\(/,
     'an input of the model has dimensions, a type or a name that it does not take',
@@ -339,7 +389,7 @@ const CHECKER: readonly (readonly [RegExp, string, string])[] = [
   ],
 ];
 
-const entryFor = (table: readonly (readonly [RegExp, string, string])[], text: string) =>
+const entryFor = <Entry extends readonly [RegExp, ...string[]]>(table: readonly Entry[], text: string) =>
   table.find(([words]) => words.test(text));
 
 /** What an assertion of the parser means; the parser alone is not enough where nothing in it is known. */
@@ -352,6 +402,21 @@ function parserSays(claim: string): { values: Record<string, string> } {
 
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
 export const CHECK_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'layer-words',
+    code: 'shape-mismatch',
+    pattern:
+      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<!\S)[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/,
+    named: (m, text) => {
+      const { layer, why } = m.groups!;
+      const [, what, step] = entryFor(LAYER_WORDS, why!)!;
+      return { layer, values: { what, step, why: closed(text.slice(text.indexOf(why!, m.index)).split('\n')[0]!) } };
+    },
+    cause: 'TensorRT refuses this node: {what}[[ ({why})]].',
+    advice: '{step}',
+    sure: 'likely',
+    source: 'TensorRT 5 to 8, Layers.cpp; NVIDIA/TensorRT#457, #723, #826',
+  },
   {
     id: 'layer-constant',
     code: 'unsupported-form',
@@ -408,6 +473,18 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'texts of the layers of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
   {
+    id: 'layer-of-old',
+    code: 'unsupported-form',
+    pattern: /^(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]): (?<why>[a-z][^\n]{8,200})/m,
+    named: ({ groups }) => ({ values: { kind: /\[([\w ]+)\]$/.exec(groups!['layer']!)![1]!.toLowerCase() } }),
+    cause: 'TensorRT does not take this node ({kind} layer) as it is: {why}.',
+    advice:
+      'Compare the shapes and attributes of the layer with what the message asks for; of several such lines the first is the cause. Without explicit batch, shapes do not count the batch. A later TensorRT may take it.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'TensorRT 5 to 7, Layers.cpp',
+  },
+  {
     id: 'parser-assertion',
     code: 'unsupported-form',
     pattern:
@@ -445,6 +522,19 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
+  },
+  {
+    id: 'scale-weights',
+    code: 'type-mismatch',
+    pattern: /condition: (?:qdqScale \|\| basicScale|\w*(?:shift|scale|power)\w*\.(?:count|type)[^\n]*)/,
+    cause: 'A scale layer got a shift, scale or power of another type or number than it takes.',
+    advice: {
+      torch2trt:
+        'Its converter (of group_norm or batch_norm, as the traceback shows) gives the layer weights that this TensorRT refuses: convert the model in FP32 and eval mode, update torch2trt, or go by ONNX (torch.onnx.export, then trtexec).',
+      other:
+        'Each of the three has either no values, one value, or one for each channel (or element, by the mode), all of them FP32, or all FP16, and kept alive until the engine is built.',
+    },
+    source: 'TensorRT network.cpp; NVIDIA-AI-IOT/torch2trt#960',
   },
   {
     id: 'api-argument',
@@ -629,7 +719,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'internal-check',
     code: 'internal',
     pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
     named: (m, text, { version }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
       return { values: { topic, step, version: version ?? undefined } };
@@ -637,7 +727,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
-      'Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
+      '[[{suspect} ]]Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     // A program that aborts does so for such a check.
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
@@ -646,8 +736,40 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   },
 ];
 
+/** What parsers most often refuse of an operator. */
+const STOPS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:Resize|Upsample)$/,
+    'Of a Resize it is mostly scales that are computed, or a coordinate mode: export with fixed sizes and opset 11 or later, and fold constants; TensorRT 8 takes nearly all.',
+  ],
+  [/^Pad$/, 'Of a Pad it is mostly computed pads, or a mode: fold constants; TensorRT 8.2 and later take other modes.'],
+  [/^(?:If|Loop|Scan)$/, 'Of control flow it is mostly a condition or length that is not constant.'],
+  [
+    /^(?:Slice|Gather|Reshape|Expand|Tile|Squeeze|Unsqueeze|Flatten|Shape|ConstantOfShape)$/,
+    'Of such a node it is mostly a shape that the model computes: TensorRT 6 and older take none, 7 and later most.',
+  ],
+  [
+    /^(?:TopK|NonMaxSuppression|NonZero)$/,
+    'Of what comes after the network (NMS) it is mostly a K or a count that the model computes: fold constants, or cut the model before and use a plugin (EfficientNMS_TRT) or the host.',
+  ],
+  [/Quantize/, 'Q/DQ nodes need TensorRT 8, constant scales and a zero point of 0.'],
+];
+
 /** What is left: a statement of TensorRT with its number, of which only the subject is known. */
 export const STATEMENT_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'parser-stops',
+    code: 'unsupported-form',
+    pattern:
+      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w+)[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
+    named: ({ groups }) => ({ values: { hint: entryFor(STOPS, groups!['op']!)?.[1] } }),
+    cause: "TensorRT's parser does not take this node ({op}), and the log ends before the line that says why.",
+    advice:
+      'The line after "In function import…" names the reason: copy it, too. [[{hint} ]]Otherwise fold constants with fixed input shapes (`polygraphy surgeon sanitize --fold-constants`, onnxsim), export with another opset, or use a later TensorRT.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'onnx-tensorrt ModelImporter.cpp; NVIDIA/TensorRT#644',
+  },
   {
     id: 'invalid-node',
     code: 'unsupported-form',

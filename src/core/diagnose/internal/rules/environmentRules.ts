@@ -253,6 +253,19 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'driver-symbol',
+    code: 'library-mismatch',
+    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error: 500\b/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The library of the CUDA driver that the program loads lacks a function or a part of itself (CUDA error 500): under WSL and Docker Desktop the container does not get all files of the driver, elsewhere two drivers are mixed.',
+    advice:
+      'Windows: drivers from 555 on need Docker Desktop 4.31 or later, or nvidia-container-toolkit 1.14.4 or later in WSL; `wsl --update`, then start Docker again. Linux: keep libcuda of the host out of the image and out of LD_LIBRARY_PATH (the container toolkit mounts it), and remove cuda-compat packages that are newer than the driver.',
+    sure: 'likely',
+    source: 'CUDA error 500; NVIDIA/nvidia-container-toolkit#520, collabora/WhisperFusion#52',
+  },
+  {
     id: 'driver-too-old',
     code: 'library-missing',
     pattern:
@@ -304,7 +317,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'gpu-unsupported',
     code: 'gpu-unsupported',
     pattern:
-      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|compute capability (?<sm3>\d+\.\d+) (?:is )?(?:not supported|is too (?:old|new))/,
+      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|[cC]ompute capability (?<sm3>\d+\.\d+) (?:\(\w+\) )?(?:is )?(?:not supported|is too (?:old|new))/,
     named: gpuNamed,
     cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
     advice: '{use}.',
@@ -325,7 +338,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
-    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
+    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
       'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209',
@@ -403,15 +416,16 @@ function containerCause(why: string | undefined): string {
   return why.slice(0, 120);
 }
 
-function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
+function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
-  const support = sm === undefined ? null : gpuSupport(sm, version, product);
+  const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
+      dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
       use:

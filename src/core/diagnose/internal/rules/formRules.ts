@@ -108,18 +108,31 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'resize-scales-computed',
     code: 'unsupported-form',
-    pattern: /Resize scales must be an initializer/,
-    cause: 'The scales of a Resize are computed by nodes, and this version of the parser needs them as an initializer.',
+    pattern:
+      /Resize scales must be an initializer|Assertion failed: scales(?:_input|_weights)?\.(?:is_weights\(\)|shape\.nbDims == 1)/,
+    named: (_, __, { op }) => ({ values: { op: op ?? 'Resize' } }),
+    cause:
+      'The scales of this node ({op}) are computed by other nodes, and this version of the parser needs them as an initializer.',
     advice:
-      'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later so that Resize has sizes. TensorRT 8 and later accept computed scales.',
+      'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',
-    source: 'onnx-tensorrt 7.x builtin_op_importers.cpp; NVIDIA/TensorRT#825',
+    source: 'onnx-tensorrt 5 to 7.x builtin_op_importers.cpp; NVIDIA/TensorRT#825, onnx/onnx-tensorrt#273, #361',
+  },
+  {
+    id: 'resize-asymmetric-only',
+    code: 'unsupported-form',
+    pattern:
+      /only supports asymmetric|asymmetric resize!|Assertion failed: \(?transformationMode == "asymmetric"\)? &&/,
+    cause:
+      'This node (Resize) has another coordinate mode than asymmetric, the only one that this TensorRT (7.0 or 7.1) takes; PyTorch exports bilinear ones with half_pixel or align_corners.',
+    advice:
+      'Use TensorRT 8 (7.2 takes more of them already), which interpolates with half_pixel and align_corners as well. Otherwise export with opset 10, whose Resize is asymmetric, or set coordinate_transformation_mode to asymmetric; the numbers then change a little.',
+    source: 'onnx-tensorrt 7.0 builtin_op_importers.cpp; onnx/onnx-tensorrt#491, NVIDIA/TensorRT#284',
   },
   {
     id: 'resize-coordinates',
     code: 'unsupported-form',
-    pattern:
-      /only supports (?:pytorch_|tf_)?half_pixel|only supports asymmetric|asymmetric resize!|transformationMode == "align_corners"/,
+    pattern: /only supports (?:pytorch_|tf_)?half_pixel|transformationMode == "align_corners"/,
     cause: 'This node (Resize) has a coordinate mode that TensorRT does not support, such as tf_crop_and_resize.',
     advice: 'Export with half_pixel, asymmetric or align_corners; crop with Slice first.',
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
@@ -357,6 +370,18 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     advice: 'Export the loop as Loop, or unrolled.',
     sure: 'likely',
     source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'size-must-be-constant',
+    code: 'unsupported-form',
+    pattern: /\(?\bx must be (?:32-bit )?build-time constant|fromSymbolic[^\n]*build-time constant/,
+    cause:
+      'TensorRT needs a size of the network as a number when it builds, and that size depends on a dynamic dimension of an input.',
+    advice:
+      'Use a later TensorRT, which needs fewer of them. Otherwise fix that dimension in the model (pad the input to one length, one engine for each), keep only the batch dynamic, and fold constants (`polygraphy surgeon sanitize --fold-constants`, onnxsim).',
+    repair: 'fold-constants',
+    sure: 'likely',
+    source: 'TensorRT symbolicDims.cpp; NVIDIA/TensorRT#1577, onnx/onnx-tensorrt#763',
   },
   {
     id: 'must-be-constant',

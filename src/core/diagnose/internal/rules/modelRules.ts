@@ -1,9 +1,14 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
+import { versionNumber } from '../gpuSupport.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
-const BESIDE = 'Put the external weights next to the .onnx file, with the file name that the model uses.';
+const BESIDE = {
+  other:
+    'Put the external weights next to the .onnx file, with the file name that the model uses, and parse the model by its path (parse_from_file, or parse(bytes, path)): from bytes alone TensorRT looks for them in the working folder.',
+  trtexec: 'Put the external weights next to the .onnx file, with the file name that the model uses.',
+};
 const FOLD =
   'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export so that it is an initializer.';
 const NO_WEIGHTS =
@@ -22,6 +27,16 @@ const LEGACY: readonly (readonly [RegExp, string, string])[] = [
     /number of graph 0/,
     'the file holds no UFF graph',
     'Look whether the path is right and the file not empty (a download that failed, a Git LFS pointer); for .etlt files the key must be that of the training.',
+  ],
+  [
+    /(?:Output|Input) error/,
+    'it has no node of the name that was registered as an input or output',
+    'Register the names of the frozen graph (without `:0`; the name of the node that gives the tensor), and list them to the converter (output_nodes): what is after them is cut off.',
+  ],
+  [
+    /Invalid scale mode/,
+    'the number of weights of a BatchNormalization or BiasAdd is not that of the channels as the parser counts them',
+    'Register the input in the order of the model: NHWC for one of TensorFlow (`parser.register_input(name, (3, 299, 299), trt.UffInputOrder.NCHW)` only where the graph itself is NCHW), or freeze the graph with data_format="channels_first".',
   ],
   [
     /[dD]imensions|Order size/,
@@ -105,9 +120,9 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?:count of (?<have>\d+) weights in kernel|kernel weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
     named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
-      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|kernel weights)/.exec(text)?.[1];
+      const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|\w+ weights has)/.exec(text)?.[1];
       const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
       return { layer, values: { layer: layer ?? 'a layer', have: have ?? have2, want: want ?? want2, advice } };
     },
@@ -201,7 +216,8 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'uff-plugin',
     code: 'plugin-missing',
-    pattern: /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w+)/,
+    pattern:
+      /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w*(?:_TRT|Plugin\w*)|CropAndResize|Proposal\w*|GridAnchor\w*|NMS\w*)\b/,
     cause: 'The UFF model needs the plugin {plugin}, which this TensorRT does not have.',
     advice:
       'Build the plugin library of the TensorRT repository (its release branch of this version) and replace libnvinfer_plugin with it, as the models of TAO and TLT require; or export the model to ONNX.',
@@ -247,7 +263,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'legacy-refused',
     code: 'model-unreadable',
     pattern:
-      /U(?:FF|ff)Parser: (?:Parser error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
+      /U(?:FF|ff)Parser: (?:(?:Parser|Output|Input) error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
     severity: 'error',
     named: ({ 0: text }) => {
       const [, what, step] = LEGACY.find(([pattern]) => pattern.test(text))!;
@@ -351,7 +367,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'loop-operation',
     code: 'control-flow',
-    pattern: /operation not supported within a loop body/,
+    pattern: /(?<!\.\.\. )operation not supported within a loop body/,
     named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
     cause:
       'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
@@ -423,6 +439,18 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'Use TensorRT 7.1 or later and export with opset 11 or later, or fold constants (onnxsim), so that it has sizes or scales only.',
     sure: 'likely',
     source: 'onnx/onnx-tensorrt#414',
+  },
+  {
+    id: 'input-left-empty',
+    code: 'unsupported-form',
+    pattern: /tensors(?:\(\))?\.count\(input_?[nN]ame\)/,
+    when: ({ version }) => version !== null && versionNumber(version) === versionNumber('7.0'),
+    cause:
+      'TensorRT 7.0 does not find a tensor that this node reads: its parser does not know inputs that are left empty, as Resize has them from opset 11 on.',
+    advice:
+      'Use TensorRT 7.1 or later; on 7.0 build the parser of a later onnx-tensorrt for it. Otherwise simplify the model (onnxsim) or export with opset 10. If no node has an empty input, the model was cut badly: `python -m onnx.checker`.',
+    sure: 'likely',
+    source: 'onnx/onnx-tensorrt#414, #428; NVIDIA/TensorRT#284, #425',
   },
   {
     id: 'input-not-registered',

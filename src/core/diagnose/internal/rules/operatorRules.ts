@@ -423,9 +423,10 @@ function similarPlugin(op: string, plugins: readonly string[]): string | undefin
   return plugins.find((plugin) => words.some((word) => plugin.includes(word)));
 }
 
-/** Operators that a version before 8.6 brought (changelog of onnx-tensorrt). */
+/** Operators that a version before 8.6 brought (operators.md of onnx-tensorrt 5.1, its changelog). */
 const EARLIER = new Map(
   Object.entries({
+    '5.1': 'Acos Acosh Asin Asinh Atan Atanh Cast Cos Gather Sin',
     '8.0': 'Celu CumSum EyeLike GatherElements GreaterOrEqual LessOrEqual LpNormalization LpPool ReverseSequence',
     '8.2': 'Einsum GatherND IsNaN Round Scatter ScatterElements ScatterND Sign',
     '8.4': 'Shrink Xor',
@@ -438,7 +439,7 @@ const EARLIER = new Map(
 const NOT_IN_7 =
   /^(?:GlobalLpPool|GroupNormalization|HardSwish|IsInf|LayerNormalization|OneHot|RandomNormalLike|RandomUniformLike)$/;
 
-/** The first version from 7.2 on that has an operator, where it is known; undefined: none. */
+/** The first version from 7.2 on that has an operator, or an earlier one, where it is known; undefined: none. */
 function sinceOf(op: string): string | undefined {
   const earlier = EARLIER.get(op);
   if (earlier !== undefined) return earlier;

@@ -45,12 +45,28 @@ const RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'loop-shapes',
+    code: 'control-flow',
+    pattern:
+      /inputs to IRecurrenceLayer have different (?<what>\w+)(?:\. First input has (?:dimensions|type) (?<a>\[[^\n]*?\]|\w+)[^\n]*? and second input has (?:dimensions|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
+    named: ({ groups: { what, what2 } = {} }) => ({ values: { what: /type/.test(what ?? what2!) ? 'type' : 'shape' } }),
+    cause:
+      'A tensor that a loop of the model carries from one iteration to the next changes its {what} there[[: {a} at first, then {b}]]. TensorRT needs one {what} for all iterations.',
+    advice:
+      'Carry a buffer of the final size and write each result into its place (ScatterElements, or Where with the index), cast what is carried to one type, or take the loop out of the model: run one step for each call, with the state as inputs and outputs, as text decoders with a cache do. A loop of a fixed length can be unrolled when exporting.',
+    source: 'TensorRT graphShapeAnalyzer.cpp, layers.cpp; NVIDIA/TensorRT#2582, #411',
+  },
+  {
     id: 'concat-shapes',
     code: 'shape-mismatch',
     pattern:
       /: all concat input tensors must have the same (?:dimensions except on the concatenation axis \((?<axis>\d+)\)|number of dimensions).*?Input (?<i>\d+) shape: (?<a>\[[\d, -]*\]), Input (?<j>\d+) shape: (?<b>\[[\d, -]*\])/,
-    named: (_, text) => ({ layer: layerBefore(text, ': all concat') }),
-    cause: 'This node cannot join its inputs[[ along axis {axis}]]: input {i} has shape {a}, input {j} has {b}.',
+    named: ({ groups: { a, b } = {} }, text) => ({
+      layer: layerBefore(text, ': all concat'),
+      values: { empty: [a, b].find((shape) => /\b0\b/.test(shape!)) },
+    }),
+    cause:
+      'This node cannot join its inputs[[ along axis {axis}]]: input {i} has shape {a}, input {j} has {b}.[[ The one with {empty} is empty: a size that was unknown when exporting, such as the batch, became 0.]]',
     advice: SHAPES_ADVICE,
     source: 'TensorRT concatenationLayer.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -113,10 +129,10 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'reshape-inferred',
     code: 'shape-mismatch',
     pattern:
-      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
+      /reshape wildcard -1 has \w+ (?:integer|number of) solutions?(?:\. Reshaping (?<from>\[[^\]]*\]) to (?<to>\[[^\]]*\]))?|uninferred dimensions are not an exact divisor of input dimensions|reshape changes volume(?=\s*$)|volume mismatch\. Input dimensions (?<from2>\[[^\]]*\]) have volume \d+ and output dimensions (?<to2>\[[^\]]*\])/,
     named: (m, text) => ({
       layer:
-        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension)|uninferred dimensions|volume mismatch)/.exec(
+        /(\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)[^\s:(]+): (?:reshape (?:wildcard|dimension|changes volume)|uninferred dimensions|volume mismatch)/.exec(
           text,
         )?.[1],
       values: { from: m.groups!['from'] ?? m.groups!['from2'], to: m.groups!['to'] ?? m.groups!['to2'] },
@@ -142,13 +158,33 @@ const RULES: readonly DiagnosisRule[] = [
       'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
   },
   {
+    id: 'layer-input-rank',
+    code: 'shape-mismatch',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:(]+): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
+    named: ({ groups: { without } = {} }) => ({ values: { how: without ? ' besides the batch' : '' } }),
+    cause: 'The input of this node has too few dimensions: it takes at least {least}{how}.',
+    advice: {
+      'tf-trt':
+        'Give the placeholder and the converter the whole shape of the input (NHWC, with the batch first), convert with is_dynamic_op=True or with build() so that real shapes are used, and use a later TensorFlow where a part lost a dimension.',
+      other:
+        'Give the input its whole shape: images need N, C, H and W (C, H and W in a network of TensorRT 7 or older without explicit batch). A Squeeze, Reshape or Slice before this node may remove one too many.',
+    },
+    source: 'TensorRT network.cpp; tensorflow/tensorrt#112',
+  },
+  {
     id: 'broadcast',
     code: 'shape-mismatch',
-    pattern: /broadcast dimensions must be conformable|broadcast with incompatible dimensions/,
+    pattern:
+      /broadcast dimensions must be conformable|broadcast with incompatible dimensions|elementwise inputs must have same dimensions|dimensions not compatible for elementwise/,
     named: (m, text) => (text.includes('violate shape') ? {} : { layer: layerBefore(text, `: ${m[0]}`) }),
     cause: 'The inputs of this node have shapes that cannot be broadcast to each other.',
-    advice: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
-    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+    advice: {
+      'torch-tensorrt':
+        'Where PyTorch itself runs the module, a converter gave another shape than it: write the operation before it in another form (slices for each dimension in place of `...`, fixed sizes), compile with ir="dynamo" or a later Torch-TensorRT, or leave that operator to PyTorch (torch_executed_ops).',
+      other: `${SHAPES_ADVICE} Where the node joins maps of two sizes (after a Resize or a strided Conv), use an input height and width that are multiples of the stride of the network (32, or 64).`,
+    },
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1; pytorch/TensorRT#2026',
   },
   {
     id: 'conv-channels',
@@ -202,11 +238,16 @@ const RULES: readonly DiagnosisRule[] = [
     code: 'shape-mismatch',
     pattern:
       /intInterval\.cpp.{0,40}Assertion Error in min: 0 \(!empty\(\)\)|Assertion failed: !empty\(\)[^]{0,60}intInterval\.cpp/,
-    cause: 'No size is possible for a dimension of the network that the program defines.',
-    advice:
-      'Check the parameters that the program builds the network from, and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    cause:
+      'No size is possible for a dimension of the network: an input has dynamic dimensions and was given no shapes, or the program defines the network with sizes that contradict each other.',
+    advice: {
+      trtexec:
+        'Give every input with dynamic dimensions its shapes (--minShapes, --optShapes and --maxShapes), or export the model with fixed input sizes.',
+      other:
+        'For an ONNX model with dynamic dimensions add an optimization profile with real sizes (trtexec: --minShapes, --optShapes, --maxShapes), or export it with fixed input sizes. Where a program defines the network itself, check its parameters and that its file of weights (.wts) is whole: a garbled line gives such a network.',
+    },
     sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#654',
+    source: 'wang-xinyu/tensorrtx#654, NVIDIA/TensorRT#965',
   },
   {
     id: 'pointwise-ranks',

@@ -113,6 +113,18 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'Triton tensorrt_backend; triton-inference-server/server#2768, #3014, #4384',
   },
   {
+    id: 'triton-output-size',
+    code: 'runtime-shape',
+    pattern:
+      /unexpected (?:size|shape) for output '(?<output>[^']+)'(?:, byte-size (?<have>\d+) (?:is less than|does not equal) (?<want>[\d *]*\d))?/,
+    severity: 'error',
+    cause: 'Output {output} has another size than Triton prepared for it[[: {have} bytes, and the result has {want}]].',
+    advice:
+      'Let dims of this output in config.pbtxt agree with the model, with -1 for sizes that change (`curl HOST:8000/v2/models/MODEL/config` shows what Triton takes). Where its size depends on the data (after NonZero, NonMaxSuppression or a TopK with a computed K), the TensorRT backend cannot prepare it: fill the output up to a fixed size in the model (EfficientNMS does), end the engine before that operator, or serve the ONNX model with the ONNX Runtime backend.',
+    sure: 'likely',
+    source: 'Triton tensorrt_backend instance_state.cc, core ensemble; triton-inference-server/server#5576',
+  },
+  {
     id: 'triton-request',
     code: 'runtime-shape',
     pattern:

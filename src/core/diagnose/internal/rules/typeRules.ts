@@ -10,6 +10,15 @@ const SYMMETRIC =
 /** Element types, and quantization in the model. */
 export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'output-declared-type',
+    code: 'type-mismatch',
+    pattern: /Output tensor (?<tensor>\S+) of type (?<want>\w+) produced from output of incompatible type (?<have>\w+)/,
+    cause: 'Output {tensor} of the network is declared {want}, and the layer that computes it gives {have}.',
+    advice:
+      'Cast it in the model before the output, or do not set another type for it. Where a framework made the network (Paddle, Torch-TensorRT), its part of the graph ends in a tensor of that type: leave the operator that makes it out of TensorRT, or use a later release.',
+    source: 'TensorRT network.cpp; PaddlePaddle/PaddleDetection#7686',
+  },
+  {
     id: 'numpy-type',
     code: 'unsupported-type',
     pattern: /(?:Unsupported numpy data type: |Could not implicitly convert NumPy data type: )(?<type>\w+)/,

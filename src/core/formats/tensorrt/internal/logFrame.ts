@@ -1,6 +1,7 @@
 // How a program frames its log: its start, its end, its command.
 import { type BuildLog, decodeVersion, type LogRun } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
+import { addMessage } from './logMessages.ts';
 import { enterStage, keep, kept, type LogState, own, type PhraseHandler } from './logState.ts';
 
 /** What only Polygraphy says; a log of it need not hold a build. */
@@ -35,8 +36,8 @@ function onBuilding(state: LogState, cursor: LogCursor): void {
 export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['&&&& ', onFrame],
   ['RUNNING | Command: ', (state, cursor, at) => startRunOf(state, cursor, 'polygraphy', kept(state, cursor, at))],
-  ['PASSED | Runtime: ', (state, cursor) => end(state, cursor, 'passed')],
-  ['FAILED | Runtime: ', (state, cursor) => end(state, cursor, 'failed')],
+  ['PASSED | Runtime: ', (state, cursor, at) => onRuntime(state, cursor, at, 'passed')],
+  ['FAILED | Runtime: ', (state, cursor, at) => onRuntime(state, cursor, at, 'failed')],
   ['PASSED | Iteration ', (state, cursor, at) => onIteration(state, cursor, at, 'passed')],
   ['FAILED | Iteration ', (state, cursor, at) => onIteration(state, cursor, at, 'failed')],
   ['Loaded Module: ', onModule],
@@ -56,6 +57,8 @@ export const FRAME_PHRASES: [string, PhraseHandler][] = [
   ['Applying generic optimizations to the graph', (state) => void (state.log.reached = 'optimizing')],
   ['Compiler backend is used during engine build', (state) => void (state.log.reached = 'optimizing')],
   ['Session successfully initialized', (state) => void (state.log.sessionReady = true)],
+  // TF-TRT says at the level of information what it leaves to TensorFlow.
+  ['Not a TF-TRT candidate', (state, cursor) => addMessage(state, cursor, 'warning')],
   ['[DlaLayer] ', (state, cursor, at) => onDevice(state, kept(state, cursor, at))],
   ['[GpuLayer] ', (state) => onDevice(state, null)],
 ];
@@ -101,7 +104,7 @@ function onFrame(state: LogState, cursor: LogCursor, at: number): void {
   state.log.product = /rtx/i.test(program) ? 'tensorrt-rtx' : (state.log.product ?? 'tensorrt');
   if (version) setVersion(state, version, 1);
   if (word === 'RUNNING') startRunOf(state, cursor, own(state, program), own(state, command));
-  else end(state, cursor, word === 'PASSED' ? 'passed' : 'failed');
+  else end(state, cursor, word === 'PASSED' ? 'passed' : 'failed', command);
 }
 
 function startRunOf(state: LogState, cursor: LogCursor, program: string, command: string): void {
@@ -115,12 +118,18 @@ function startRunOf(state: LogState, cursor: LogCursor, program: string, command
   if (keep(state.room.runs, command.length)) (state.log.runs ??= []).push(run);
 }
 
-function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed'): void {
+/** `FAILED | Runtime: 13.4s | Command: polygraphy run …` */
+function onRuntime(state: LogState, cursor: LogCursor, at: number, outcome: 'passed' | 'failed'): void {
+  end(state, cursor, outcome, cursor.text.slice(at, cursor.to).split(' | Command: ')[1] ?? '');
+}
+
+function end(state: LogState, cursor: LogCursor, outcome: 'passed' | 'failed', command: string): void {
   if (cursor.text.startsWith('PASSED |', cursor.from) || cursor.text.startsWith('FAILED |', cursor.from))
     state.log.writer = 'polygraphy';
   state.ended = { outcome, line: cursor.line };
   const run = state.log.runs?.at(-1);
   if (run && run.outcome === 'cut-off') run.outcome = outcome;
+  if (run === undefined && command !== '') state.log.endedCommand = own(state, command);
   enterStage(state, 'end', cursor.line);
   state.onEvent?.({ kind: 'outcome', outcome, line: cursor.line });
 }

@@ -10,10 +10,11 @@ export class LogWrapper {
   /** Looks left until the log is taken for one without. */
   #looks = 4000;
   #colored = false;
+  #quoted = false;
 
   /** No line with TensorRT's own prefix at its start holds anything else. */
   get isOver(): boolean {
-    return this.#looks <= 0 && !this.#colored;
+    return this.#looks <= 0 && !this.#colored && !this.#quoted;
   }
 
   /** Notes what a piece of the text may hold, so that lines need not be searched for it. */
@@ -27,11 +28,12 @@ export class LogWrapper {
    */
   unwrap(cursor: LogCursor): LogSeverity | undefined {
     if (this.#colored) uncolor(cursor);
-    if (this.#looks > 0 || this.#forms.length > 0) return this.#strip(cursor);
+    if (this.#looks > 0 || this.#quoted || this.#forms.length > 0) return this.#strip(cursor);
     return undefined;
   }
 
   #strip(cursor: LogCursor): LogSeverity | undefined {
+    if (unquote(cursor)) this.#quoted = true;
     const { text, from, to } = cursor;
     if (from === to) return undefined;
     if (isOwn(text, from)) {
@@ -138,6 +140,27 @@ function patternOf(wrapper: string): RegExp | null {
   });
   return new RegExp(`^${source.join('')}`);
 }
+
+/** Takes the marks of Markdown away, `> ` and what makes a line code or bold; true: the line is one of a quotation. */
+function unquote(cursor: LogCursor): boolean {
+  const { text, from, to } = cursor;
+  while (text.charCodeAt(cursor.from) === 0x3e && cursor.from < to) {
+    const next = text.charCodeAt(cursor.from + 1);
+    if (next !== 0x20 && cursor.from + 1 < to) break;
+    cursor.from = Math.min(cursor.from + 2, to);
+  }
+  const mark = text.charCodeAt(cursor.from);
+  const isQuoted = cursor.from > from;
+  if (mark !== 0x60 && mark !== 0x2a) return isQuoted;
+  const found = marked.exec(text.slice(cursor.from, Math.min(to, cursor.from + 40)));
+  if (found === null) return isQuoted;
+  cursor.from += found[1]!.length;
+  if (text.endsWith(found[1]!, to) && cursor.from < to - found[1]!.length) cursor.to -= found[1]!.length;
+  return isQuoted;
+}
+
+/** `**ERROR: [TRT]: …**`, `` `[TensorRT] ERROR: …` `` */
+const marked = /^(`{1,3}|\*{1,3})(?=\[|[A-Z]+: |&&&& |\d{1,2}: \[)/;
 
 function uncolor(cursor: LogCursor): void {
   const line = cursor.text.slice(cursor.from, cursor.to);

@@ -29,6 +29,10 @@ const ANYWHERE = new RegExp(`${OWN}|${QUOTED}`);
 const WARNINGS =
   /Your ONNX model|outside the range|Attribute \S+ not found|Attempting to cast|DataType is determined|already exists|Make sure (?:input|output)|at least opset/;
 
+/** What the parser says of its work: TensorRT 6 and older print it with the file and without a level. */
+const WORK =
+  /^\S+\.cpp:\d+: (?:\w*[cC]onvolution (?:in|out)put dimensions|Using kernel|Searching for |Registering |Importing |Parsing node|Static check|Marking |Found |Original shape|Running |\S+ \[\w+\] (?:in|out)puts: )/;
+
 /**
  * Where a message of TensorRT begins in a line whose prefix is not known, and how severe it is; null if it holds none
  * that is a warning or an error. `within`: it follows an error, whose part it may be.
@@ -38,6 +42,7 @@ export function strayMessage(head: string, within: boolean): { at: number; sever
   if (match === null) return null;
   const prefix = head.slice(0, match.index);
   const text = head.slice(match.index);
+  if (WORK.test(text)) return null;
   if (/\b(?:error|fatal|critical|fail)|[[ :]E[\] :/]|^E\b/i.test(prefix)) return { at: match.index, severity: 'error' };
   if (/\bwarn|[[ :]W[\] :/]|^W\b/i.test(prefix)) return { at: match.index, severity: 'warning' };
   if (/\b(?:info|verbose|debug|trace)\b|[[ :][IVD][\] :/]/i.test(prefix)) return null;
