@@ -404,31 +404,8 @@ function checkNode(
   const key = `${node.domain}:${node.op}`;
   const called = functions.get(key);
   if (called !== undefined) {
-    if (called !== node.inputs.length)
-      add(
-        {
-          severity: 'error',
-          code: 'model-invalid',
-          message: `The function ${node.op} takes ${called} inputs, and a call gives ${node.inputs.length}.`,
-          advice: 'Pass them all, or inline the function (onnx.inliner.inline_local_functions).',
-        },
-        node,
-      );
-    else if (node.inputs.includes('') && target.product === 'tensorrt-rtx')
-      add(
-        {
-          severity: 'error',
-          code: 'model-invalid',
-          message: `A call of the function ${node.op} leaves out an input, which the parser refuses.`,
-          advice: 'Inline the function (onnx.inliner.inline_local_functions), or pass a value.',
-          repair: 'inline-functions',
-        },
-        node,
-      );
-    else {
-      const left = leftOut({ node, index, graph, inferred, target });
-      if (left) add(left, node);
-    }
+    const problem = callProblem(node, called, target) ?? leftOut({ node, index, graph, inferred, target });
+    if (problem) add(problem, node);
     return;
   }
   const missing = missingInput(node, index, checked);
@@ -455,6 +432,24 @@ function checkNode(
       },
       node,
     );
+}
+
+/** A call of a function of the model with other inputs than the function has. */
+function callProblem({ op, inputs }: OnnxNode, declared: number, { product }: CheckTarget): NodeProblem | undefined {
+  const error = { severity: 'error', code: 'model-invalid' } as const;
+  if (declared !== inputs.length)
+    return {
+      ...error,
+      message: `The function ${op} takes ${declared} inputs, and a call gives ${inputs.length}.`,
+      advice: 'Pass them all, or inline the function (onnx.inliner.inline_local_functions).',
+    };
+  if (!inputs.includes('') || product !== 'tensorrt-rtx') return undefined;
+  return {
+    ...error,
+    message: `A call of the function ${op} leaves out an input, which the parser refuses.`,
+    advice: 'Inline the function (onnx.inliner.inline_local_functions), or pass a value.',
+    repair: 'inline-functions',
+  };
 }
 
 /** An input that no node, input or initializer gives. */
