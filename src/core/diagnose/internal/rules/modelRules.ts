@@ -498,6 +498,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
   },
   {
+    id: 'repeated-name',
+    code: 'model-invalid',
+    pattern: /Repeated (?<kind>\w+) name: (?<name>\S+) \(/,
+    severity: 'error',
+    cause: 'Two {kind}s of the network have the name {name}.',
+    advice:
+      'Give each a name of its own: in a program where it names them, in an ONNX model the nodes or outputs (onnx-graphsurgeon). Parsers of TensorRT 7 give all layers that they make of one node (such as Split) its name: use TensorRT 8 or later (on a Jetson a later JetPack), or export with another opset.',
+    repair: 'unique-names',
+    source: 'TensorRT 5 to 7, Network.cpp; marcoslucianops/DeepStream-Yolo#397',
+  },
+  {
     id: 'name-too-long',
     code: 'name-too-long',
     pattern:
