@@ -175,10 +175,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory-timing',
     code: 'out-of-memory',
-    pattern: /Out of memory error during getBestTactic: (?<layer>[^\n]+)/,
+    pattern: /(?:Out of memory|GPU memory allocation) error during getBestTactic: (?<layer>[^\n]+)/,
     cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
     advice: DEVICE_MEMORY,
-    source: 'NVIDIA-AI-IOT/torch2trt#661',
+    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#749',
   },
   {
     id: 'out-of-memory-in-layer',
