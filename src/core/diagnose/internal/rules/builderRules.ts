@@ -24,6 +24,7 @@ const DEVICE_MEMORY = {
   ultralytics: `${FREE_MEMORY} Ultralytics: lower batch, imgsz or workspace= and use half=True.`,
   torch2trt: `${FREE_MEMORY} torch2trt: fp16_mode=True and a smaller max_workspace_size.`,
   onnxruntime: `${FREE_MEMORY} ONNX Runtime: lower trt_max_workspace_size and the maximum of trt_profile_max_shapes.`,
+  'tf-trt': `${FREE_MEMORY} TensorFlow takes all of the GPU for itself: leave room with per_process_gpu_memory_fraction (TensorFlow 1) or set_memory_growth, and lower max_workspace_size_bytes and max_batch_size.`,
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
@@ -179,7 +180,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

@@ -237,6 +237,67 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
   },
   {
+    id: 'tf-trt-shapes',
+    code: 'runtime-shape',
+    pattern:
+      /Engine (?:buffer|cache) is full\. buffer limit=(?<limit>\d+), current entries=\d+, requested batch=(?<batch>\d+)|Input shapes (?:are inconsistent on|contain scalar)[^\n]*? for (?<part>\S+): (?<shapes>[^\n]+)|Incorrect batch dimension, for (?<part2>\S+): (?<shapes2>[^\n]+)|Engine retrieval for (?:input|batch) ?\w*:? (?<shapes3>[^\n]*?) failed\. Running native segment|Found no engine in cache matching input shapes|Failed to (?:get engine batch, running native segment|execute engine[^\n]*[Rr]etrying with native segment)|Running native segment for[^\n]* due to failure in verifying input shapes/,
+    severity: 'warning',
+    once: true,
+    named: ({ groups: { limit, batch, part, part2, shapes, shapes2, shapes3 } = {} }) => ({
+      layer: part ?? part2,
+      values: {
+        what: batch
+          ? `a batch of ${batch} comes, and its cache of ${limit} engine${limit === '1' ? '' : 's'} is full of smaller ones`
+          : (shapes ?? shapes2 ?? shapes3)
+            ? `it has no engine for the shapes ${shapes ?? shapes2 ?? shapes3}`
+            : 'it has no engine for the shapes that come, or the engine failed',
+      },
+    }),
+    cause: 'TF-TRT leaves a part of the graph to TensorFlow: {what}.',
+    advice:
+      'The results are right, but this part is not faster. Convert with the largest batch (max_batch_size), with room for more engines (is_dynamic_op=True, maximum_cached_engines), or with TrtGraphConverterV2, use_dynamic_shape=True and build() for the shapes that come. Parts of a detection head, whose batch is the number of boxes, are better left out: raise minimum_segment_size.',
+    after: EVERY_CAUSE,
+    source: 'TensorFlow trt_engine_op.cc; tensorflow/models#5876',
+  },
+  {
+    id: 'tf-trt-fallback-aborts',
+    code: 'runtime-failed',
+    pattern: /Check failed: mutable_output\(index\) == nullptr/,
+    severity: 'error',
+    cause:
+      'An engine of TF-TRT failed at run time, and this TensorFlow aborts in place of running that part of the graph itself.',
+    advice:
+      'The line before names the part and its shapes: a 0 in them (no boxes inside of NonMaxSuppression) is nothing that TensorRT runs. Leave small parts to TensorFlow (minimum_segment_size=10 or more), and use a later TensorFlow, which releases the outputs first and goes on.',
+    source: 'TensorFlow trt_engine_op.cc; tensorflow/tensorflow#36724',
+  },
+  {
+    id: 'frigate-models',
+    code: 'failed',
+    pattern: /ls: cannot access '\*\.trt'|executing command[^\n]*trt-model-prepare/,
+    severity: 'error',
+    once: true,
+    cause: 'The script of Frigate that makes its models built no engine, and hides what TensorRT said.',
+    advice:
+      'Run onnx_to_tensorrt.py of that script again with --verbose. Usual reasons: a GPU without FP16 (Pascal and older: set USE_FP16=False), a GPU or driver too old for the TensorRT of the image (its documentation names them), or too little GPU memory: choose a smaller model (YOLO_MODELS=yolov7-tiny-416).',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Frigate docker/tensorrt, trt-model-prepare; remz1337/Proxmox#13',
+  },
+  {
+    id: 'half-on-cpu',
+    code: 'unsupported-type',
+    pattern: /"(?<op>\w+?)(?:_cpu|_channels_last|KernelImpl)*" not implemented for 'Half'/,
+    severity: 'error',
+    cause: 'PyTorch runs the model on the CPU in FP16, where it has no {op}: nothing reached TensorRT.',
+    advice: {
+      ultralytics:
+        'Export with device=0, where FP16 is there; with half=True and dynamic=True old releases export on the CPU: use one of the two, or update ultralytics.',
+      other:
+        'Move the model and its inputs to the GPU (.cuda()) before the export, or export in FP32 (.float()) and let TensorRT choose FP16.',
+    },
+    source: 'PyTorch; ultralytics/ultralytics#9516',
+  },
+  {
     id: 'tf-trt-not-candidate',
     code: 'unsupported-op',
     pattern:
@@ -567,6 +628,20 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Raise min_subgraph_size so that small parts stay in Paddle, exclude it (`config.exp_disable_tensorrt_ops`), or use a later Paddle.',
     source: 'Paddle inference/tensorrt/convert/op_converter.h',
+  },
+  {
+    id: 'paddle-calibration',
+    code: 'calibration-failed',
+    pattern: /predictor_id_per_thread must be initialized|TensorRTEngineOp::RunCalibration|TRTInt8Calibrator::setBatch/,
+    severity: 'error',
+    once: true,
+    cause: 'Paddle failed while it calibrated INT8 for TensorRT.',
+    advice:
+      'A model that PaddleSlim quantized has its scales already: use_calib_mode=False. Otherwise calibrate with use_calib_mode=True, data of the shapes of the model and one thread; releases differ here (2.4 fails in its calibration thread), so try a later one, or make the table on another machine. Half (trt_fp16) needs no calibration.',
+    after: ['out-of-memory', 'library-missing', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'likely',
+    source:
+      'Paddle trt_int8_calibrator.cc, engine.h; PaddlePaddle/Paddle#34715, PaddlePaddle/Paddle-Inference-Demo#418',
   },
   {
     id: 'paddle-build',

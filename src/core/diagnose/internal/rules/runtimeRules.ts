@@ -12,6 +12,15 @@ const KERNEL =
 const PLUGIN =
   'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
 
+/** What plugins of TensorRT need of their inputs. */
+const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
+  [
+    /[nN]ms|NMS/,
+    'The boxes must be [batch, boxes, 1 or classes, 4] and the scores [batch, boxes, classes]: add the missing dimension (Unsqueeze) or transpose the scores, and use BatchedNMSDynamic_TRT or EfficientNMS_TRT, not BatchedNMS_TRT, in a network with explicit batch.',
+  ],
+  [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
+];
+
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
@@ -262,6 +271,35 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     advice:
       'Create the context in the thread that runs the engine: `import pycuda.autoinit` there, or keep a context with `device.make_context()` and call `push()` before and `pop()` after the work. Do not mix it with the context of PyTorch.',
     source: 'PyCUDA; CUDA error 201',
+  },
+  {
+    id: 'backtrace-plugin-load',
+    code: 'runtime-failed',
+    pattern: /^#\d+ [^\n]*\bplugin::(?<plugin>\w+?)(?:Plugin)?(?:Creator)?::(?!enqueue)(?<call>~?\w+) ?\(/m,
+    severity: 'error',
+    once: true,
+    cause: 'The crash is in the plugin {plugin}, in {call}().',
+    advice:
+      'Build and load the engine with one libnvinfer_plugin: one of another version, also one that was compiled from the repository, reads the data of the plugin otherwise. If it is one, it is an error of that plugin: use a later TensorRT, or compile the plugin library of the next release branch. In a plugin of your own, what serialize() writes must be what the constructor reads, with getSerializationSize() bytes.',
+    after: ['library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#562',
+  },
+  {
+    id: 'plugin-check',
+    code: 'unsupported-form',
+    pattern:
+      /#assertion ?[^\n,]*?(?<plugin>\w+?)(?:Plugin)?\.(?:cpp|cu|h), ?\d+|Assertion failed: (?<claim>[^\n]+)\n\S*plugin\S*[\\/](?<plugin2>\w+?)(?:Plugin)?\.(?:cpp|cu|h):\d+|Parameter check failed at: \S*[pP]lugin\S*[\\/](?<plugin3>\w+?)(?:Plugin)?\.(?:cpp|cu|h)::\w+::\d+, condition: (?<claim3>[^\n]+)/,
+    severity: 'error',
+    named: ({ groups: { plugin, plugin2, plugin3, claim, claim3 } = {} }) => {
+      const name = plugin ?? plugin2 ?? plugin3!;
+      return { values: { plugin: name, claim: claim ?? claim3, step: INPUTS_OF.find(([one]) => one.test(name))?.[1] } };
+    },
+    cause: 'The plugin {plugin} does not take what the network gives it[[: {claim}]].',
+    advice:
+      '[[{step} ]]Compare the number, rank, order and types of its inputs and its attributes with what its source asks for at that line (README of the plugin in the repository of TensorRT), and use the plugin of the version that the model was made for. Networks with explicit batch, such as those of ONNX, need its variant for dynamic shapes where there is one.',
+    sure: 'likely',
+    source: 'TensorRT plugin/common/checkMacrosPlugin.cpp; NVIDIA/TensorRT#795, #1085',
   },
   {
     id: 'plugin-enqueue',
