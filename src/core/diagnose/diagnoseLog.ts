@@ -19,6 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -71,13 +72,14 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ? []
     : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
   const out = [...explained, ...rest].map((one) => beforePassed(one, log));
+  const causes = model ? withModelCauses(out, log, model) : out;
   // The cause first: warnings come after what ended the build.
   return [
     ...gpuFirst(
       judge.facts,
-      out.filter(({ severity }) => severity === 'error'),
+      causes.filter(({ severity }) => severity === 'error'),
     ),
-    ...out.filter(({ severity }) => severity === 'warning'),
+    ...causes.filter(({ severity }) => severity === 'warning'),
   ];
 }
 

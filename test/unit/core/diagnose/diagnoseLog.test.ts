@@ -566,7 +566,12 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     const advice = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message, advice: help }) => [message, help]);
     expect(
       advice('ModelImporter.cpp:945: Assertion failed: toposort(graph.node()): Failed to sort model topologically'),
-    ).toEqual([['The graph of the model has a cycle.', expect.not.stringContaining('size')]]);
+    ).toEqual([
+      [
+        expect.stringMatching(/of the same name, or they read each other in a cycle\.$/),
+        expect.not.stringContaining('size'),
+      ],
+    ]);
     expect(advice('In function parseNode: Assertion failed: Node input was not registered.')).toEqual([
       [expect.stringMatching(/cut badly\), or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
     ]);
@@ -595,6 +600,78 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     expect(diagnoseLog(log, net)[0]).toMatchObject({
       nodes: ['0'],
       message: expect.stringMatching(/Its inputs: x batch×k, w 5×3\.$/) as string,
+    });
+  });
+});
+
+describe('a cause that the log does not state, with the model', () => {
+  const value = (name: string) => ({ name, type: 'float', shape: [2, 2] });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: `n${id}`,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  type Nodes = ReturnType<typeof node>[];
+  const withNodes = async (nodes: Nodes) => {
+    const { graph } = await model('unnamed');
+    return modelAround(
+      { ...graph, inputs: [value('x')], outputs: [value('y')], values: [], initializers: [], nodes },
+      nodes,
+    );
+  };
+  const said = async (text: string, nodes: Nodes, more: object = {}) =>
+    diagnoseLog(readBuildLog(`[I] [TRT] TensorRT-RTX version: 1.7.1\n${text}\n`).value, {
+      ...(await withNodes(nodes)),
+      ...more,
+    });
+  const cycle = '[E] [TRT] ModelImporter.cpp:210: Failed to sort model topologically';
+
+  it('is the one that check finds: at the nodes of the same name', async () => {
+    const twice = [node('0', 'Relu', ['x'], ['a']), node('1', 'Neg', ['x'], ['a']), node('2', 'Relu', ['a'], ['y'])];
+    expect((await said(cycle, twice))[0]).toMatchObject({
+      code: 'model-invalid',
+      message: '2 outputs of nodes have the name a; a name must be unique in its graph.',
+      nodes: ['0', '1'],
+      sure: 'likely',
+    });
+  });
+  it('stays as it is where check finds nothing', async () => {
+    expect((await said(cycle, [node('0', 'Relu', ['x'], ['y'])]))[0]!.message).toMatch(/in a cycle/);
+  });
+  it('of a tensor without a source has no repair for sparse weights', async () => {
+    const text = `[E] [TRT] ModelImporter.cpp:140: While parsing node number 1 [Add -> "y"]:
+[E] [TRT] ModelImporter.cpp:151: ERROR: ModelImporter.cpp:356 In function parseNode:
+[5] Assertion failed: (ctx->tensors().count(inputName)): Node input was not registered.`;
+    const [found] = await said(text, [node('0', 'Relu', ['x'], ['a']), node('1', 'Add', ['a', 'ghost'], ['y'])]);
+    expect(found).toMatchObject({ message: 'Add reads ghost, which nothing gives (node "n1").', nodes: ['1'] });
+    expect(found).not.toHaveProperty('repair');
+  });
+  it('of a crash of the parser is a function that calls itself', async () => {
+    const functions = ['A', 'B'].map((name, at) => ({
+      name,
+      domain: '',
+      overload: '',
+      inputs: ['a'],
+      outputs: ['b'],
+      nodes: [node(`functions/${at}/0`, name === 'A' ? 'B' : 'A', ['a'], ['b'])],
+    }));
+    const [found] = await said(
+      '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[V] [TRT] Parsing node: n0 [A]',
+      [node('0', 'A', ['x'], ['y'])],
+      { functions },
+    );
+    expect(found).toMatchObject({
+      code: 'model-invalid',
+      message: expect.stringMatching(
+        /^The log ends at line \d.* The model explains it: The function A calls itself/,
+      ) as string,
+      nodes: ['0'],
     });
   });
 });
@@ -969,6 +1046,40 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+describe('a flag that trtexec does not have', () => {
+  const adviceOf = (banner: string, flag: string) =>
+    diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
+
+  it.each([
+    [
+      'TensorRT.trtexec [TensorRT v110200]',
+      '--fp16',
+      /11\.0 and later no longer has it\. The types come from the model/,
+    ],
+    ['TensorRT.trtexec [TensorRT v110200]', '--calib=x.cache', /Quantize the model with Q\/DQ nodes/],
+    ['TensorRT.trtexec [TensorRT v8601]', '--bf16', /It came with TensorRT 9:/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--buildOnly', /Use --skipInference\./],
+    ['TensorRT-RTX.tensorrt_rtx [TensorRT v10200]', '--fp16', /TensorRT-RTX has no such flag\. The types come from/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--onxx=m.onnx', /misspelled/],
+  ])('%s, %s', (banner, flag, advice) => {
+    expect(adviceOf(banner, flag)).toMatch(advice);
+  });
+});
+
+it.each([
+  [
+    "type object 'tensorrt_bindings.tensorrt.NetworkDefinitionCreationFlag' has no attribute 'EXPLICIT_BATCH'",
+    /Pass 0/,
+  ],
+  ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
+  ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+])('a name that TensorRT 11 removed: %s', (text, advice) => {
+  const [first] = diagnose(`AttributeError: ${text}\n`);
+  expect(first).toMatchObject({ rule: 'api-removed' });
+  expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
+  expect(first!.advice).toMatch(advice);
 });
 
 it('a crash after an error that no rule knows follows from it', () => {

@@ -117,6 +117,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     'Count with the number that the object gives (num_inputs, num_outputs, num_layers). A network whose parser failed has none: look at its errors first.',
   ],
   [
+    /[sS]eqLen/,
+    'the largest number of steps of the recurrent layer is not a positive number',
+    'RNNv2 needs a fixed one: give the longest sequence and set the real lengths by setSequenceLengths (the dimension must not be -1), or build the recurrence with a loop (addLoop), as the ONNX parser does; loops take dynamic lengths.',
+  ],
+  [
     /use_count/,
     'objects that it made are still in use',
     'Destroy contexts before their engine, and the engine before its runtime or builder.',
@@ -211,7 +216,7 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
   ],
   [
-    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion/,
+    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion(?! [!=]=)/,
     'memory',
     'Lower the batch or the largest shapes: a tensor may be too large.',
   ],
@@ -228,6 +233,11 @@ const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
     /shape tensor/,
     'it works on a shape that the model computes, which the parser of this TensorRT (6 and older) takes for data only',
     `${FOLD} TensorRT 7 and later, with explicit batch, compute shapes. In PyTorch, sizes as plain numbers (\`int(x.shape[2])\`) leave no such node.`,
+  ],
+  [
+    /isDynamic\(|\bdynamic (?:inputs?|shapes?|dimensions?|scales|sizes)\b/i,
+    'an input has dynamic dimensions, which this parser does not take there',
+    'Use a later TensorRT: each version takes more (InstanceNormalization, Slice, Resize and Upsample from 8 on). Otherwise export the model with fixed input sizes, or fix them (`python -m onnxruntime.tools.make_dynamic_shape_fixed`) and fold constants, and build an engine for each size.',
   ],
   [
     /addInput\(/,
@@ -742,6 +752,10 @@ const STOPS: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:Slice|Gather|Reshape|Expand|Tile|Squeeze|Unsqueeze|Flatten|Shape|ConstantOfShape)$/,
     'Of such a node it is mostly a shape that the model computes: TensorRT 6 and older take none, 7 and later most.',
+  ],
+  [
+    /^(?:TopK|NonMaxSuppression|NonZero)$/,
+    'Of what comes after the network (NMS) it is mostly a K or a count that the model computes: fold constants, or cut the model before and use a plugin (EfficientNMS_TRT) or the host.',
   ],
   [/Quantize/, 'Q/DQ nodes need TensorRT 8, constant scales and a zero point of 0.'],
 ];

@@ -205,6 +205,21 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8',
   },
   {
+    id: 'int8-not-faster',
+    code: 'precision-ignored',
+    pattern:
+      /\bint8\b[^\n]{0,60}\b(?:slower|not faster|no faster|no speed-?up)\b|\b(?:no|little|same|almost no) (?:speed |time )?(?:difference|speed|time|latency)\b[^\n]{0,60}\bint8\b|\binference time[^\n]{0,20}\bsame\b[^\n]{0,30}\bint8\b|\bno difference in [^\n]{0,40}time\b[^\n]{0,30}\bint8\b/i,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause:
+      'INT8 is no faster where layers run in another type: without FP16 next to it, those that have no INT8 kernel or no scale run in FP32, and each change of type is a copy (reformat).',
+    advice:
+      'Allow both types (trtexec --int8 --fp16 or --best, in a script the flags INT8 and FP16), give every tensor a scale (calibrate, or Q/DQ nodes also at additions and concatenations), and compare the GPU compute time of large batches: small layers, few channels and depthwise convolutions gain little. The report of the build with layer info and profile shows which layers left INT8 and what the copies take.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#550, #983, #993, #1310, #1386',
+  },
+  {
     id: 'calibration-profile',
     code: 'calibration-failed',
     pattern: /[Cc]alibration [Pp]rofile is not (?:set|valid)|no calibration profile/i,
