@@ -301,18 +301,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     cause: 'The program crashed ({how}) while {phase}.',
     advice:
       '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
-    after: [
-      'library-mismatch',
-      'library-missing',
-      'gpu-unsupported',
-      'out-of-memory',
-      'runtime-failed',
-      'plugin-missing',
-      'model-unreadable',
-      'engine-invalid',
-      'engine-other-version',
-      'runtime-shape',
-    ],
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
   },
@@ -453,6 +442,18 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     advice:
       'Give every field that the documentation of this plugin lists for the installed version (the message names the missing ones; EfficientNMS_TRT: score_activation, box_coding, background_class, class_agnostic …), with the right types, or use the version of TensorRT that the script was written for.',
     source: 'TensorRT plugin/common/plugin.cpp; Linaom1214/TensorRT-For-YOLO-Series#80',
+  },
+  {
+    id: 'plugin-validation',
+    code: 'unsupported-form',
+    pattern: /Validation failed: (?<claim>[^\n]+)(?:\n(?<file>\S*[pP]lugin\S*?:\d+))?/,
+    severity: 'error',
+    cause: 'A plugin does not take the attributes or inputs of its node: `{claim}` does not hold[[ ({file})]].',
+    advice:
+      'Compare the attributes of the node (names, types, lengths) with those that the plugin reads: its README is in plugin/ of TensorRT\'s repository. One that is missing is empty, so that lengths differ: "Attribute … not found in plugin node" before this line names it. An operator of ONNX needs no plugin where the parser has it.',
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source: 'TensorRT plugin/common/plugin.h (PLUGIN_VALIDATE); NVIDIA/TensorRT#3165',
   },
   {
     id: 'program-timed-out',
