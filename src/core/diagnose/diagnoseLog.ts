@@ -10,8 +10,8 @@ import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
-import { unfitGpu } from './internal/gpuSupport.ts';
 import { programsOf } from './internal/hostProgram.ts';
+import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
 import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
@@ -19,7 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { isBefore86, versionOf } from './internal/logVersion.ts';
+import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -48,9 +48,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     const one = judge.message(withReason(event, log));
     if (one) found.push(one);
   }
-  for (const { lines, joined } of asksForHelp(log) ? [] : strayBlocks(log)) {
+  for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
     const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    found.push(...known, ...brokenMessage(judge, lines, joined, known));
+    found.push(...[...known, brokenMessage(judge, lines, known)].flat());
   }
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
@@ -72,13 +72,14 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ? []
     : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
   const out = [...explained, ...rest].map((one) => beforePassed(one, log));
+  const causes = model ? withModelCauses(out, log, model) : out;
   // The cause first: warnings come after what ended the build.
   return [
     ...gpuFirst(
-      log,
-      out.filter(({ severity }) => severity === 'error'),
+      judge.facts,
+      causes.filter(({ severity }) => severity === 'error'),
     ),
-    ...out.filter(({ severity }) => severity === 'warning'),
+    ...causes.filter(({ severity }) => severity === 'warning'),
   ];
 }
 
@@ -86,10 +87,9 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
 const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
 
 /** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
-function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnosis[] {
+function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly Diagnosis[] {
   const [first, ...others] = errors;
-  const unfit = first !== undefined && OPEN.has(first.code) ? unfitGpu(log) : null;
-  if (unfit === null) return errors;
+  if (unfit === null || first === undefined || !OPEN.has(first.code)) return errors;
   const { name, line, version, support } = unfit;
   return [
     {
@@ -103,7 +103,7 @@ function gpuFirst(log: BuildLog, errors: readonly Diagnosis[]): readonly Diagnos
       evidence: evidenceOf(line.text),
       nodes: [],
       layer: null,
-      follows: [{ line: first!.line, message: first!.message }, ...first!.follows],
+      follows: [{ line: first.line, message: first.message }, ...first.follows],
     },
     ...others,
   ];
@@ -116,18 +116,12 @@ function isOvercome({ rule, diagnosis }: Judged, { strays = [] }: BuildLog): boo
 }
 
 /** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
-function brokenMessage(
-  judge: Judge,
-  lines: readonly LogMessage[],
-  joined: LogMessage | undefined,
-  known: readonly Judged[],
-): Judged[] {
+function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readonly Judged[]): Judged | [] {
   const [first] = known;
-  if (joined === undefined || known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
+  if (known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
   const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
   if (before.length < 2) return [];
-  const one = judge.stray({ ...joined, text: before.map(({ text }) => text).join('\n') });
-  return one ? [one] : [];
+  return judge.stray(strayEvent(before[0]!.line, before.map(({ text }) => text).join('\n'))) ?? [];
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
@@ -153,6 +147,7 @@ const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']
 /** Applies the rules to the messages of one log. */
 class Judge {
   readonly programs: readonly Program[];
+  readonly facts: LogFacts;
   readonly #log: BuildLog;
   readonly #nodes: NodeFinder;
   readonly #context: RuleContext;
@@ -163,16 +158,15 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
-    const version = versionOf(log);
+    this.facts = logFacts(log);
     this.#context = {
       op: undefined,
-      version,
-      before86: isBefore86(version, log),
       product: log.product,
-      gpu: log.gpu,
+      ...this.facts,
       dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
+      unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
       suspect: suspectOption(log),
       ...phaseReached(log),

@@ -1,4 +1,5 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
+import { brokenLines } from './strayBlocks.ts';
 import type { Advice, Named, Program, DiagnosisRule, RuleContext } from './rule.ts';
 
 /** What a rule makes of one event. */
@@ -43,7 +44,9 @@ export function applyRules(
 
 /** A text as it was before a terminal broke its lines (within words; mail breaks between them) or Python quoted it (`\\'x\\'`). */
 function writtenOtherwise(text: string): string[] {
-  const joined = text.includes('\n') ? [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')] : [];
+  const joined = brokenLines(text).flatMap((lines) =>
+    lines.length < 2 ? [] : [lines.join(''), lines.map((line) => line.trim()).join(' ')],
+  );
   const quoted = /\\['"]/.test(text) ? [text, ...joined].map((one) => one.replace(/\\(['"])/g, '$1')) : [];
   return [...joined, ...quoted];
 }

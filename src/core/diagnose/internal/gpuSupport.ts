@@ -1,6 +1,3 @@
-import type { BuildLog, StrayLine } from '../../formats/tensorrt/buildOutput.ts';
-import { gpuIn } from '../../precision/buildFacts.ts';
-
 /**
  * Versions of TensorRT that have kernels for a compute capability: the first one, and the last one where support ended.
  * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7. Of Xavier
@@ -96,37 +93,6 @@ export function gpuSupport(
     why: `${row.name} GPUs (SM ${capability}) are supported since TensorRT ${row.first}`,
     use: `Use TensorRT ${row.first} or later${row.first === '10.8' ? ' with CUDA 12.8 or later' : ''}`,
   };
-}
-
-/** Lines in which a GPU is named as one: its names are short, and layers may have such names, too. */
-const NAMES_GPU = /\b(?:GPU|NVIDIA|GeForce|Tesla|Quadro|[RG]TX|TITAN|Jetson|Tegra|Device)\b/i;
-const NAMES_VERSION =
-  /(?<![\w-])tensorrt(?:[-_]cu\d+)?(?:[\s:*=v_-]|version|GA\b)*?(?<version>(?:[5-9]|1[0-2])\.\d{1,2}(?:\.\d+)*)/i;
-
-/** A GPU that the log or the text around it names, and that its TensorRT, by the same text, does not support. */
-export function unfitGpu(
-  log: BuildLog,
-): { name: string; line: StrayLine; version: string; support: GpuSupport } | null {
-  if (log.product === 'tensorrt-rtx') return null;
-  const { strays = [], messages, lastLine } = log;
-  const lines = [...strays, ...messages, ...(lastLine ? [lastLine] : [])];
-  const named = lines
-    .filter(({ text }) => NAMES_GPU.test(text))
-    .map(({ line, text }) => ({ line, text: text.slice(0, 300) }));
-  const gpu = gpuIn(log.gpu ?? named.map(({ text }) => text).join('\n'));
-  if (gpu === null) return null;
-  const versions =
-    log.version === null
-      ? lines.flatMap(({ text }) => NAMES_VERSION.exec(text.slice(0, 300))?.groups!['version'] ?? [])
-      : [log.version];
-  const judged = versions.map((version) => ({
-    version,
-    support: gpuSupport((gpu.capability / 10).toFixed(1), version, 'tensorrt'),
-  }));
-  const [first] = judged;
-  if (first === undefined || judged.some(({ support }) => support === null || support.supported)) return null;
-  const line = named.find(({ text }) => text.includes(gpu.name)) ?? { line: 1, text: gpu.name };
-  return { name: gpu.name, line, version: first.version, support: first.support! };
 }
 
 /** `10.6` → 1006: versions in order, without their patch. */

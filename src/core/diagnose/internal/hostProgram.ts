@@ -8,7 +8,7 @@ const WORDS: readonly [HostProgram, RegExp][] = [
   ['tensorrt-llm', /TensorRT-LLM|tensorrt_llm|trtllm-build|TRT-LLM/],
   ['torch-tensorrt', /torch_tensorrt|Torch-TensorRT|TRTorch|core\/conversion\/conversionctx/],
   ['torch2trt', /\btorch2trt\b|torch\.nn\.functional\.\w+\(tensor\(shape=/],
-  ['tf-trt', /tf2tensorrt|TF-TRT|TRTEngineOp|trt_convert|TensorRTInputPH/],
+  ['tf-trt', /tf2tensorrt|contrib\/tensorrt|my_trt_op_|TF-TRT|TRTEngineOp|trt_convert|TensorRTInputPH/],
   [
     'ultralytics',
     /ultralytics|YOLOv?\d+\S* 🚀|yolov5[\\/](?:models|utils|export|detect|val)|autobackend|not equal to max model size|TensorRT: (?:starting|export)/i,

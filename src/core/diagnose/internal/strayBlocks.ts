@@ -3,24 +3,37 @@ import type { BuildLog, LogMessage } from '../../formats/tensorrt/buildOutput.ts
 /** More lines than this are no message that a terminal broke. */
 const MOST_JOINED = 12;
 
-/** Lines without a prefix that follow one another; `joined`: what a terminal may have broken into them. */
-interface StrayBlock {
-  lines: LogMessage[];
-  joined: LogMessage | undefined;
-}
-
-export function* strayBlocks({ strays = [] }: BuildLog): Generator<StrayBlock> {
+/** Lines without a prefix that follow one another. */
+export function* strayBlocks({ strays = [] }: BuildLog): Generator<LogMessage[]> {
   for (let from = 0; from < strays.length;) {
     let to = from + 1;
     while (to < strays.length && to - from < MOST_JOINED && strays[to]!.line === strays[to - 1]!.line + 1) to++;
-    const block = strays.slice(from, to).filter(({ text }) => !isCode(text));
-    const text = block.map((one) => one.text).join('\n');
-    yield {
-      lines: block.map((one) => strayEvent(one.line, one.text)),
-      joined: to - from > 1 ? strayEvent(strays[from]!.line, text) : undefined,
-    };
+    yield strays.slice(from, to).flatMap(({ line, text }) => (isCode(text) ? [] : [strayEvent(line, text)]));
     from = to;
   }
+}
+
+/** How long a prefix may be that was taken off the first line of a text. */
+const LONGEST_PREFIX = 40;
+
+/**
+ * The lines of a text by what a terminal or mail may have broken into them: one after which the next word had room, and
+ * that does not announce more, was the end of what it says.
+ */
+export function brokenLines(text: string): string[][] {
+  const [first = '', ...others] = text.split('\n');
+  const width = Math.max(first.length, ...others.map((line) => line.length));
+  const found = [[first]];
+  let before = first;
+  let end = first.length + LONGEST_PREFIX;
+  for (const line of others) {
+    const word = /^\s*\S*/.exec(line)![0].length;
+    if (end + 1 + word > width || /[:,(=\s]$/.test(before)) found.at(-1)!.push(line);
+    else found.push([line]);
+    before = line;
+    end = line.length;
+  }
+  return found;
 }
 
 /** Marks and words by which programs say that they go on after a line. */

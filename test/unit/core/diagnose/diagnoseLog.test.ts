@@ -350,6 +350,81 @@ describe('a failure before a build that passed', () => {
   });
 });
 
+describe('what the author of an issue writes around a log', () => {
+  const refused = [
+    '[E] [TRT] ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:',
+    '[E] [TRT] ModelImporter.cpp:731: ERROR: builtin_op_importers.cpp:5412 In function importFallbackPluginImporter:',
+    '[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  ];
+  const versionIn = (...lines: string[]) =>
+    /^This TensorRT(?: \((.*?)\))? does not have/.exec(
+      diagnose([...refused, '', ...lines].join('\n'))[0]!.message,
+    )?.[1];
+
+  it.each([
+    [
+      '8.4.1',
+      ['## Environment', '', '**TensorRT Version**: 8.4.1.5', '**NVIDIA GPU**: RTX 3060', '**CUDA Version**: 11.8'],
+    ],
+    ['8.5.3', ['**TensorRT Version**: V8.5.3']],
+    ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
+    ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
+    ['8.4.1', ['I use TensorRT 8.4.1.5 on a Xavier. It is a part of its JetPack, so I cannot upgrade.']],
+    ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
+    ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
+  ])('version %s', (version, lines) => {
+    expect(versionIn(...lines)).toBe(version);
+  });
+
+  it.each([
+    [['TensorRT Version: 8.4.1 / 8.5.3']],
+    [['TensorRT Version: 8.4.1', 'TensorRT Version: 8.5.3']],
+    [['I use TensorRT 8.4.1 and 8.5.3.']],
+    [['I use TensorRT 8.4.1 here.', 'I am using TensorRT 8.5.3 there.']],
+    [['I should use TensorRT 8.5 or later.']],
+    [['We updated to TensorRT 8.5 from 8.2.']],
+    [['It is a feature of TensorRT 8.5.']],
+    [['Our plugin needs TensorRT 8.5.']],
+    [['I use Torch-TensorRT 1.4 and TensorRT-LLM 0.9.']],
+    [['TensorRT: 23.04-py3', 'TensorRT Version: latest']],
+    [['printf("I use TensorRT 8.5");']],
+  ])('no version: %j', (lines) => {
+    expect(versionIn(...lines)).toBeUndefined();
+  });
+
+  it('counts only where the log does not say it', () => {
+    const log = [
+      '&&&& RUNNING TensorRT.trtexec [TensorRT v8503] # trtexec --onnx=a.onnx',
+      ...refused,
+      '',
+      'TensorRT Version: 8.4.1',
+    ];
+    expect(diagnose(log.join('\n'))[0]!.message).toMatch(/^This TensorRT \(8\.5\.3\) /);
+  });
+
+  it('tells that a region is compiled by a version before 8.6', () => {
+    const failed = '[E] [TRT] 10: Could not find any implementation for node {ForeignNode[a...b]}.';
+    expect(diagnose(failed)[0]!.rule).not.toBe('no-implementation-foreign-old');
+    expect(diagnose(`${failed}\n\nTensorRT Version: 8.5.1\n`)[0]!.rule).toBe('no-implementation-foreign-old');
+  });
+
+  it.each([
+    [
+      'a field',
+      ['GPU Type: NVIDIA GeForce GTX 1080 Ti', 'TensorRT Version: 10.3'],
+      /\(GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
+    ],
+    ['a sentence', ['My card is a GTX1080.'], /for this GPU \(GTX1080\)\.$/],
+    ['a GPU that the version supports', ['GPU: RTX 3060', 'TensorRT Version: 10.3'], /for this GPU \(RTX 3060\)\.$/],
+    ['two of them', ['I use a GTX 1080 and an RTX 3060.', 'TensorRT Version: 10.3'], /for this GPU\.$/],
+    ['another one', ['It should run on a GTX 1080, too.'], /for this GPU\.$/],
+  ])('the GPU: %s', (_, lines, message) => {
+    const text = ['[E] [TRT] CUDA error 209 launching __myl kernel', '', ...lines].join('\n');
+    expect(diagnose(text)[0]!.message).toMatch(message);
+  });
+});
+
 describe('what the manifest says', () => {
   const rows = manifest().filter(({ case: name }) => !name!.startsWith('poly.'));
   it.each(
@@ -491,7 +566,12 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     const advice = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message, advice: help }) => [message, help]);
     expect(
       advice('ModelImporter.cpp:945: Assertion failed: toposort(graph.node()): Failed to sort model topologically'),
-    ).toEqual([['The graph of the model has a cycle.', expect.not.stringContaining('size')]]);
+    ).toEqual([
+      [
+        expect.stringMatching(/of the same name, or they read each other in a cycle\.$/),
+        expect.not.stringContaining('size'),
+      ],
+    ]);
     expect(advice('In function parseNode: Assertion failed: Node input was not registered.')).toEqual([
       [expect.stringMatching(/cut badly\), or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
     ]);
@@ -520,6 +600,78 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     expect(diagnoseLog(log, net)[0]).toMatchObject({
       nodes: ['0'],
       message: expect.stringMatching(/Its inputs: x batch×k, w 5×3\.$/) as string,
+    });
+  });
+});
+
+describe('a cause that the log does not state, with the model', () => {
+  const value = (name: string) => ({ name, type: 'float', shape: [2, 2] });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: `n${id}`,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  type Nodes = ReturnType<typeof node>[];
+  const withNodes = async (nodes: Nodes) => {
+    const { graph } = await model('unnamed');
+    return modelAround(
+      { ...graph, inputs: [value('x')], outputs: [value('y')], values: [], initializers: [], nodes },
+      nodes,
+    );
+  };
+  const said = async (text: string, nodes: Nodes, more: object = {}) =>
+    diagnoseLog(readBuildLog(`[I] [TRT] TensorRT-RTX version: 1.7.1\n${text}\n`).value, {
+      ...(await withNodes(nodes)),
+      ...more,
+    });
+  const cycle = '[E] [TRT] ModelImporter.cpp:210: Failed to sort model topologically';
+
+  it('is the one that check finds: at the nodes of the same name', async () => {
+    const twice = [node('0', 'Relu', ['x'], ['a']), node('1', 'Neg', ['x'], ['a']), node('2', 'Relu', ['a'], ['y'])];
+    expect((await said(cycle, twice))[0]).toMatchObject({
+      code: 'model-invalid',
+      message: '2 outputs of nodes have the name a; a name must be unique in its graph.',
+      nodes: ['0', '1'],
+      sure: 'likely',
+    });
+  });
+  it('stays as it is where check finds nothing', async () => {
+    expect((await said(cycle, [node('0', 'Relu', ['x'], ['y'])]))[0]!.message).toMatch(/in a cycle/);
+  });
+  it('of a tensor without a source has no repair for sparse weights', async () => {
+    const text = `[E] [TRT] ModelImporter.cpp:140: While parsing node number 1 [Add -> "y"]:
+[E] [TRT] ModelImporter.cpp:151: ERROR: ModelImporter.cpp:356 In function parseNode:
+[5] Assertion failed: (ctx->tensors().count(inputName)): Node input was not registered.`;
+    const [found] = await said(text, [node('0', 'Relu', ['x'], ['a']), node('1', 'Add', ['a', 'ghost'], ['y'])]);
+    expect(found).toMatchObject({ message: 'Add reads ghost, which nothing gives (node "n1").', nodes: ['1'] });
+    expect(found).not.toHaveProperty('repair');
+  });
+  it('of a crash of the parser is a function that calls itself', async () => {
+    const functions = ['A', 'B'].map((name, at) => ({
+      name,
+      domain: '',
+      overload: '',
+      inputs: ['a'],
+      outputs: ['b'],
+      nodes: [node(`functions/${at}/0`, name === 'A' ? 'B' : 'A', ['a'], ['b'])],
+    }));
+    const [found] = await said(
+      '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[V] [TRT] Parsing node: n0 [A]',
+      [node('0', 'A', ['x'], ['y'])],
+      { functions },
+    );
+    expect(found).toMatchObject({
+      code: 'model-invalid',
+      message: expect.stringMatching(
+        /^The log ends at line \d.* The model explains it: The function A calls itself/,
+      ) as string,
+      nodes: ['0'],
     });
   });
 });
@@ -613,7 +765,7 @@ it('an excerpt that ends at a node names the operator for which no plugin was fo
 
 it('a crash follows from the error before it, and explains what comes after it only', () => {
   const check =
-    '[E] [TRT] 3: [network.cpp::addScale::762] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::addScale::762, condition: shift.count > 0)';
+    '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
   const crash = 'Segmentation fault (core dumped)';
   expect(diagnose(`${check}\n${crash}`)).toMatchObject([{ rule: 'api-argument', follows: [{ line: 2 }] }]);
   expect(diagnose(`${crash}\n${check}`)[0]).toMatchObject({ rule: 'crashed' });
@@ -851,13 +1003,31 @@ it('an exception inside of a sentence is found', () => {
   expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
 });
 
+it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
+  const [first] = diagnose(
+    [
+      '[TRT] [E] Error Code: 9: Skipping tactic 0x0 due to exception',
+      '[ir_op_builder.cpp:249: myelinOpSetInput] Called with unknown input tensor',
+      'or sequence name "(Unnamed Layer* 7) [ElementWise]_output".',
+      '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error',
+      '(Could not find any implementation for node',
+      '{ForeignNode[shape...cond_OutputLayer]}.',
+    ].join('\n'),
+  );
+  expect(first).toMatchObject({
+    rule: 'no-implementation-foreign-check',
+    layer: '{ForeignNode[shape...cond_OutputLayer]}',
+  });
+  expect(first!.message).toContain('Called with unknown input tensor');
+});
+
 describe('a GPU that the text around an error names', () => {
   const failure = "Name:'TRTKernel_graph_0' Status Message: TensorRT EP failed to create engine from network.";
 
   it('comes first where its TensorRT has no kernels for it', () => {
     const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
     expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
-    expect(first!.message).toContain('TensorRT 10.2.0.19 has no kernels for the GPU that the log names (Quadro P6000)');
+    expect(first!.message).toContain('TensorRT 10.2.0 has no kernels for the GPU that the log names (Quadro P6000)');
     expect(others).toEqual([]);
   });
 
@@ -901,4 +1071,38 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+it('a crash after an error that no rule knows follows from it', () => {
+  const found = diagnose('[TRT] [E] Unexpected thing in the optimizer\nSegmentation fault (core dumped)\n');
+  expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);
+});
+
+describe('methods that torch2trt has no converter for', () => {
+  const warnings = ['numel', 'index_fill_', '__hash__'].map(
+    (name) => `Warning: Encountered known unsupported method torch.Tensor.${name}`,
+  );
+
+  it('are a warning that names those that may matter, after an error of another kind', () => {
+    const refused =
+      '[TRT] [E] 3: [network.cpp::addScaleNd::1151] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::addScaleNd::1151, condition: qdqScale || basicScale )';
+    const [first, second] = diagnose([...warnings, refused].join('\n'));
+    expect(first).toMatchObject({ rule: 'scale-weights', severity: 'error' });
+    expect(second).toMatchObject({ rule: 'torch2trt-unconverted', severity: 'warning' });
+    expect(second!.message).toContain('torch2trt: torch.Tensor.index_fill_; the engine');
+  });
+
+  it('are named where a layer after them fails', () => {
+    const [first] = diagnose([...warnings, "AttributeError: 'Tensor' object has no attribute '_trt'"].join('\n'));
+    expect(first).toMatchObject({ rule: 'torch2trt-converter', severity: 'error' });
+    expect(first!.message).toContain('torch2trt: torch.Tensor.index_fill_.');
+  });
+});
+
+it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () => {
+  const [first] = diagnose(
+    '2018-08-24 15:35:02.9: E tensorflow/contrib/tensorrt/log/trt_logger.cc:38] DefaultLogger resources.cpp (199) - Cuda Error in gieCudaMalloc: 2\n',
+  );
+  expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
+  expect(first!.advice).toContain('per_process_gpu_memory_fraction');
 });

@@ -25,6 +25,7 @@ const DEVICE_MEMORY = {
   ultralytics: `${FREE_MEMORY} Ultralytics: lower batch, imgsz or workspace= and use half=True.`,
   torch2trt: `${FREE_MEMORY} torch2trt: fp16_mode=True and a smaller max_workspace_size.`,
   onnxruntime: `${FREE_MEMORY} ONNX Runtime: lower trt_max_workspace_size and the maximum of trt_profile_max_shapes.`,
+  'tf-trt': `${FREE_MEMORY} TensorFlow takes all of the GPU for itself: leave room with per_process_gpu_memory_fraction (TensorFlow 1) or set_memory_growth, and lower max_workspace_size_bytes and max_batch_size.`,
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
@@ -39,7 +40,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'name-backslash',
     code: 'no-implementation',
     pattern:
-      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node (?<layer>\{ForeignNode\[[^\n]*\\[^\n]*\]\})/,
+      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[[^\n]*\\[^\n]*\]\})/,
     cause: 'TensorRT cannot compile {layer}: the names of its nodes have backslashes.',
     advice: 'Rename these nodes: TensorRT-RTX builds them as they are, TensorRT 10.6 does not.',
     sure: 'likely',
@@ -49,7 +50,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
-      /insuff?icient memory on requested size of (?<bytes>\d+)[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+      /insuff?icient memory on requested size of (?<bytes>\d+)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
     named: (m) => ({ severity: 'error', values: { size: sizeText(Number(m.groups!['bytes'])) } }),
     cause: 'No tactic of {layer} fits into memory: the last one needs {size}.',
     advice: {
@@ -180,7 +181,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -233,7 +234,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'dla-no-implementation',
     code: 'dla-failed',
-    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
     when: ({ dla }) => dla,
     cause:
       'The DLA cannot run {layer}, a part that was given to it as a whole: most often it is too large for the DLA, or a layer in it is beyond its limits.',
@@ -247,7 +248,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'tactic-not-written-yet',
     code: 'no-implementation',
     pattern:
-      /due to exception (?<ticket>TRT-\d+) will add this functionality[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|\{ForeignNode\[[^\n]*|[^\s,)]+)/,
+      /due to exception (?<ticket>TRT-\d+) will add this functionality[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|\{ForeignNode\[[^\n]*|[^\s,)]+)/,
     cause:
       'TensorRT[[ {version}]] has no implementation of {layer} yet: it says that a later version will (its ticket {ticket}).',
     advice:
@@ -258,7 +259,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-foreign-attention',
     code: 'no-implementation',
     pattern:
-      /mha_fusion\.cpp:\d+: DCHECK[\s\S]{0,2000}?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})|mha_fusion\.cpp:\d+: DCHECK/,
+      /mha_fusion\.cpp:\d+: DCHECK[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})|mha_fusion\.cpp:\d+: DCHECK/,
     severity: 'error',
     cause: 'TensorRT[[ {version}]] fails to fuse an attention of the model[[, in {layer}]]: an error of its own.',
     advice:
@@ -271,7 +272,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-foreign-plugin',
     code: 'no-implementation',
     pattern:
-      /due to exception PLUGIN\w* operation not supported within this graph[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})|PLUGIN\w* operation not supported within this graph/,
+      /due to exception PLUGIN\w* operation not supported within this graph[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})|PLUGIN\w* operation not supported within this graph/,
     severity: 'error',
     cause:
       'This TensorRT does not take a plugin inside a region that it compiles as a whole[[, {layer}]]: the release is another one than the program needs.',
@@ -290,19 +291,22 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-foreign-check',
     code: 'no-implementation',
     pattern:
-      /(?:MyelinCheckException: |\b)(?<file>[\w-]+\.(?:cpp|h|hpp)):\d+: D?CHECK\((?<check>[^\n]{0,120}?)\) failed(?![^\n]*(?:memory|[aA]lloc))[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+      /(?:(?:MyelinCheckException: |\b)(?<file>[\w-]+\.(?:cpp|h|hpp)):\d+: D?CHECK\((?<check>[^\n]{0,120}?)\) failed(?![^\n]*(?:memory|[aA]lloc))|\[(?<file2>[\w-]+\.(?:cpp|h|hpp)):\d+: \w*[mM]yelin\w*\] (?<check2>Called with unknown [^\n]{1,60}))[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
+    named: ({ groups: { file, file2, check, check2 } = {} }) => ({
+      values: { what: `${file ?? file2}: ${check2 ?? `CHECK(${check})`}` },
+    }),
     cause:
-      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({file}: CHECK({check})) for {layer}: it is an error of this version with an operation there, and not the memory.",
+      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({what}) for {layer}: it is an error of this version with an operation there, and not the memory.",
     advice:
-      'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise, or split the model there. Report it to NVIDIA with the part of the model that fails.',
+      'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise (an Attention as MatMul, Softmax and MatMul), take it out of an If or Loop, or split the model there. Report it to NVIDIA with the part of the model that fails.',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#4511',
+    source: 'NVIDIA/TensorRT#3411, #4511, #4739',
   },
   {
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
-    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
     when: ({ before86 }) => before86,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
@@ -315,7 +319,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
-    pattern: /Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\})/,
+    pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
       'TensorRT found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is most often too little GPU memory, or an operation that this version cannot compile.',
@@ -506,7 +510,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to (?:exception (?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
+  const reason = /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
     text,
   )?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;

@@ -117,6 +117,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     'Count with the number that the object gives (num_inputs, num_outputs, num_layers). A network whose parser failed has none: look at its errors first.',
   ],
   [
+    /[sS]eqLen/,
+    'the largest number of steps of the recurrent layer is not a positive number',
+    'RNNv2 needs a fixed one: give the longest sequence and set the real lengths by setSequenceLengths (the dimension must not be -1), or build the recurrence with a loop (addLoop), as the ONNX parser does; loops take dynamic lengths.',
+  ],
+  [
     /use_count/,
     'objects that it made are still in use',
     'Destroy contexts before their engine, and the engine before its runtime or builder.',
@@ -211,7 +216,7 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
   ],
   [
-    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion/,
+    /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion(?! [!=]=)/,
     'memory',
     'Lower the batch or the largest shapes: a tensor may be too large.',
   ],
@@ -519,6 +524,19 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
   },
   {
+    id: 'scale-weights',
+    code: 'type-mismatch',
+    pattern: /condition: (?:qdqScale \|\| basicScale|\w*(?:shift|scale|power)\w*\.(?:count|type)[^\n]*)/,
+    cause: 'A scale layer got a shift, scale or power of another type or number than it takes.',
+    advice: {
+      torch2trt:
+        'Its converter (of group_norm or batch_norm, as the traceback shows) gives the layer weights that this TensorRT refuses: convert the model in FP32 and eval mode, update torch2trt, or go by ONNX (torch.onnx.export, then trtexec).',
+      other:
+        'Each of the three has either no values, one value, or one for each channel (or element, by the mode), all of them FP32, or all FP16, and kept alive until the engine is built.',
+    },
+    source: 'TensorRT network.cpp; NVIDIA-AI-IOT/torch2trt#960',
+  },
+  {
     id: 'api-argument',
     code: 'internal',
     pattern:
@@ -729,6 +747,10 @@ const STOPS: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:Slice|Gather|Reshape|Expand|Tile|Squeeze|Unsqueeze|Flatten|Shape|ConstantOfShape)$/,
     'Of such a node it is mostly a shape that the model computes: TensorRT 6 and older take none, 7 and later most.',
+  ],
+  [
+    /^(?:TopK|NonMaxSuppression|NonZero)$/,
+    'Of what comes after the network (NMS) it is mostly a K or a count that the model computes: fold constants, or cut the model before and use a plugin (EfficientNMS_TRT) or the host.',
   ],
   [/Quantize/, 'Q/DQ nodes need TensorRT 8, constant scales and a zero point of 0.'],
 ];

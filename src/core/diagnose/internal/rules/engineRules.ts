@@ -13,6 +13,10 @@ const REBUILD = {
   ultralytics: 'Export the engine again on this machine with the TensorRT that loads it.',
   comfyui: 'Delete the engine file and build it again with the TensorRT of this environment.',
   'tensorrt-llm': 'Run trtllm-build again with this version of TensorRT-LLM and TensorRT.',
+  'vs-mlrt':
+    'Delete the engines that vs-mlrt keeps (engine_folder, otherwise next to the models): it builds them again. Take all files of one release (vsmlrt.py, the plugins and vsmlrt-cuda).',
+  torch2trt:
+    'Convert the model again on this machine and save its state_dict: engines inside of it are for one version and GPU.',
   'torch-tensorrt': 'Compile and save the module again with this version of Torch-TensorRT.',
   other:
     'Build it again with this version (use one TensorRT for building and running: trtexec and the Python package may differ), or build version-compatible engines (--versionCompatible).',
@@ -220,16 +224,18 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-damaged',
     code: 'engine-invalid',
     pattern:
-      /magicTag|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
+      /magicTag|[Mm]agic tag does not match|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
     cause:
       'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
     advice: {
       onnxruntime:
         'Delete the cached engines (trt_engine_cache_path), and install the TensorRT that this release of ONNX Runtime was built with (the table of its TensorRT provider names it).',
+      torch2trt: REBUILD.torch2trt,
+      'vs-mlrt': REBUILD['vs-mlrt'],
       ultralytics:
         'Ultralytics writes its own header before the engine: skip it (4 bytes of length, then JSON) to load the engine elsewhere.',
       other:
-        'Build the engine again with the TensorRT that loads it (trtexec and the Python package may differ in version). A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
+        'Build the engine again with the TensorRT that loads it: trtexec, the Python package and the libraries that LD_LIBRARY_PATH (PATH) finds first may differ in version. A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
     },
     source:
       'captures of TensorRT 8.6 and 10.6; HolyWu/vs-dpir#20, triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',

@@ -329,7 +329,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'gpu-unsupported',
     code: 'gpu-unsupported',
     pattern:
-      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|compute capability (?<sm3>\d+\.\d+) (?:is )?(?:not supported|is too (?:old|new))/,
+      /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|[cC]ompute capability (?<sm3>\d+\.\d+) (?:\(\w+\) )?(?:is )?(?:not supported|is too (?:old|new))/,
     named: gpuNamed,
     cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
     advice: '{use}.',
@@ -350,7 +350,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
-    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]].',
+    cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
       'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209',
@@ -428,15 +428,16 @@ function containerCause(why: string | undefined): string {
   return why.slice(0, 120);
 }
 
-function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu }: RuleContext): Named {
+function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
-  const support = sm === undefined ? null : gpuSupport(sm, version, product);
+  const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
+      dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
       use:

@@ -110,9 +110,9 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern:
       /Resize scales must be an initializer|Assertion failed: scales(?:_input|_weights)?\.(?:is_weights\(\)|shape\.nbDims == 1)/,
-    named: (_, __, { op }) => ({ values: { op: op ?? 'Resize' } }),
+    named: (_, __, { op }) => ({ values: { what: op === 'Upsample' ? 'an Upsample' : 'a Resize' } }),
     cause:
-      'The scales of this node ({op}) are computed by other nodes, and this version of the parser needs them as an initializer.',
+      'The scales of {what} are computed by other nodes, and this version of the parser needs them as an initializer.',
     advice:
       'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',
@@ -306,11 +306,51 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
   },
   {
+    id: 'matmulnbits-block',
+    code: 'unsupported-form',
+    pattern: /block_size must be one of (?<sizes>[\d/]+)/,
+    cause:
+      'The weights of this node[[ ({op})]] are quantized in blocks of a size that TensorRT does not take; it takes {sizes}.',
+    advice:
+      'Quantize again with such a block_size, for FP16 activations, or write the node as a MatMul with its dequantized weights.',
+    repair: 'packed-weights',
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'slice-step-zero',
+    code: 'model-invalid',
+    pattern: /divide by zero In op at \S*shapeContext/,
+    at: /^Slice$/,
+    cause: 'This node (Slice) has a step of 0, which ONNX does not allow.',
+    advice: 'Give it a step other than 0, 1 for a plain slice, or export the model again.',
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'matmul-scalar',
+    code: 'unsupported-form',
+    pattern: /symbolicMatrixDims\.cpp.*?Assertion rank >= 1 failed/,
+    cause: 'This node (MatMul) has a scalar as an input, and a matrix product needs at least one dimension.',
+    advice: 'Use Mul in its place, or give the tensor the dimensions that it should have.',
+    source: 'TensorRT symbolicMatrixDims.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'resize-half-pixel-nn',
+    code: 'unsupported-form',
+    pattern: /only support round_prefer_floor nearest mode in tf_half_pixel_for_nn/,
+    cause:
+      'This node (Resize) has the coordinate mode tf_half_pixel_for_nn, which TensorRT does not support with this nearest_mode.',
+    advice:
+      'Set coordinate_transformation_mode to half_pixel: with nearest_mode round_prefer_ceil in place of floor it takes the same pixels.',
+    repair: 'half-pixel-nearest',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'conv-rank',
     code: 'unsupported-form',
     pattern: /condition: \(kernelSize\)\.nbDims == 2/,
     cause: 'This node has a number of spatial dimensions that TensorRT does not support (2 or 3).',
-    advice: 'Reshape to two or three spatial dimensions.',
+    advice:
+      'Reshape to two or three spatial dimensions, where the kernel has size 1 along the others. Write a convolution over four as a sum of convolutions over three, one for each place of the kernel along the fourth.',
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1',
   },
   {

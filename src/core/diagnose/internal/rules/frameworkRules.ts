@@ -1,6 +1,113 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+/** Polygraphy's own checks: of the data and options that it was given. */
+const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
+  {
+    id: 'polygraphy-data',
+    code: 'runtime-shape',
+    pattern:
+      /Input tensor: (?<input>\S+) \| (?:Cannot reuse input data|Does not exist in the provided input data|Cannot override original shape|Could not use the provided input)|so the default data loader cannot generate|cannot be recognized as a feed_dict|In --val-range, for input|Array payload is empty or invalid/m,
+    severity: 'error',
+    cause: 'The data that Polygraphy was given, or makes, does not fit an input of the model[[, {input}]].',
+    advice:
+      'Give the shapes of dynamic inputs (--input-shapes x:[1,3,224,224], and the same sizes in --trt-opt-shapes), and data under the name of each input, with its shape and type (--data-loader-script, --load-inputs, --val-range x:[0,1]). Inputs of values that mean something (lengths, indices, masks, BF16) need a data loader of your own: random values are no use there.',
+    source: 'Polygraphy comparator/data_loader.py, util/util.py',
+  },
+  {
+    id: 'polygraphy-profile',
+    code: 'profile-inconsistent',
+    pattern:
+      /Mismatch in input names between (?:minimum|optimum) shapes|Profile is not valid, please provide profile data|Failed to set optimization profile to|For input: (?<input>\S+), failed to set (?:shape to: (?<shape>[^\n]+)|tensor address)|since this is a shape tensor, it must reside in host memory/,
+    severity: 'error',
+    cause:
+      'The shapes that Polygraphy was given do not fit the inputs or the optimization profile[[: {input} to {shape}]].',
+    advice:
+      'Name the same inputs, as the model spells them (`polygraphy inspect model`), in --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, and run with shapes between them. Shape tensors are given in host memory.',
+    after: ['runtime-shape', 'runtime-failed', 'out-of-memory'],
+    sure: 'likely',
+    source: 'Polygraphy backend/trt: profile.py, runner.py; tools/args',
+  },
+  {
+    id: 'polygraphy-buffer',
+    code: 'runtime-shape',
+    pattern:
+      /Provided host buffer is (?<how>not contiguous|larger than device buffer|smaller than device buffer)|A view cannot exceed the number of bytes/,
+    severity: 'error',
+    cause: 'An array that is copied to or from the GPU does not fit the buffer there[[: it is {how}]].',
+    advice:
+      'Make it contiguous (`np.ascontiguousarray`) and of the type and shape of the tensor (float64 is twice as long as float32): compare array.nbytes with the size of the device buffer, and resize that one for other shapes.',
+    source: 'Polygraphy cuda/cuda.py',
+  },
+  {
+    id: 'polygraphy-options',
+    code: 'flag-conflict',
+    pattern:
+      /Cannot set EXCLUDE_LEAN_RUNTIME|`--exclude-lean-runtime` requires|(?:not supported|only supported) with USE_TENSORRT_RTX=1|likely not using a TensorRT-RTX build|Cannot mark layers to run in \w+ if it is not enabled|Please enable at least one precision besides|precision tool cannot work with engines|(?:check-average|use-subprocess|warm-up|streaming=True)[^\n]{0,40}(?:cannot be|is not supported|requires|does not support)|No outputs were selected\. Please check|Could not automatically determine model type|Please (?:explicitly )?specify the (?:desired output format|type) with|TensorRT network scripts must exist|(?<what>[\w.]+) is not available on TensorRT version (?<have>[\d.]+)/,
+    severity: 'error',
+    cause:
+      'Polygraphy was given options, or a file, that do not go together[[: {what} does not exist in TensorRT {have}]].',
+    advice:
+      'The sentence says which: take one of them out, or add what it names (--fp16 or --int8 for layers in that type, --version-compatible, --model-type, the ending .onnx, .plan or .py). TensorRT-RTX has no precision flags, DLA or calibrators: put the types into the model.',
+    source: 'Polygraphy tools and backend/trt/config.py',
+  },
+  {
+    id: 'polygraphy-invalid-values',
+    code: 'failed',
+    pattern:
+      /Output validation failed: iteration \d+ contains invalid values|Encountered (?:one or more )?(?:NaNs?|non-finite)[^\n]{0,60}(?:values|in output)|\bNaN Detected\b|Inf Detected\b/,
+    severity: 'error',
+    once: true,
+    cause: 'An output has NaN or infinite values.',
+    advice:
+      'Find the first tensor with them: run with --validate and all outputs marked (--trt-outputs mark all --onnx-outputs mark all --onnxrt). If ONNX Runtime has them too, the input or the model makes them. If only FP16 has them, values exceed 65504 there: keep that part (normalization, softmax, exp, sums) in FP32, or use BF16.',
+    sure: 'likely',
+    source: 'Polygraphy comparator/comparator.py',
+  },
+  {
+    id: 'polygraphy-outputs-unlike',
+    code: 'failed',
+    pattern: /All outputs were skipped, no common outputs found/,
+    severity: 'error',
+    cause: 'The two runners have no output of the same name, so nothing was compared.',
+    advice:
+      'Give both the same model or the same marked outputs (--onnx-outputs and --trt-outputs with one list). An engine from another export, or a fused node, has other names: compare by position with a script, or rename them.',
+    source: 'Polygraphy comparator/compare.py',
+  },
+  {
+    id: 'polygraphy-cuda-library',
+    code: 'library-missing',
+    pattern: /Could not load the CUDA runtime library\. Is it on your loader path/,
+    severity: 'error',
+    cause: 'Polygraphy does not find the CUDA runtime (libcudart.so, or cudart64_*.dll on Windows).',
+    advice:
+      'Install it (`pip install nvidia-cuda-runtime-cu12` or the CUDA toolkit) and put its folder on LD_LIBRARY_PATH (PATH on Windows): the wheel has it in site-packages/nvidia/cuda_runtime/lib.',
+    source: 'Polygraphy cuda/cuda.py',
+  },
+  {
+    id: 'polygraphy-no-dla',
+    code: 'dla-failed',
+    pattern: /DLA was requested via --use-dla, but no DLA hardware is available/,
+    severity: 'error',
+    cause: 'The build is for the DLA, and this machine has none (or the container does not see it).',
+    advice:
+      'Build on a Jetson with DLA (Xavier, Orin except the Nano modules), in a container with --runtime nvidia and its devices, or leave --use-dla out.',
+    source: 'Polygraphy backend/trt/config.py',
+  },
+  {
+    id: 'polygraphy-subprocess',
+    code: 'crashed',
+    pattern: /\| Terminated prematurely\. Check the exception logged above/,
+    severity: 'error',
+    cause: 'The process of a runner ended before it gave results: it crashed, was killed, or raised an exception.',
+    advice:
+      'Run without --use-subprocess: then its own error is seen. If there is none, it crashed or ran out of memory (`dmesg`); run each runner alone, with --save-outputs and --load-outputs.',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Polygraphy comparator/comparator.py',
+  },
+];
+
 /** Why TF-TRT leaves an operator to TensorFlow, and what changes that. */
 const LEFT: readonly (readonly [RegExp, string])[] = [
   [
@@ -22,8 +129,9 @@ const LEFT: readonly (readonly [RegExp, string])[] = [
 const entryFor = (table: readonly (readonly [RegExp, string])[], text: string) =>
   table.find(([pattern]) => pattern.test(text));
 
-/** ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
+/** Polygraphy, ONNX Runtime, TensorFlow, Paddle, and programs that build on them. */
 export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
+  ...POLYGRAPHY_RULES,
   {
     id: 'ultralytics-onnx',
     code: 'model-unreadable',
@@ -36,15 +144,27 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ultralytics, exporter.py',
   },
   {
+    id: 'ort-cuda-graph',
+    code: 'flag-conflict',
+    pattern:
+      /cannot use the (?:CUDA Graph|graph capture) feature as requested|CUDA [Gg]raph (?:is|feature)[^\n]{0,60}not supported[^\n]{0,60}(?:control flow|provider)/,
+    severity: 'error',
+    cause:
+      'CUDA graphs were asked for, and not all nodes of the model run on the one provider that captures them (or it has If, Loop or Scan).',
+    advice:
+      'Leave enable_cuda_graph (trt_cuda_graph_enable, nv_cuda_graph_enable) out, or see with log_severity_level=1 which nodes are on the CPU: fold shapes and constants, fix the input shapes, and remove control flow, so that one provider takes all.',
+    source: 'ONNX Runtime inference_session.cc; ELS-RD/kernl#50',
+  },
+  {
     id: 'provider-not-in-build',
     code: 'library-missing',
     pattern:
-      /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
+      /Specified provider '(?<name>\w+)' is not in available provider names|(?:Unknown Provider Type|Unsupported provider type|provider type is not supported): ?'?(?<name2>\w+ExecutionProvider)|Could not find specified ONNX-Runtime execution provider\.\s+Note: Requested provider was: (?<name5>\w+)|(?<name3>TensorRT|CUDA|NvTensorRTRTX) execution provider is (?:not enabled|not supported) in this build|entry point named 'OrtSessionOptionsAppendExecutionProvider_(?<name4>\w+)'/,
     once: true,
     // In Python only a warning: the session takes the other providers.
-    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+    named: ({ groups: { name, name2, name3, name4, name5 } = {} }) => ({
       ...(name !== undefined && { severity: 'warning' }),
-      values: { name: name ?? name2 ?? name3 ?? name4 },
+      values: { name: name ?? name2 ?? name3 ?? name4 ?? name5 },
     }),
     cause:
       'The ONNX Runtime that is loaded was built without {name}; the model runs on another provider or not at all.',
@@ -115,6 +235,67 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     after: EVERY_CAUSE,
     sure: 'possible',
     source: 'TensorFlow trt_engine_op.cc; NVIDIA/TensorRT#192, tensorflow/tensorrt#283',
+  },
+  {
+    id: 'tf-trt-shapes',
+    code: 'runtime-shape',
+    pattern:
+      /Engine (?:buffer|cache) is full\. buffer limit=(?<limit>\d+), current entries=\d+, requested batch=(?<batch>\d+)|Input shapes (?:are inconsistent on|contain scalar)[^\n]*? for (?<part>\S+): (?<shapes>[^\n]+)|Incorrect batch dimension, for (?<part2>\S+): (?<shapes2>[^\n]+)|Engine retrieval for (?:input|batch) ?\w*:? (?<shapes3>[^\n]*?) failed\. Running native segment|Found no engine in cache matching input shapes|Failed to (?:get engine batch, running native segment|execute engine[^\n]*[Rr]etrying with native segment)|Running native segment for[^\n]* due to failure in verifying input shapes/,
+    severity: 'warning',
+    once: true,
+    named: ({ groups: { limit, batch, part, part2, shapes, shapes2, shapes3 } = {} }) => ({
+      layer: part ?? part2,
+      values: {
+        what: batch
+          ? `a batch of ${batch} comes, and its cache of ${limit} engine${limit === '1' ? '' : 's'} is full of smaller ones`
+          : (shapes ?? shapes2 ?? shapes3)
+            ? `it has no engine for the shapes ${shapes ?? shapes2 ?? shapes3}`
+            : 'it has no engine for the shapes that come, or the engine failed',
+      },
+    }),
+    cause: 'TF-TRT leaves a part of the graph to TensorFlow: {what}.',
+    advice:
+      'The results are right, but this part is not faster. Convert with the largest batch (max_batch_size), with room for more engines (is_dynamic_op=True, maximum_cached_engines), or with TrtGraphConverterV2, use_dynamic_shape=True and build() for the shapes that come. Parts of a detection head, whose batch is the number of boxes, are better left out: raise minimum_segment_size.',
+    after: EVERY_CAUSE,
+    source: 'TensorFlow trt_engine_op.cc; tensorflow/models#5876',
+  },
+  {
+    id: 'tf-trt-fallback-aborts',
+    code: 'runtime-failed',
+    pattern: /Check failed: mutable_output\(index\) == nullptr/,
+    severity: 'error',
+    cause:
+      'An engine of TF-TRT failed at run time, and this TensorFlow aborts in place of running that part of the graph itself.',
+    advice:
+      'The line before names the part and its shapes: a 0 in them (no boxes inside of NonMaxSuppression) is nothing that TensorRT runs. Leave small parts to TensorFlow (minimum_segment_size=10 or more), and use a later TensorFlow, which releases the outputs first and goes on.',
+    source: 'TensorFlow trt_engine_op.cc; tensorflow/tensorflow#36724',
+  },
+  {
+    id: 'frigate-models',
+    code: 'failed',
+    pattern: /ls: cannot access '\*\.trt'|executing command[^\n]*trt-model-prepare/,
+    severity: 'error',
+    once: true,
+    cause: 'The script of Frigate that makes its models built no engine, and hides what TensorRT said.',
+    advice:
+      'Run onnx_to_tensorrt.py of that script again with --verbose. Usual reasons: a GPU without FP16 (Pascal and older: set USE_FP16=False), a GPU or driver too old for the TensorRT of the image (its documentation names them), or too little GPU memory: choose a smaller model (YOLO_MODELS=yolov7-tiny-416).',
+    after: EVERY_CAUSE,
+    sure: 'possible',
+    source: 'Frigate docker/tensorrt, trt-model-prepare; remz1337/Proxmox#13',
+  },
+  {
+    id: 'half-on-cpu',
+    code: 'unsupported-type',
+    pattern: /"(?<op>\w+?)(?:_cpu|_channels_last|KernelImpl)*" not implemented for 'Half'/,
+    severity: 'error',
+    cause: 'PyTorch runs the model on the CPU in FP16, where it has no {op}: nothing reached TensorRT.',
+    advice: {
+      ultralytics:
+        'Export with device=0, where FP16 is there; with half=True and dynamic=True old releases export on the CPU: use one of the two, or update ultralytics.',
+      other:
+        'Move the model and its inputs to the GPU (.cuda()) before the export, or export in FP32 (.float()) and let TensorRT choose FP16.',
+    },
+    source: 'PyTorch; ultralytics/ultralytics#9516',
   },
   {
     id: 'tf-trt-not-candidate',
@@ -447,6 +628,20 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Raise min_subgraph_size so that small parts stay in Paddle, exclude it (`config.exp_disable_tensorrt_ops`), or use a later Paddle.',
     source: 'Paddle inference/tensorrt/convert/op_converter.h',
+  },
+  {
+    id: 'paddle-calibration',
+    code: 'calibration-failed',
+    pattern: /predictor_id_per_thread must be initialized|TensorRTEngineOp::RunCalibration|TRTInt8Calibrator::setBatch/,
+    severity: 'error',
+    once: true,
+    cause: 'Paddle failed while it calibrated INT8 for TensorRT.',
+    advice:
+      'A model that PaddleSlim quantized has its scales already: use_calib_mode=False. Otherwise calibrate with use_calib_mode=True, data of the shapes of the model and one thread; releases differ here (2.4 fails in its calibration thread), so try a later one, or make the table on another machine. Half (trt_fp16) needs no calibration.',
+    after: ['out-of-memory', 'library-missing', 'library-mismatch', 'gpu-unsupported'],
+    sure: 'likely',
+    source:
+      'Paddle trt_int8_calibrator.cc, engine.h; PaddlePaddle/Paddle#34715, PaddlePaddle/Paddle-Inference-Demo#418',
   },
   {
     id: 'paddle-build',

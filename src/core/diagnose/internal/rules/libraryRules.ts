@@ -259,10 +259,10 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
-      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement) (?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement|working download links found for|Requirement\.parse\(') ?(?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
     cause: 'TensorRT cannot be installed by pip here.',
     advice:
-      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT, and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
+      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT (its tar archive has them, too, in the folder python), and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
     source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
   },
   {

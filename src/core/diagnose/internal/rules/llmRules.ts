@@ -107,19 +107,20 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'llm-checkpoint',
     code: 'model-invalid',
-    pattern: /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)))'/,
+    pattern:
+      /KeyError: '(?:(?<key>architecture)|(?<model>\w+For(?:CausalLM|ConditionalGeneration)|(?:\w+_)?(?:llama|llava|qwen|mistral|mixtral|gemma|phi|falcon|bloom|chatglm|baichuan|internlm|deepseek|vila|whisper|nemotron|starcoder|minicpm|exaone|cohere|mamba|dbrx|grok)\w*))'|Unsupported model architecture: (?<model2>\w+)/,
     named: (m) => ({
       values: {
         what: m.groups!['key']
           ? 'A configuration has no architecture: a folder given to trtllm-build is then no checkpoint of TensorRT-LLM, but most often one of Hugging Face'
-          : `This version of the program does not know the architecture ${m.groups!['model']}`,
+          : `This version of the program, or of transformers, does not know the architecture ${m.groups!['model'] ?? m.groups!['model2']}`,
       },
     }),
     cause: '{what}.',
     advice:
-      'Write the checkpoint with convert_checkpoint.py (or quantize.py) of the same version for this model, and give its output folder to trtllm-build. For a newer architecture use a later TensorRT-LLM.',
+      'Write the checkpoint with convert_checkpoint.py (or quantize.py) of the same version for this model, and give its output folder to trtllm-build. For a newer architecture use a later TensorRT-LLM and the transformers that its requirements name; one that brings its own code (VILA, remote code) needs that code, too (its path, --trust_remote_code).',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT-LLM#2141, #6360',
+    source: 'NVIDIA/TensorRT-LLM#1026, #2141, #2158, #6360',
   },
   {
     id: 'llm-weight-shape',
@@ -245,6 +246,16 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
       'If it is one of a request: give it with the type and shape that config.pbtxt of the model says (a client of the same release does). If it is one of the engine (host_…, cache_…, an input of the network): the engine is from another release, or built with other options than the runtime expects; build it again with the release that runs it.',
     sure: 'likely',
     source: 'TensorRT-LLM; NVIDIA/TensorRT-LLM#1137, triton-inference-server/tensorrtllm_backend#215',
+  },
+  {
+    id: 'llm-kernels-gpu',
+    code: 'gpu-unsupported',
+    pattern: /Assertion failed: Unsupported [Aa]rch(?:itecture)?\b[^\n]*?(?<file>\w+)\.(?:cpp|cu|h):\d+/,
+    severity: 'error',
+    cause: 'TensorRT-LLM has no kernels for this GPU in {file}.',
+    advice:
+      'Use a GPU that the support matrix of this TensorRT-LLM lists: Ampere or later (the first releases also Volta and Turing, none Pascal). Weight-only and other quantized kernels (cutlass) need more than FP16: build without the quantization or the plugin concerned to see.',
+    source: 'TensorRT-LLM cutlass_preprocessors.cpp; Tlntin/Qwen-TensorRT-LLM#15',
   },
   {
     id: 'llm-check',

@@ -8,7 +8,8 @@ import { EVERY_CAUSE } from './everyCause.ts';
 const FUSED =
   /^(?:Fused\w+|(?:Skip|Embed|SkipSimplified)(?:LayerNormalization)|Bias\w+|FastGelu|QuickGelu|MultiHeadAttention|PackedAttention|DecoderMaskedMultiHeadAttention|NhwcConv|QAttention|QEmbedLayerNormalization|QGemm|QLinear(?:Add|Mul|Sigmoid|LeakyRelu|Softmax|Concat|AveragePool|GlobalAveragePool|Reduce\w+|Where)|MatMulIntegerToFloat|DynamicQuantize(?:MatMul|LSTM)|GroupQueryAttention|RotaryEmbedding|MatMulNBits|GatherBlockQuantized|SparseAttention|QMoE|MoE)$/;
 const DYNAMIC =
-  /^(?:DynamicQuantizeLinear|MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv|DynamicQuantizeMatMul|DynamicQuantizeLSTM|MatMulIntegerToFloat|QGemm)$/;
+  /^(?:DynamicQuantizeLinear|MatMulInteger|ConvInteger|DynamicQuantizeMatMul|DynamicQuantizeLSTM|MatMulIntegerToFloat)$/;
+const QOPERATOR = /^(?:QLinear\w+|QGemm|QAttention)$/;
 const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
@@ -282,6 +283,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     advice: RETRAIN,
     repair: OPERATOR_REPAIRS,
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#4698, #3963',
+  },
+  {
+    id: 'qoperator',
+    code: 'quantization',
+    pattern: NO_PLUGIN,
+    at: QOPERATOR,
+    cause:
+      'The model has quantized operators of ONNX Runtime (its QOperator format): TensorRT has no {op}, the operator of this node.',
+    advice: RETRAIN,
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'onnxruntime-operator',

@@ -99,6 +99,19 @@ const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
 /** INT8 calibration, and numbers that do not fit a type. */
 export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'calibration-regions',
+    code: 'calibration-failed',
+    pattern: /region should have been removed from Graph::regions/,
+    severity: 'error',
+    once: true,
+    cause:
+      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: an error of this version that some networks run into, whatever the calibrator and its data are.',
+    advice:
+      'Quantize the model with Q/DQ nodes (Model Optimizer: `python -m modelopt.onnx.quantization`, or ONNX Runtime) and build that without calibration, or build in FP16. To keep the calibration use another version (8.6 and later 10.x are reported to work), an export with a lower opset, or a cache from one of them.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#4797, marcoslucianops/DeepStream-Yolo#585, #663',
+  },
+  {
     id: 'scale-per-channel',
     code: 'quantization',
     pattern: /Assertion (?:outScales|scales)\.size\(\) == 1 failed/,
@@ -192,6 +205,21 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8',
   },
   {
+    id: 'int8-not-faster',
+    code: 'precision-ignored',
+    pattern:
+      /\bint8\b[^\n]{0,60}\b(?:slower|not faster|no faster|no speed-?up)\b|\b(?:no|little|same|almost no) (?:speed |time )?(?:difference|speed|time|latency)\b[^\n]{0,60}\bint8\b|\binference time[^\n]{0,20}\bsame\b[^\n]{0,30}\bint8\b|\bno difference in [^\n]{0,40}time\b[^\n]{0,30}\bint8\b/i,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause:
+      'INT8 is no faster where layers run in another type: without FP16 next to it, those that have no INT8 kernel or no scale run in FP32, and each change of type is a copy (reformat).',
+    advice:
+      'Allow both types (trtexec --int8 --fp16 or --best, in a script the flags INT8 and FP16), give every tensor a scale (calibrate, or Q/DQ nodes also at additions and concatenations), and compare the GPU compute time of large batches: small layers, few channels and depthwise convolutions gain little. The report of the build with layer info and profile shows which layers left INT8 and what the copies take.',
+    sure: 'possible',
+    source: 'NVIDIA/TensorRT#550, #983, #993, #1310, #1386',
+  },
+  {
     id: 'calibration-profile',
     code: 'calibration-failed',
     pattern: /[Cc]alibration [Pp]rofile is not (?:set|valid)|no calibration profile/i,
@@ -226,7 +254,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'calibration-no-scales',
     code: 'calibration-missing',
     pattern:
-      /Calibration failure occur+ed with no scaling factors|provide missing int8 scales|Builder failed while configuring INT8 mode/,
+      /Calibrator data loader provided no data|Calibration failure occur+ed with no scaling factors|provide missing int8 scales|Builder failed while configuring INT8 mode/,
     once: true,
     cause: 'The build is to use INT8, and no scales came: it has no calibrator, or the calibrator gave no data.',
     advice: {
@@ -236,7 +264,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
         'Give the configuration that builds a calibrator (config.int8_calibrator, up to TensorRT 10) whose get_batch returns data, and see that its images are found and an old cache is deleted; or set the dynamic range of every tensor. A model with Q/DQ nodes needs the INT8 flag only: TensorRT 7 and older do not read them. Without INT8 the build passes.',
     },
     source:
-      'TensorRT standardEngineBuilder.cpp; NVIDIA/TensorRT#1827, #2865, CaoWGG/TensorRT-CenterNet#7, NVIDIA/retinanet-examples#101, PKUZHOU/MTCNN_FaceDetection_TensorRT#5',
+      'TensorRT standardEngineBuilder.cpp; Polygraphy calibrator.py; NVIDIA/TensorRT#1827, #2865, CaoWGG/TensorRT-CenterNet#7, NVIDIA/retinanet-examples#101, PKUZHOU/MTCNN_FaceDetection_TensorRT#5',
   },
   {
     id: 'calibration-missing',

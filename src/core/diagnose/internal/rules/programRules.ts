@@ -273,6 +273,16 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#1139',
   },
   {
+    id: 'sample-data',
+    code: 'file-missing',
+    pattern: /Could not find (?<file>\S+)(?: in data directories|\. Searched in data paths)/,
+    severity: 'error',
+    cause: 'The sample does not find its file {file}.',
+    advice:
+      'Give the folder with --datadir (--data, -d). The files of the samples are in the archive of TensorRT (folder data; /usr/src/tensorrt/data of the packages), not in its repository on GitHub; what the README of the sample names besides must be downloaded or converted first (generate_pgms.py for the digits of MNIST).',
+    source: 'TensorRT samples common.h, common.py; NVIDIA/TensorRT#71, #165, #1054, #1778',
+  },
+  {
     id: 'backtrace-enqueue',
     code: 'crashed',
     pattern: /^#\d+ [^\n]*\bIExecutionContext::(?:enqueue|execute)\w* ?\(/m,
@@ -301,7 +311,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     cause: 'The program crashed ({how}) while {phase}.',
     advice:
       '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
-    after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
+    after: EVERY_CAUSE.filter((code) => code !== 'crashed' && code !== 'killed'),
     sure: 'possible',
     source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
   },

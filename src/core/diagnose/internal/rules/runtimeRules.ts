@@ -12,6 +12,15 @@ const KERNEL =
 const PLUGIN =
   'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
 
+/** What plugins of TensorRT need of their inputs. */
+const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
+  [
+    /[nN]ms|NMS/,
+    'The boxes must be [batch, boxes, 1 or classes, 4] and the scores [batch, boxes, classes]: add the missing dimension (Unsqueeze) or transpose the scores, and use BatchedNMSDynamic_TRT or EfficientNMS_TRT, not BatchedNMS_TRT, in a network with explicit batch.',
+  ],
+  [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
+];
+
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
@@ -268,6 +277,35 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'PyCUDA; CUDA error 201',
   },
   {
+    id: 'backtrace-plugin-load',
+    code: 'runtime-failed',
+    pattern: /^#\d+ [^\n]*\bplugin::(?<plugin>\w+?)(?:Plugin)?(?:Creator)?::(?!enqueue)(?<call>~?\w+) ?\(/m,
+    severity: 'error',
+    once: true,
+    cause: 'The crash is in the plugin {plugin}, in {call}().',
+    advice:
+      'Build and load the engine with one libnvinfer_plugin: one of another version, also one that was compiled from the repository, reads the data of the plugin otherwise. If it is one, it is an error of that plugin: use a later TensorRT, or compile the plugin library of the next release branch. In a plugin of your own, what serialize() writes must be what the constructor reads, with getSerializationSize() bytes.',
+    after: ['library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#562',
+  },
+  {
+    id: 'plugin-check',
+    code: 'unsupported-form',
+    pattern:
+      /#assertion ?[^\n,]*?(?<plugin>\w+?)(?:Plugin)?\.(?:cpp|cu|h), ?\d+|Assertion failed: (?<claim>[^\n]+)\n\S*plugin\S*[\\/](?<plugin2>\w+?)(?:Plugin)?\.(?:cpp|cu|h):\d+|Parameter check failed at: \S*[pP]lugin\S*[\\/](?<plugin3>\w+?)(?:Plugin)?\.(?:cpp|cu|h)::\w+::\d+, condition: (?<claim3>[^\n]+)/,
+    severity: 'error',
+    named: ({ groups: { plugin, plugin2, plugin3, claim, claim3 } = {} }) => {
+      const name = plugin ?? plugin2 ?? plugin3!;
+      return { values: { plugin: name, claim: claim ?? claim3, step: INPUTS_OF.find(([one]) => one.test(name))?.[1] } };
+    },
+    cause: 'The plugin {plugin} does not take what the network gives it[[: {claim}]].',
+    advice:
+      '[[{step} ]]Compare the number, rank, order and types of its inputs and its attributes with what its source asks for at that line (README of the plugin in the repository of TensorRT), and use the plugin of the version that the model was made for. Networks with explicit batch, such as those of ONNX, need its variant for dynamic shapes where there is one.',
+    sure: 'likely',
+    source: 'TensorRT plugin/common/checkMacrosPlugin.cpp; NVIDIA/TensorRT#795, #1085',
+  },
+  {
     id: 'plugin-enqueue',
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
@@ -280,7 +318,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA ERROR: (?<number4>\d+)|Cuda Error in [\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { file, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];

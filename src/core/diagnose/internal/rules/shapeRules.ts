@@ -158,6 +158,21 @@ const RULES: readonly DiagnosisRule[] = [
       'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
   },
   {
+    id: 'layer-input-rank',
+    code: 'shape-mismatch',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:(]+): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
+    named: ({ groups: { without } = {} }) => ({ values: { how: without ? ' besides the batch' : '' } }),
+    cause: 'The input of this node has too few dimensions: it takes at least {least}{how}.',
+    advice: {
+      'tf-trt':
+        'Give the placeholder and the converter the whole shape of the input (NHWC, with the batch first), convert with is_dynamic_op=True or with build() so that real shapes are used, and use a later TensorFlow where a part lost a dimension.',
+      other:
+        'Give the input its whole shape: images need N, C, H and W (C, H and W in a network of TensorRT 7 or older without explicit batch). A Squeeze, Reshape or Slice before this node may remove one too many.',
+    },
+    source: 'TensorRT network.cpp; tensorflow/tensorrt#112',
+  },
+  {
     id: 'broadcast',
     code: 'shape-mismatch',
     pattern:

@@ -1,4 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
+import type { DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
 /** Torch-TensorRT's own checks in Python: what was given to it, and how its modules are run. */
@@ -292,6 +292,28 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch/onnx/symbolic_helper.py; NVIDIA/Model-Optimizer#621',
   },
   {
+    id: 'onnx-export-translation',
+    code: 'unsupported-op',
+    pattern: /\(Occurred when translating (?<op>\w+)\)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { op } = {} }) => ({
+      values: {
+        op,
+        use:
+          op === 'scaled_dot_product_attention'
+            ? 'Load the model with attn_implementation="eager" (diffusers: pipe.unet.set_attn_processor(AttnProcessor())), or give `scale` as None or a float and no dropout.'
+            : 'Give its arguments as plain numbers, or rewrite that call in the code of the model.',
+      },
+    }),
+    cause:
+      'The export to ONNX failed at the operator {op}: this PyTorch cannot write it with the arguments that the model gives.',
+    advice:
+      '{use} A later PyTorch, the newest opset, or `torch.onnx.export(…, dynamo=True)` write more. TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'PyTorch torch/onnx/utils.py; NVIDIA/TensorRT#4089',
+  },
+  {
     id: 'onnx-export-operator',
     code: 'unsupported-op',
     pattern:
@@ -345,16 +367,28 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
   {
     id: 'torch2trt-converter',
     code: 'unsupported-op',
-    pattern: /has no attribute '_trt'|known unsupported method (?<name>[\w.]+)/,
+    pattern: /has no attribute '_trt'/,
     once: true,
     after: ['unsupported-type'],
-    named: (m, text) => ({
-      values: { name: m.groups!['name'] ?? /known unsupported method ([\w.]+)/.exec(text)?.[1] },
-    }),
-    cause: 'A method that the model calls has no converter in torch2trt[[: {name}]].',
+    named: (_, __, context) => ({ values: { names: methodsIn(context) } }),
+    cause: 'A method that the model calls before has no converter in torch2trt[[: {names}]].',
     advice:
-      'Rewrite the module without it, add a converter (`@tensorrt_converter`), or go by ONNX: torch.onnx.export, then trtexec.',
-    source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py',
+      'Rewrite the module without it, add a converter (`@tensorrt_converter`), or go by ONNX: torch.onnx.export, then trtexec. The last frames of the traceback show which layer got a tensor that torch2trt does not know.',
+    source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py; NVIDIA-AI-IOT/torch2trt#15, #48, #150',
+  },
+  {
+    id: 'torch2trt-unconverted',
+    code: 'unsupported-op',
+    pattern: /known unsupported method (?<name>[\w.]+)/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    named: (_, __, context) => ({ values: { names: methodsIn(context) } }),
+    cause:
+      'Methods of the model have no converter in torch2trt[[: {names}]]; the engine has what they gave for the example input as constants.',
+    advice:
+      'That is fine for what does not depend on the values of the input (shapes, types, devices). Otherwise the engine gives wrong results, or the conversion stops at the next layer: compare its output with that of PyTorch for another input, rewrite the module without these methods, add a converter (`@tensorrt_converter`), or go by ONNX.',
+    source: 'NVIDIA-AI-IOT/torch2trt torch2trt.py; NVIDIA-AI-IOT/torch2trt#736, #763',
   },
   {
     id: 'binding-layer-for-tensor',
@@ -365,6 +399,29 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     cause: 'A call that adds a layer got a layer ({kind}) where it takes a tensor.',
     advice: "Pass the layer's output: `layer.get_output(0)`.",
     source: 'TensorRT python pyGraph.cpp; NVIDIA/TensorRT#2594',
+  },
+  {
+    id: 'binding-none',
+    code: 'failed',
+    pattern:
+      /TypeError: (?:\w+\.)*(?<call>\w+)\(\): incompatible (?:function|constructor) arguments[\s\S]*?Invoked with:(?=[^\n]*(?:, |: )None\b)/,
+    severity: 'error',
+    named: ({ groups: { call } = {} }) => ({
+      values: {
+        use: /plugin/.test(call!)
+          ? 'It is the plugin: create_plugin() gave none. Its fields must have the names and types of this version (PluginField of int32 or float32 arrays that are kept alive), and the creator must be that of the version; plugins of TensorRT changed theirs between releases, so use the one that the script was written for.'
+          : /deserialize/.test(call!)
+            ? 'It is the engine: build_serialized_network() gave none, and an error of TensorRT before says why.'
+            : /^add_|mark_output/.test(call!)
+              ? 'It is a tensor or a layer: the add_ call that should give it was refused, and an error of TensorRT before says why.'
+              : 'An error of TensorRT before says why.',
+      },
+    }),
+    cause: 'The script gives None to {call}() of TensorRT, because the call before that should give an object failed.',
+    advice: '{use} Check each object for None where it is made.',
+    after: EVERY_CAUSE.filter((code) => code !== 'internal'),
+    sure: 'likely',
+    source: 'pybind11; Linaom1214/TensorRT-For-YOLO-Series#68',
   },
   {
     id: 'binding-arguments',
@@ -460,3 +517,13 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch torch/serialization.py and nn/modules/module.py; safetensors',
   },
 ];
+
+/** Methods whose result does not depend on the values of a tensor. */
+const OF_NO_VALUES =
+  /has_torch_function|is_grad_enabled|get_default_dtype|has_names|__(?:hash|new|len|bool|repr|format|iter)__|\.(?:numel|size|dim|stride|is_\w+|type|device|cpu|cuda|to|detach|clone|contiguous|storage\w*|data_ptr)$/;
+
+/** The methods without a converter that may matter, the last ones. */
+function methodsIn({ unconverted }: RuleContext): string | undefined {
+  const names = unconverted.filter((name) => !OF_NO_VALUES.test(name));
+  return names.length === 0 ? undefined : names.slice(-4).join(', ');
+}

@@ -25,12 +25,19 @@ const WORDS: Record<string, LogSeverity> = {
   INTERNAL_ERROR: 'error',
   'INTERNAL ERROR': 'error',
   CRITICAL: 'error',
+  BUG: 'error',
 };
 
 /** Forms that start with something else than `[L]`, `[time]` or `[TRT]`; the first group is the level. */
 const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean; host?: LogCursor['host'] }[] = [
   // TensorRT 7 in Python
   { form: /^\[TensorRT\] (VERBOSE|INFO|WARNING|INTERNAL ERROR|ERROR): ?/, writer: 'python', library: true },
+  // onnx2trt: `[2021-02-25 12:00:00     BUG] text`
+  {
+    form: /^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +(VERBOSE|INFO|WARNING|ERROR|BUG)\] ?/,
+    writer: null,
+    library: true,
+  },
   // Polygraphy inside a callback, and its own words for levels
   { form: /^\[(VERBOSE|INFO|WARNING|ERROR|CRITICAL)\] ?/, writer: null, library: false },
   // ONNX Runtime: `2023-08-22 10:07:46.5 [E:onnxruntime:Default, tensorrt_execution_provider.h:61 log] [2023-08-22 01:07:46   ERROR] text`
@@ -49,7 +56,7 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
   },
   // TensorFlow with TensorRT
   {
-    form: /^\S+ [\d:.]+: ([IWEF]) \S*tf2tensorrt\S*:\d+\] (?:\w*Logger )?/,
+    form: /^\S+ [\d:.]+: ([IWEF]) \S*(?:tf2tensorrt|contrib\/tensorrt)\S*:\d+\] (?:\w*Logger )?/,
     writer: null,
     library: true,
     host: 'tf-trt',
