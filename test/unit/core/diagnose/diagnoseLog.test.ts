@@ -1073,6 +1073,40 @@ it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });
 
+describe('a flag that trtexec does not have', () => {
+  const adviceOf = (banner: string, flag: string) =>
+    diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
+
+  it.each([
+    [
+      'TensorRT.trtexec [TensorRT v110200]',
+      '--fp16',
+      /11\.0 and later no longer has it\. The types come from the model/,
+    ],
+    ['TensorRT.trtexec [TensorRT v110200]', '--calib=x.cache', /Quantize the model with Q\/DQ nodes/],
+    ['TensorRT.trtexec [TensorRT v8601]', '--bf16', /It came with TensorRT 9:/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--buildOnly', /Use --skipInference\./],
+    ['TensorRT-RTX.tensorrt_rtx [TensorRT v10200]', '--fp16', /TensorRT-RTX has no such flag\. The types come from/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--onxx=m.onnx', /misspelled/],
+  ])('%s, %s', (banner, flag, advice) => {
+    expect(adviceOf(banner, flag)).toMatch(advice);
+  });
+});
+
+it.each([
+  [
+    "type object 'tensorrt_bindings.tensorrt.NetworkDefinitionCreationFlag' has no attribute 'EXPLICIT_BATCH'",
+    /Pass 0/,
+  ],
+  ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
+  ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+])('a name that TensorRT 11 removed: %s', (text, advice) => {
+  const [first] = diagnose(`AttributeError: ${text}\n`);
+  expect(first).toMatchObject({ rule: 'api-removed' });
+  expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
+  expect(first!.advice).toMatch(advice);
+});
+
 it('a crash after an error that no rule knows follows from it', () => {
   const found = diagnose('[TRT] [E] Unexpected thing in the optimizer\nSegmentation fault (core dumped)\n');
   expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);

@@ -47,6 +47,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
   {
+    id: 'region-allocation',
+    code: 'out-of-memory',
+    pattern:
+      /CUDA error 2 for (?<bytes>\d+)-byte allocation(?:[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+))?/,
+    named: (m) => ({
+      severity: m.groups!['layer'] === undefined ? 'warning' : 'error',
+      values: { size: sizeText(Number(m.groups!['bytes'])) },
+    }),
+    cause: 'The GPU has too little free memory: one buffer of {size} could not be allocated[[ for {layer}]].',
+    advice: DEVICE_MEMORY,
+    source: 'Myelin; NVIDIA/TensorRT#1686',
+  },
+  {
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
