@@ -788,6 +788,31 @@ it('a log that ends where the parser looks for a plugin names the operator', () 
   expect(diagnose(log.join('\n'))).toEqual([]);
 });
 
+it('an excerpt that ends at a node names the operator for which no plugin was found', () => {
+  const log = (found: string) =>
+    diagnose(
+      `[I] [TRT] No importer registered for op: LayerNormalization. Attempting to import as plugin.\n${found}[E] [TRT] parsers/onnx/ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:\n[E] [TRT] parsers/onnx/ModelImporter.cpp:727: --- Begin node ---\n`,
+    )[0];
+  expect(log('')).toMatchObject({ rule: 'operator-later', line: 2 });
+  expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
+});
+
+it('a crash follows from the error before it, and explains what comes after it only', () => {
+  const check =
+    '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
+  const crash = 'Segmentation fault (core dumped)';
+  expect(diagnose(`${check}\n${crash}`)).toMatchObject([{ rule: 'api-argument', follows: [{ line: 2 }] }]);
+  expect(diagnose(`${crash}\n${check}`)[0]).toMatchObject({ rule: 'crashed' });
+});
+
+it('an operator whose name ONNX cannot have is one that a tool wrote', () => {
+  const [found] = diagnose(
+    '[E] [TRT] ModelImporter.cpp:773: While parsing node number 6 [[LayerNorm] -> "y"]:\n[E] [TRT] ModelImporter.cpp:779: ERROR: builtin_op_importers.cpp:4890 In function importFallbackPluginImporter:\n[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  );
+  expect(found!.message).toContain('operator [LayerNorm] of');
+  expect(found!.advice).toMatch(/^ONNX has no operator of such a name/);
+});
+
 it('a workspace that the command limits is named where a region has no implementation', () => {
   const advice = (options: string) =>
     diagnose(
@@ -1080,6 +1105,40 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+describe('a flag that trtexec does not have', () => {
+  const adviceOf = (banner: string, flag: string) =>
+    diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
+
+  it.each([
+    [
+      'TensorRT.trtexec [TensorRT v110200]',
+      '--fp16',
+      /11\.0 and later no longer has it\. The types come from the model/,
+    ],
+    ['TensorRT.trtexec [TensorRT v110200]', '--calib=x.cache', /Quantize the model with Q\/DQ nodes/],
+    ['TensorRT.trtexec [TensorRT v8601]', '--bf16', /It came with TensorRT 9:/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--buildOnly', /Use --skipInference\./],
+    ['TensorRT-RTX.tensorrt_rtx [TensorRT v10200]', '--fp16', /TensorRT-RTX has no such flag\. The types come from/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--onxx=m.onnx', /misspelled/],
+  ])('%s, %s', (banner, flag, advice) => {
+    expect(adviceOf(banner, flag)).toMatch(advice);
+  });
+});
+
+it.each([
+  [
+    "type object 'tensorrt_bindings.tensorrt.NetworkDefinitionCreationFlag' has no attribute 'EXPLICIT_BATCH'",
+    /Pass 0/,
+  ],
+  ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
+  ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+])('a name that TensorRT 11 removed: %s', (text, advice) => {
+  const [first] = diagnose(`AttributeError: ${text}\n`);
+  expect(first).toMatchObject({ rule: 'api-removed' });
+  expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
+  expect(first!.advice).toMatch(advice);
 });
 
 it('a crash after an error that no rule knows follows from it', () => {

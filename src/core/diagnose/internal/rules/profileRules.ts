@@ -110,9 +110,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'shapes-defaulted',
     code: 'profile-missing',
-    pattern: /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided/,
+    pattern:
+      /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided(?:\. Automatically overriding shape to: (?<shape>[\dx]+))?/,
     cause:
-      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built for size 1 in each of them.',
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].',
     advice: GIVE_SHAPES,
     source: 'captures of TensorRT 8.6 and 10.6',
   },
