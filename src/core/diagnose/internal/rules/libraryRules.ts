@@ -161,7 +161,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?!tensorrt(?:_bindings)?')(?<module>[\w.]+)'/,
     severity: 'error',
     lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
@@ -246,7 +246,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
   {
     id: 'pip-placeholder',
     code: 'library-missing',
-    pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
+    pattern: /only a placeholder project on PyPI|from versions: (?:0\.0\.\d(?:\.(?:post|dev)\d+)?(?:, )?)+\)/,
     severity: 'error',
     once: true,
     cause:
