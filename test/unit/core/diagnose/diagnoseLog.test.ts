@@ -754,6 +754,31 @@ it('a log that ends where the parser looks for a plugin names the operator', () 
   expect(diagnose(log.join('\n'))).toEqual([]);
 });
 
+it('an excerpt that ends at a node names the operator for which no plugin was found', () => {
+  const log = (found: string) =>
+    diagnose(
+      `[I] [TRT] No importer registered for op: LayerNormalization. Attempting to import as plugin.\n${found}[E] [TRT] parsers/onnx/ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:\n[E] [TRT] parsers/onnx/ModelImporter.cpp:727: --- Begin node ---\n`,
+    )[0];
+  expect(log('')).toMatchObject({ rule: 'operator-later', line: 2 });
+  expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
+});
+
+it('a crash follows from the error before it, and explains what comes after it only', () => {
+  const check =
+    '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
+  const crash = 'Segmentation fault (core dumped)';
+  expect(diagnose(`${check}\n${crash}`)).toMatchObject([{ rule: 'api-argument', follows: [{ line: 2 }] }]);
+  expect(diagnose(`${crash}\n${check}`)[0]).toMatchObject({ rule: 'crashed' });
+});
+
+it('an operator whose name ONNX cannot have is one that a tool wrote', () => {
+  const [found] = diagnose(
+    '[E] [TRT] ModelImporter.cpp:773: While parsing node number 6 [[LayerNorm] -> "y"]:\n[E] [TRT] ModelImporter.cpp:779: ERROR: builtin_op_importers.cpp:4890 In function importFallbackPluginImporter:\n[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  );
+  expect(found!.message).toContain('operator [LayerNorm] of');
+  expect(found!.advice).toMatch(/^ONNX has no operator of such a name/);
+});
+
 it('a workspace that the command limits is named where a region has no implementation', () => {
   const advice = (options: string) =>
     diagnose(

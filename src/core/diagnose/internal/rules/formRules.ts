@@ -121,9 +121,9 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern:
       /Resize scales must be an initializer|Assertion failed: scales(?:_input|_weights)?\.(?:is_weights\(\)|shape\.nbDims == 1)/,
-    named: (_, __, { op }) => ({ values: { op: op ?? 'Resize' } }),
+    named: (_, __, { op }) => ({ values: { what: op === 'Upsample' ? 'an Upsample' : 'a Resize' } }),
     cause:
-      'The scales of this node ({op}) are computed by other nodes, and this version of the parser needs them as an initializer.',
+      'The scales of {what} are computed by other nodes, and this version of the parser needs them as an initializer.',
     advice:
       'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',

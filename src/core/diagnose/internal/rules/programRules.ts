@@ -462,6 +462,18 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT plugin/common/plugin.cpp; Linaom1214/TensorRT-For-YOLO-Series#80',
   },
   {
+    id: 'plugin-validation',
+    code: 'unsupported-form',
+    pattern: /Validation failed: (?<claim>[^\n]+)(?:\n(?<file>\S*[pP]lugin\S*?:\d+))?/,
+    severity: 'error',
+    cause: 'A plugin does not take the attributes or inputs of its node: `{claim}` does not hold[[ ({file})]].',
+    advice:
+      'Compare the attributes of the node (names, types, lengths) with those that the plugin reads: its README is in plugin/ of TensorRT\'s repository. One that is missing is empty, so that lengths differ: "Attribute … not found in plugin node" before this line names it. An operator of ONNX needs no plugin where the parser has it.',
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source: 'TensorRT plugin/common/plugin.h (PLUGIN_VALIDATE); NVIDIA/TensorRT#3165',
+  },
+  {
     id: 'program-timed-out',
     code: 'failed',
     pattern:

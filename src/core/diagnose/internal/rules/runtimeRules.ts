@@ -119,6 +119,10 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   ],
 ];
 
+/** What to look at where the enqueue() of a plugin returns an error. */
+export const PLUGIN_FAILED =
+  'Check that the node gives the plugin the inputs, attributes and types that it is for (a plugin that is used under the name of another operator gets those of that operator). Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. For EfficientNMS (models exported end to end) use TensorRT 8.4 or later, or export without NMS. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.';
+
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
@@ -310,8 +314,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
     cause: 'A plugin failed when it ran: its enqueue() returned an error.',
-    advice:
-      'Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. For EfficientNMS (models exported end to end) use TensorRT 8.4 or later, or export without NMS. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.',
+    advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
   },
