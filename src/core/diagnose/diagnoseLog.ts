@@ -14,7 +14,7 @@ import { programsOf } from './internal/hostProgram.ts';
 import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
-import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
+import { raisedIn, withClaim, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
@@ -163,7 +163,8 @@ class Judge {
     };
   }
 
-  message(message: LogMessage): Judged | undefined {
+  message(event: LogMessage): Judged | undefined {
+    const message = withClaim(this.#log, event);
     const context = this.#contextOf(message);
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);
