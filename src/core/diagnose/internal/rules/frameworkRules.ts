@@ -163,7 +163,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     once: true,
     cause: 'ONNX Runtime runs the models on the CPU: no provider of a GPU was chosen, or none could be loaded.',
     advice:
-      'Choose CUDA or TensorRT in the program (often --execution-provider cuda), and have onnxruntime-gpu installed, not onnxruntime beside it: `python -c "import onnxruntime; print(onnxruntime.get_available_providers())"` must list CUDAExecutionProvider.',
+      'Choose CUDA or TensorRT in the program (often --execution-provider cuda), and have onnxruntime-gpu installed, not onnxruntime next to it: `python -c "import onnxruntime; print(onnxruntime.get_available_providers())"` must list CUDAExecutionProvider.',
     after: ['library-missing'],
     sure: 'likely',
     source: 'insightface model_zoo; hacksider/Deep-Live-Cam#1263',
