@@ -45,7 +45,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
   for (const event of gatherEvents(log.messages)) {
-    const one = judge.message(event);
+    const one = judge.message(withReason(withClaim(event, log), log));
     if (one) found.push(one);
   }
   for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
@@ -125,11 +125,21 @@ function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readon
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
-function pluginSought({ lastLine }: BuildLog, judge: Judge): Judged[] {
-  const [said] = /No (?:importer|checker) registered for op: \w+/.exec(lastLine?.text ?? '') ?? [];
-  const one = said && judge.message({ ...strayEvent(lastLine!.line, said), severity: 'warning' });
+function pluginSought({ lastLine, sought }: BuildLog, judge: Judge): Judged[] {
+  if (sought === undefined || lastLine === undefined || lastLine.line > sought.line + 1) return [];
+  const event = strayEvent(sought.line, `No importer registered for op: ${sought.op}`);
+  const one = judge.message({ ...event, severity: 'warning' });
   return one ? [one] : [];
 }
+
+/** What the parser says of a node, with the reason that an excerpt has in a line before it only: it found no plugin. */
+function withReason(event: LogMessage, { sought }: BuildLog): LogMessage {
+  const { text } = event;
+  if (sought === undefined || parsedOp(text) !== sought.op || !CUT_AT_NODE.test(text)) return event;
+  return { ...event, text: `${text}\nNo importer registered for op: ${sought.op}` };
+}
+
+const CUT_AT_NODE = /While parsing node number \d+ (?![\s\S]*(?:In function|In node|Assertion|Invalid Node))/;
 
 /** How a program ends, whatever the cause. */
 const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
@@ -163,8 +173,7 @@ class Judge {
     };
   }
 
-  message(event: LogMessage): Judged | undefined {
-    const message = withClaim(this.#log, event);
+  message(message: LogMessage): Judged | undefined {
     const context = this.#contextOf(message);
     const finding = this.#rulesFor(message, context);
     if (finding) return this.#judged(finding, message);

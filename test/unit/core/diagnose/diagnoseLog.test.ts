@@ -676,6 +676,40 @@ describe('a cause that the log does not state, with the model', () => {
   });
 });
 
+it('values for the inputs that decide shapes, as many as each has, and not for other integers', async () => {
+  const { graph } = await model('unnamed');
+  const value = (name: string, shape: number[], type = 'int64') => ({ name, type, shape });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: op,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  const nodes = [
+    node('0', 'Concat', ['rows', 'columns'], ['s']),
+    node('1', 'Expand', ['x', 's'], ['e']),
+    node('2', 'Gather', ['e', 'indices'], ['y']),
+  ];
+  const inputs = [value('x', [1, 1, 1], 'float'), value('rows', [1]), value('columns', [2]), value('indices', [4])];
+  const net = modelAround(
+    { ...graph, inputs, outputs: [value('y', [4, 1, 1], 'float')], values: [], initializers: [], nodes },
+    nodes,
+  );
+  const log = readBuildLog(
+    '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[E] [TRT] IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate at /_src/optimizer/api/network.cpp:4023)\n',
+  ).value;
+  expect(diagnoseLog(log, net)[0]).toMatchObject({
+    message: expect.stringMatching(/^Inputs rows, columns are shape tensors: /) as string,
+    advice: expect.stringContaining('rows:3') as string,
+  });
+  expect(diagnoseLog(log, net)[0]!.advice).toMatch(/--shapes rows:3,columns:3x3,/);
+});
+
 describe('who speaks', () => {
   const messages = (text: string) => diagnose(text).map(({ code, message, advice }) => `${code}: ${message} ${advice}`);
   const driver = (error: string) =>
@@ -752,6 +786,31 @@ it('a log that ends where the parser looks for a plugin names the operator', () 
   expect(diagnose(log.join('\n'))[0]).toMatchObject({ severity: 'warning', code: 'unsupported-op', line: 2 });
   log.push('[03/09/2023-11:20:42] [I] [TRT] Successfully created plugin: GridSample');
   expect(diagnose(log.join('\n'))).toEqual([]);
+});
+
+it('an excerpt that ends at a node names the operator for which no plugin was found', () => {
+  const log = (found: string) =>
+    diagnose(
+      `[I] [TRT] No importer registered for op: LayerNormalization. Attempting to import as plugin.\n${found}[E] [TRT] parsers/onnx/ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:\n[E] [TRT] parsers/onnx/ModelImporter.cpp:727: --- Begin node ---\n`,
+    )[0];
+  expect(log('')).toMatchObject({ rule: 'operator-later', line: 2 });
+  expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
+});
+
+it('a crash follows from the error before it, and explains what comes after it only', () => {
+  const check =
+    '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
+  const crash = 'Segmentation fault (core dumped)';
+  expect(diagnose(`${check}\n${crash}`)).toMatchObject([{ rule: 'api-argument', follows: [{ line: 2 }] }]);
+  expect(diagnose(`${crash}\n${check}`)[0]).toMatchObject({ rule: 'crashed' });
+});
+
+it('an operator whose name ONNX cannot have is one that a tool wrote', () => {
+  const [found] = diagnose(
+    '[E] [TRT] ModelImporter.cpp:773: While parsing node number 6 [[LayerNorm] -> "y"]:\n[E] [TRT] ModelImporter.cpp:779: ERROR: builtin_op_importers.cpp:4890 In function importFallbackPluginImporter:\n[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  );
+  expect(found!.message).toContain('operator [LayerNorm] of');
+  expect(found!.advice).toMatch(/^ONNX has no operator of such a name/);
 });
 
 it('a workspace that the command limits is named where a region has no implementation', () => {
@@ -1046,6 +1105,40 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
 
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+describe('a flag that trtexec does not have', () => {
+  const adviceOf = (banner: string, flag: string) =>
+    diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
+
+  it.each([
+    [
+      'TensorRT.trtexec [TensorRT v110200]',
+      '--fp16',
+      /11\.0 and later no longer has it\. The types come from the model/,
+    ],
+    ['TensorRT.trtexec [TensorRT v110200]', '--calib=x.cache', /Quantize the model with Q\/DQ nodes/],
+    ['TensorRT.trtexec [TensorRT v8601]', '--bf16', /It came with TensorRT 9:/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--buildOnly', /Use --skipInference\./],
+    ['TensorRT-RTX.tensorrt_rtx [TensorRT v10200]', '--fp16', /TensorRT-RTX has no such flag\. The types come from/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--onxx=m.onnx', /misspelled/],
+  ])('%s, %s', (banner, flag, advice) => {
+    expect(adviceOf(banner, flag)).toMatch(advice);
+  });
+});
+
+it.each([
+  [
+    "type object 'tensorrt_bindings.tensorrt.NetworkDefinitionCreationFlag' has no attribute 'EXPLICIT_BATCH'",
+    /Pass 0/,
+  ],
+  ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
+  ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+])('a name that TensorRT 11 removed: %s', (text, advice) => {
+  const [first] = diagnose(`AttributeError: ${text}\n`);
+  expect(first).toMatchObject({ rule: 'api-removed' });
+  expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
+  expect(first!.advice).toMatch(advice);
 });
 
 it('a crash after an error that no rule knows follows from it', () => {

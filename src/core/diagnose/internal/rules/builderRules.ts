@@ -1,6 +1,7 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
+import { PLUGIN_FAILED } from './runtimeRules.ts';
 
 /** What to do when tactics do not fit into the workspace. */
 export const WORKSPACE_ADVICE = {
@@ -44,6 +45,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     advice: 'Rename these nodes: TensorRT-RTX builds them as they are, TensorRT 10.6 does not.',
     sure: 'likely',
     source: 'built with TensorRT 10.6 and TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'region-allocation',
+    code: 'out-of-memory',
+    pattern:
+      /CUDA error 2 for (?<bytes>\d+)-byte allocation(?:[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+))?/,
+    named: (m) => ({
+      severity: m.groups!['layer'] === undefined ? 'warning' : 'error',
+      values: { size: sizeText(Number(m.groups!['bytes'])) },
+    }),
+    cause: 'The GPU has too little free memory: one buffer of {size} could not be allocated[[ for {layer}]].',
+    advice: DEVICE_MEMORY,
+    source: 'Myelin; NVIDIA/TensorRT#1686',
   },
   {
     id: 'no-tactic-fits',
@@ -401,9 +415,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     cause:
       'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
     advice:
-      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node.',
+      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node. For a plugin that is to run in INT8, write Q → plugin → DQ, without the DQ before and the Q after it, and accept INT8 for these inputs and outputs in supportsFormatCombination.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#2535, #3040',
+    source: 'NVIDIA/TensorRT#2535, #3040, #3055',
   },
   {
     id: 'no-formats',
@@ -481,6 +495,17 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
     sure: 'likely',
     source: 'NVIDIA/Model-Optimizer#118, #439',
+  },
+  {
+    id: 'tactic-plugin-failed',
+    code: 'runtime-failed',
+    pattern: /Skipping tactic \S+ due to exception [^\n]*Assertion status == kSTATUS_SUCCESS failed/,
+    severity: 'warning',
+    once: true,
+    cause: 'A plugin failed when TensorRT timed it: its enqueue() returned an error.',
+    advice: PLUGIN_FAILED,
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    source: 'NVIDIA/TensorRT#3610',
   },
   {
     id: 'tactic-exception',

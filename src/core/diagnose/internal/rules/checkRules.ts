@@ -235,6 +235,11 @@ const PARSER_TOPICS: readonly (readonly [RegExp, string, string])[] = [
     `${FOLD} TensorRT 7 and later, with explicit batch, compute shapes. In PyTorch, sizes as plain numbers (\`int(x.shape[2])\`) leave no such node.`,
   ],
   [
+    /isDynamic\(|\bdynamic (?:inputs?|shapes?|dimensions?|scales|sizes)\b/i,
+    'an input has dynamic dimensions, which this parser does not take there',
+    'Use a later TensorRT: each version takes more (InstanceNormalization, Slice, Resize and Upsample from 8 on). Otherwise export the model with fixed input sizes, or fix them (`python -m onnxruntime.tools.make_dynamic_shape_fixed`) and fold constants, and build an engine for each size.',
+  ],
+  [
     /addInput\(/,
     'an input of the model has dimensions, a type or a name that it does not take',
     'Look at the inputs (`polygraphy inspect model`): TensorRT 5 and older take only fixed sizes, later ones a name once, no size of 0 and numbers or booleans as types. Export with fixed input sizes, or use TensorRT 7 or later with an optimization profile.',

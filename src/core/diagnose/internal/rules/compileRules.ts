@@ -1,3 +1,4 @@
+import { goneName } from '../../../lint/lintSource.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** Where a symbol that the linker misses is. */
@@ -49,6 +50,11 @@ const HEADERS: readonly (readonly [RegExp, string])[] = [
 
 const entryFor = (table: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
+
+const removed = (name: string): string => {
+  const since = goneName('cpp', name)?.since;
+  return since === undefined ? '' : `, which TensorRT ${since} removed`;
+};
 
 /** Programs and plugins that do not compile or link against TensorRT. */
 export const COMPILE_RULES: readonly DiagnosisRule[] = [
@@ -231,7 +237,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
           what:
             name === undefined
               ? `${type!} does not implement all functions that this version asks of it`
-              : `these headers have no ${name}`,
+              : `these headers have no ${name}${removed(name)}`,
         },
       };
     },

@@ -6,13 +6,24 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'batch-dimension-old',
     code: 'unsupported-form',
-    pattern: /Assertion failed: [^\n]*\bBATCH_DIM\b/,
+    pattern: /Assertion failed: [^\n]*(?:\bBATCH_DIM\b|get_shape_size\(new_shape\) ==)/,
     cause:
-      'This node works on the first dimension, which the parser of this TensorRT (6 or older) takes for the batch.',
+      'This node changes the first dimension or mixes it with others, and the parser of this TensorRT (6 or older) takes it for the batch, which stays as it is.',
     advice:
-      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), or cut the model before these nodes.',
+      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), keep the batch in front in every reshape (`x.view(x.size(0), …)` with plain numbers), or cut the model before these nodes.',
     sure: 'likely',
-    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#346',
+    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#200, #339, #346, #377',
+  },
+  {
+    id: 'deconvolution-bias-groups',
+    code: 'unsupported-form',
+    pattern: /shaped_bias_weights\.shape\.d\[0\] == kernel_weights\.shape\.d\[1\]/,
+    cause:
+      'The parser of this TensorRT (7.0 or older) compares the bias of this node (ConvTranspose) with the channels of one group: it does not take a bias with several groups.',
+    advice:
+      'Use TensorRT 7.1 or later. Otherwise export without a bias there and add it after the node, or split the node into one for each group. With one group the bias has another number of channels than the weights: export it again.',
+    sure: 'likely',
+    source: 'onnx-tensorrt 7.0 builtin_op_importers.cpp; NVIDIA/TensorRT#629',
   },
   {
     id: 'batchnorm-rank',
@@ -110,9 +121,9 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern:
       /Resize scales must be an initializer|Assertion failed: scales(?:_input|_weights)?\.(?:is_weights\(\)|shape\.nbDims == 1)/,
-    named: (_, __, { op }) => ({ values: { op: op ?? 'Resize' } }),
+    named: (_, __, { op }) => ({ values: { what: op === 'Upsample' ? 'an Upsample' : 'a Resize' } }),
     cause:
-      'The scales of this node ({op}) are computed by other nodes, and this version of the parser needs them as an initializer.',
+      'The scales of {what} are computed by other nodes, and this version of the parser needs them as an initializer.',
     advice:
       'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',

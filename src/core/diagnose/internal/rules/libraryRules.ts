@@ -133,15 +133,15 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'tensorflow-version',
     code: 'library-mismatch',
     pattern:
-      /has no attribute '(?<name>TrtGraphConverter\w*|TrtConversionParams|DEFAULT_TRT_CONVERSION_PARAMS|create_inference_graph)'|name 'DEFAULT_TRT_CONVERSION_PARAMS' is not defined|No module named '?(?<name2>tensorflow\.(?:contrib|python\.compiler)\b[\w.]*)|module 'tensorflow' has no attribute '(?<name3>contrib|placeholder|Session|GraphDef|gfile|get_default_graph|ConfigProto)'/,
+      /has no attribute '(?<name>TrtGraphConverter\w*|TrtConversionParams|DEFAULT_TRT_CONVERSION_PARAMS|create_inference_graph)'|cannot import name '(?<name4>GraphDef|NodeDef|gfile|contrib|ConfigProto|Session|placeholder|graph_util)'(?! from '(?!tensorflow))|name 'DEFAULT_TRT_CONVERSION_PARAMS' is not defined|No module named '?(?<name2>tensorflow\.(?:contrib|python\.compiler)\b[\w.]*)|module 'tensorflow' has no attribute '(?<name3>contrib|placeholder|Session|GraphDef|gfile|get_default_graph|ConfigProto)'/,
     severity: 'error',
     once: true,
-    named: ({ groups: { name, name2, name3 } = {} }) => ({
-      values: { name: name ?? name2 ?? (name3 && `tf.${name3}`) ?? 'DEFAULT_TRT_CONVERSION_PARAMS' },
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+      values: { name: name ?? name2 ?? name4 ?? (name3 && `tf.${name3}`) ?? 'DEFAULT_TRT_CONVERSION_PARAMS' },
     }),
     cause: 'The script is for another version of TensorFlow: {name} is not in this one.',
     advice:
-      'TF-TRT is tensorflow.contrib.tensorrt (create_inference_graph) up to 1.13, tensorflow.python.compiler.tensorrt.trt_convert with TrtGraphConverter from 1.14 and TrtGraphConverterV2 from 2.0; tf.contrib, tf.Session and tf.placeholder are gone in 2.0 (tf.compat.v1). Install the TensorFlow that the script names, or change the import.',
+      'TF-TRT is tensorflow.contrib.tensorrt (create_inference_graph) up to 1.13, tensorflow.python.compiler.tensorrt.trt_convert with TrtGraphConverter from 1.14 and TrtGraphConverterV2 from 2.0; tf.contrib, tf.Session and tf.placeholder are gone in 2.0 (tf.compat.v1). Install the TensorFlow that the script names, or change the import. The UFF converter and graphsurgeon need TensorFlow 1.x (1.15 for TensorRT 7): a model of 2.x goes by tf2onnx.',
     source: 'TensorFlow, TF-TRT; tensorflow/tensorrt#81, tensorflow/tensorflow#35440, #38747',
   },
   {
@@ -161,7 +161,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?!tensorrt(?:_bindings)?')(?<module>[\w.]+)'/,
     severity: 'error',
     lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
@@ -246,7 +246,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
   {
     id: 'pip-placeholder',
     code: 'library-missing',
-    pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
+    pattern: /only a placeholder project on PyPI|from versions: (?:0\.0\.\d(?:\.(?:post|dev)\d+)?(?:, )?)+\)/,
     severity: 'error',
     once: true,
     cause:

@@ -416,6 +416,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'The parser cannot read an initializer of the model: of a type that this version does not have, or with values in a file that is missing.',
     advice:
       'Keep files of external weights next to the model. Otherwise use a later TensorRT, or export the weights as FLOAT, FP16, INT32 or INT64, and without values beyond their range.',
+    after: ['unsupported-type', 'weights-missing'],
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; seanavery/yolov5-tensorrt#8, TrojanXu/yolov5-tensorrt#33',
   },

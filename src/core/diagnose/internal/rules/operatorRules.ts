@@ -404,7 +404,9 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
         where:
           op === undefined
             ? 'The excerpt does not name the operator: the lines before it do ("No importer registered for op: …", "While parsing node number …", op_type). '
-            : '',
+            : /\W/.test(op)
+              ? `ONNX has no operator of such a name: a script or tool that edited the model wrote ${op} as op_type. Write the operator's name there, or export again. `
+              : '',
       },
     }),
     cause:

@@ -23,7 +23,11 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
 
 /** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
-  [/^error (?:1|11)\b|^\D*invalid (?:argument|value)/i, 'an argument is invalid', ONE_CONTEXT],
+  [
+    /^error (?:1|11)\b|^\D*invalid (?:argument|value)/i,
+    'an argument is invalid',
+    `Where the first run passes and a later one fails, the script changes or frees its bindings or buffers in between: print them before each run. ${ONE_CONTEXT}`,
+  ],
   [/^error 2\b/, 'the GPU is out of memory'],
   [
     /^error 3\b|initialization error/,
@@ -137,6 +141,10 @@ const CUBLAS: Readonly<Record<number, string>> = {
   14: 'INTERNAL_ERROR',
   15: 'NOT_SUPPORTED',
 };
+
+/** What to look at where the enqueue() of a plugin returns an error. */
+export const PLUGIN_FAILED =
+  'Check that the node gives the plugin the inputs, attributes and types that it is for (a plugin that is used under the name of another operator gets those of that operator). Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. For EfficientNMS (models exported end to end) use TensorRT 8.4 or later, or export without NMS. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.';
 
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
@@ -329,8 +337,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
     cause: 'A plugin failed when it ran: its enqueue() returned an error.',
-    advice:
-      'Compile the plugin library for the compute capability of this GPU and against this TensorRT and CUDA, and give it the model and the shapes that it is for. For EfficientNMS (models exported end to end) use TensorRT 8.4 or later, or export without NMS. What CUDA said is in its own output; `compute-sanitizer` shows the kernel.',
+    advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
   },
@@ -338,7 +345,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { file, library, status, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
@@ -347,7 +354,9 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
         : given('why')?.trim().replace(/[.:]$/, '');
       const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
       const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
-      const [, means, step] = CUDA_ERRORS.find(([words]) => words.test(said ?? '') || words.test(why ?? '')) ?? [];
+      // Numbers have another meaning before CUDA 10.1: words count first.
+      const [, means, step] =
+        [why, said].map((one) => CUDA_ERRORS.find(([words]) => words.test(one ?? ''))).find(Boolean) ?? [];
       return {
         values: {
           why: means === undefined ? said : `${means} (${said})`,

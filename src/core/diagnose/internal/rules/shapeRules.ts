@@ -106,7 +106,7 @@ const RULES: readonly DiagnosisRule[] = [
       },
     }),
     cause: 'This node cannot reshape {from} into {to}{why}[[. {batch}]].',
-    advice: SHAPES_ADVICE,
+    advice: `${SHAPES_ADVICE} In post-processing whose sizes depend on the data (boxes after NonZero, TopK or NMS, as in Faster R-CNN and Mask R-CNN), use a later TensorRT (NonZero from 8.5 on), export with a tool that replaces it (mmdeploy), or end the model before it.`,
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
