@@ -676,6 +676,40 @@ describe('a cause that the log does not state, with the model', () => {
   });
 });
 
+it('values for the inputs that decide shapes, as many as each has, and not for other integers', async () => {
+  const { graph } = await model('unnamed');
+  const value = (name: string, shape: number[], type = 'int64') => ({ name, type, shape });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: op,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  const nodes = [
+    node('0', 'Concat', ['rows', 'columns'], ['s']),
+    node('1', 'Expand', ['x', 's'], ['e']),
+    node('2', 'Gather', ['e', 'indices'], ['y']),
+  ];
+  const inputs = [value('x', [1, 1, 1], 'float'), value('rows', [1]), value('columns', [2]), value('indices', [4])];
+  const net = modelAround(
+    { ...graph, inputs, outputs: [value('y', [4, 1, 1], 'float')], values: [], initializers: [], nodes },
+    nodes,
+  );
+  const log = readBuildLog(
+    '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[E] [TRT] IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate at /_src/optimizer/api/network.cpp:4023)\n',
+  ).value;
+  expect(diagnoseLog(log, net)[0]).toMatchObject({
+    message: expect.stringMatching(/^Inputs rows, columns are shape tensors: /) as string,
+    advice: expect.stringContaining('rows:3') as string,
+  });
+  expect(diagnoseLog(log, net)[0]!.advice).toMatch(/--shapes rows:3,columns:3x3,/);
+});
+
 describe('who speaks', () => {
   const messages = (text: string) => diagnose(text).map(({ code, message, advice }) => `${code}: ${message} ${advice}`);
   const driver = (error: string) =>
@@ -1167,4 +1201,43 @@ it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () =>
   );
   expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
   expect(first!.advice).toContain('per_process_gpu_memory_fraction');
+});
+
+describe('a cause that other messages hide', () => {
+  const provider =
+    'RuntimeError: provider_bridge_ort.cc:1025 Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: /x/libonnxruntime_providers_tensorrt.so: undefined symbol: ';
+  const check = '[TensorRT] ERROR: Parameter check failed at: engine.cpp::';
+
+  it.each([
+    ['TensorRT is older than a provider needs', `${provider}getBuilderPluginRegistry`, 'tensorrt-libraries-mixed'],
+    ['a provider of another ONNX Runtime', `${provider}Provider_GetHost`, 'symbol-missing'],
+    [
+      'a shape outside the profile',
+      `${check}setBindingDimensions::949, condition: profileMinDims.d[i] <= dimensions.d[i]\n${check}resolveSlots::1092, condition: allInputDimensionsSpecified(routine)`,
+      'outside-profile',
+    ],
+    [
+      'what an assertion without words asserts',
+      'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
+      'python-condition',
+    ],
+  ])('%s', (_, text, rule) => {
+    expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);
+  });
+
+  it.each([
+    ['Cudnn Error in execute: 3\n', 'CUDNN_STATUS_BAD_PARAM'],
+    ['Cublas Error in initializeCommonContext: 13\n', 'CUBLAS_STATUS_EXECUTION_FAILED'],
+    ['Cudnn Error in executeConv: 8 (CUDNN_STATUS_EXECUTION_FAILED)\n', 'CUDNN_STATUS_EXECUTION_FAILED'],
+  ])('the status of a library: %j', (line, status) => {
+    expect(diagnose(`[TensorRT] ERROR: cuda/x.cpp (12) - ${line}`)[0]!.message).toContain(`(${status})`);
+  });
+
+  it.each([
+    ['in ensemble "x", onnx runtime error 2: not enough space: expected 8, got 0', 'input_map'],
+    ['onnx runtime error 2: not enough space: expected 8, got 4', 'dynamic_batching'],
+    ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
+  ])('how %j comes about', (text, step) => {
+    expect(diagnose(text)[0]!.advice).toContain(step);
+  });
 });
