@@ -148,6 +148,18 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT quantization.cpp; NVIDIA/TensorRT#1634',
   },
   {
+    id: 'calibration-zero',
+    code: 'calibration-failed',
+    pattern:
+      /Tensor (?<layer>[^\n]{1,200}?)(?: copy)? is uniformly zero; network calibration failed|Could not find tensor (?<tensor>\S+) in tensorScales/,
+    severity: 'error',
+    cause: 'Calibration saw nothing but zeros, or nothing at all, in a tensor[[, {layer}]]: it gets no scale.',
+    advice:
+      'Look at the calibration data: whether get_batch() copies real, preprocessed values to the GPU (and the files are found), and enough of them. A part of the network that is dead for them gives it, too: use other images, or set the range of that tensor. The GPU must have INT8 (compute capability 6.1, and from 7.2 on).',
+    sure: 'likely',
+    source: 'NVIDIA/retinanet-examples#3',
+  },
+  {
     id: 'calibration-scale',
     code: 'calibration-failed',
     pattern:
