@@ -413,6 +413,12 @@ add("texts", ["index-texts", "ml-lookup"],
      N("Reshape", ["n", "one"], ["n1"], name="column1"), N("Concat", ["n1", "h"], ["y"], name="all", axis=1)], [value("text", [4, 2], T.STRING)], [value("y", [4, 3])],
     [constant("zero", 0, np.int64), constant("one", [-1, 1], np.int64)], domains=ML, allow=["signature"])
 
+long = "scope/" * 800
+add("long_tensor", ["shorten-names"], [N("Relu", ["x"], [long], name="relu"), N("Add", [long, long], ["y"], name="add")], [X], [Y])
+add("bytes_chain", ["narrow-integers", "inner-uint8"],
+    [N("ReduceMax", ["b"], ["m"], name="max", axes=[1], keepdims=1), N("Mul", ["m", "two"], ["d"], name="twice"), N("Cast", ["d"], ["f"], name="float", to=1),
+     N("Add", ["x", "f"], ["y"], name="add")], [value("b", [4, 16], T.UINT8), X], [Y], [constant("two", 2, np.uint8)])
+
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],
     [constant("r", 0.5, np.float32), constant("t", True)], shown=None, allow=["dropout-inference"])

@@ -676,6 +676,40 @@ describe('a cause that the log does not state, with the model', () => {
   });
 });
 
+it('values for the inputs that decide shapes, as many as each has, and not for other integers', async () => {
+  const { graph } = await model('unnamed');
+  const value = (name: string, shape: number[], type = 'int64') => ({ name, type, shape });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: op,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  const nodes = [
+    node('0', 'Concat', ['rows', 'columns'], ['s']),
+    node('1', 'Expand', ['x', 's'], ['e']),
+    node('2', 'Gather', ['e', 'indices'], ['y']),
+  ];
+  const inputs = [value('x', [1, 1, 1], 'float'), value('rows', [1]), value('columns', [2]), value('indices', [4])];
+  const net = modelAround(
+    { ...graph, inputs, outputs: [value('y', [4, 1, 1], 'float')], values: [], initializers: [], nodes },
+    nodes,
+  );
+  const log = readBuildLog(
+    '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[E] [TRT] IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate at /_src/optimizer/api/network.cpp:4023)\n',
+  ).value;
+  expect(diagnoseLog(log, net)[0]).toMatchObject({
+    message: expect.stringMatching(/^Inputs rows, columns are shape tensors: /) as string,
+    advice: expect.stringContaining('rows:3') as string,
+  });
+  expect(diagnoseLog(log, net)[0]!.advice).toMatch(/--shapes rows:3,columns:3x3,/);
+});
+
 describe('who speaks', () => {
   const messages = (text: string) => diagnose(text).map(({ code, message, advice }) => `${code}: ${message} ${advice}`);
   const driver = (error: string) =>

@@ -122,19 +122,31 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'shape-values-missing',
     pattern: /Network has dynamic or shape inputs, but no optimization profile has been defined/,
     when: ({ inputs }) => inputs.length > 0 && !inputs.some(({ open }) => open) && inputs.some(({ shape }) => shape),
-    named: (_, __, { inputs }) => ({
-      values: { input: inputs.flatMap(({ name, shape }) => (shape ? [name] : [])).join(', ') },
-    }),
+    named: (_, __, { inputs }) => {
+      const needed = inputs.filter(({ shape }) => shape);
+      const withValues = (open: string, by: string, close: string, between: string) =>
+        needed.map(({ name, values }) => `${name}:${open}${Array(values).fill(3).join(by)}${close}`).join(between);
+      return {
+        values: {
+          input: needed.map(({ name }) => name).join(', '),
+          first: needed[0]!.name,
+          are: needed.length > 1 ? 'Inputs' : 'Input',
+          is: needed.length > 1 ? 'are shape tensors' : 'is a shape tensor',
+          sizes: withValues('', 'x', '', ','),
+          lists: withValues('[', ',', ']', ' '),
+        },
+      };
+    },
     cause:
-      'Input {input} is a shape tensor: its values decide shapes in the network, so the build needs values for it. No input has dynamic dimensions.',
+      '{are} {input} {is}: the values decide shapes in the network, so the build needs them. No input has dynamic dimensions.',
     advice: {
       trtlens:
-        'Pass the values in place of a shape: --shapes {input}:3 (or --min-shapes, --opt-shapes and --max-shapes).',
-      trtexec: 'Pass the values in place of a shape: --shapes={input}:3 (or --minShapes, --optShapes and --maxShapes).',
-      polygraphy:
-        'Pass the values: --trt-min-shapes {input}:[3] --trt-opt-shapes {input}:[3] --trt-max-shapes {input}:[3].',
+        'Pass the values in place of a shape: --shapes {sizes}, with the values that occur (or --min-shapes, --opt-shapes and --max-shapes).',
+      trtexec:
+        'Pass the values in place of a shape: --shapes={sizes}, with the values that occur (or --minShapes, --optShapes and --maxShapes).',
+      polygraphy: 'Pass the values: --trt-min-shapes {lists} --trt-opt-shapes {lists} --trt-max-shapes {lists}.',
       other:
-        'Add a profile with `profile.set_shape_input("{input}", min, opt, max)` and the values that occur, or make the input an initializer.',
+        'Add a profile with `profile.set_shape_input("{first}", min, opt, max)` and the values that occur, or make the input an initializer.',
     },
     source: 'built with TensorRT-RTX 1.7.1',
   },
