@@ -136,7 +136,7 @@ function tensorsBetween(
   });
   const sizes = sizesOf(report);
   return [...made].flatMap(([name, from]): Tenant[] => {
-    // What nobody reads, a native layer writes all the same.
+    // An output that is never read is written all the same by a native layer.
     const to = read.get(name) ?? (steps[from]!.isForeign ? undefined : from);
     if (to === undefined || to < from || bindings.has(name)) return [];
     const size = sizes(name);

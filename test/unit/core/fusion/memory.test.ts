@@ -35,7 +35,7 @@ test.each([
   else expect(total / recorded).toBeCloseTo(ratio, 1);
 });
 
-// A node that is a constant is a weight like others; what nobody reads is written all the same.
+// A node that is a constant is a weight like others; an output that is never read is written all the same.
 test.each(['eye_like', 'constant_topk'])('%s is what TensorRT recorded', async (name) => {
   const text = logsOf106()[name]!;
   const log = readBuildLog(text).value;
