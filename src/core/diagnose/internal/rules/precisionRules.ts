@@ -164,11 +164,17 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     code: 'calibration-failed',
     pattern:
       /(?:calibrator\.c(?:pp|u)::|Histogram::add|absTensorMax|cuCalibrator|calibrateEngine)[^\n]*(?:illegal memory access|invalid configuration argument|invalid argument|memory must be valid|unspecified launch|Assertion context->executeV2)/,
-    cause: 'Calibration failed on the GPU: the batch that the calibrator gave is not where or what TensorRT expects.',
-    advice:
-      'In get_batch() return device pointers of all inputs, in their order, with the calibration shape and contiguous memory, and keep them alive; copy host arrays to the GPU first. With dynamic inputs set a calibration profile. Do not create another CUDA context meanwhile. A cache calibrated elsewhere avoids the run.',
+    cause:
+      'Calibration failed on the GPU when it ran the network: most often the batch that the calibrator gave is not where or what TensorRT expects.',
+    advice: {
+      ultralytics:
+        'Export without dynamic=True and with a smaller batch. If it stays, it is the model in this TensorRT (YOLOv10 and other models without NMS): calibrate with another version (8.6, or a later 10), or use half=True.',
+      other:
+        'In get_batch() return device pointers of all inputs, in their order, with the calibration shape and contiguous memory, and keep them alive; copy host arrays to the GPU first. With dynamic inputs set a calibration profile. Do not create another CUDA context meanwhile. A cache calibrated elsewhere avoids the run.',
+    },
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#4053, #1869, #4092, #3430; NVIDIA-AI-IOT/torch2trt#438',
+    source:
+      'NVIDIA/TensorRT#4053, #1869, #4092, #3430; NVIDIA-AI-IOT/torch2trt#438, ultralytics/ultralytics#18512, marcoslucianops/DeepStream-Yolo#585',
   },
   {
     id: 'calibration-symbolic',
