@@ -1107,6 +1107,34 @@ it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });
 
+it.each([
+  [
+    'IBuilder::buildSerializedNetwork: Error Code 2: Internal Error (Assertion cask::isSuccess(status) failed. )',
+    'internal-check',
+  ],
+  [
+    "IExecutionContext::executeV2: Error Code 3: API Usage Error (Not all input tensors' dimensions or shape bindings are specified.)",
+    'profile-not-set',
+  ],
+  [
+    'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (TensorRT plan major version does not match runtime major version. )',
+    'engine-other-version',
+  ],
+  [
+    'Error Code: 9: Skipping tactic 0x0 due to exception [tunable_graph.cpp:create:127] autotuning: User allocator error allocating 4294967296-byte buffer\n[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)',
+    'no-tactic-fits',
+  ],
+])('what TensorRT 10 says through its interface is known: %s', (text, rule) => {
+  expect(diagnose(`[TRT] [E] ${text}\n`)[0]!.rule).toBe(rule);
+});
+
+it('an excerpt without times is not taken for a build of trtlens', () => {
+  const [first] = diagnose(
+    '[E] [TRT] Network has dynamic or shape inputs, but no optimization profile has been defined.\n',
+  );
+  expect(first!.advice).not.toContain('--min-shapes');
+});
+
 describe('a flag that trtexec does not have', () => {
   const adviceOf = (banner: string, flag: string) =>
     diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
