@@ -99,7 +99,7 @@ const PLACES: readonly [RegExp, RaisedIn][] = [
     {
       what: 'The conversion to UFF failed',
       advice:
-        'Use the TensorFlow 1.x and Keras that the README of the sample names (1.15 for TensorRT 7, 2.1.3 of Keras for Mask R-CNN), with the uff and graphsurgeon of this TensorRT: names of nodes differ in others. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
+        'Use the TensorFlow 1.x and Keras that the README of the sample names (1.15 for TensorRT 7, 2.1.3 of Keras for Mask R-CNN), with the uff and graphsurgeon of this TensorRT: names of nodes differ in others. `remove()` of graphsurgeon takes nodes (`find_nodes_by_name`), not names. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
     },
   ],
   [

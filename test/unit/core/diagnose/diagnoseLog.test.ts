@@ -1257,3 +1257,28 @@ describe('a cause that other messages hide', () => {
     expect(diagnose(text)[0]!.advice).toContain(step);
   });
 });
+
+describe('what the last words of a message are taken for', () => {
+  it('a colon after which nothing comes is not a part of the reason', () => {
+    const [first] = diagnose(
+      '[TRT] [W] Skipping tactic 0 due to Myelin error: autotuning: CUDA error 3 allocating 0-byte buffer:\n[TRT] [E] 10: [optimizer.cpp::computeCosts::2011] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[/Flatten.../Concat_94]}.)\n',
+    );
+    expect(first!.message).toMatch(/allocating 0-byte buffer\. /);
+  });
+
+  it('an unnamed layer of a shape keeps its name', () => {
+    const [first] = diagnose(
+      "[TRT] [E] Layer: (Unnamed Layer* 24)[Select]'s output can not be used as shape tensor.\n",
+    );
+    expect(first).toMatchObject({ rule: 'shape-tensor-rank', layer: '(Unnamed Layer* 24)[Select]' });
+  });
+
+  it('an export of Ultralytics calibrates by itself', () => {
+    const failed =
+      '[TRT] [E] [calibrator.cpp::calibrateEngine::1235] Error Code 2: Internal Error (Assertion context->executeV2(bindings.data()) failed. )\n';
+    const exported =
+      'TensorRT: export failure ❌ 45.8s: __enter__\n  File "/x/ultralytics/engine/exporter.py", line 388, in __call__\n';
+    expect(diagnose(failed)[0]!.advice).toContain('get_batch()');
+    expect(diagnose(failed + exported)[0]!.advice).toContain('half=True');
+  });
+});

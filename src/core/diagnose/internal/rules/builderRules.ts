@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
-  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
+  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. Where an engine is built all the same, it uses other tactics.';
 const REGION =
   '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
@@ -179,10 +179,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory-timing',
     code: 'out-of-memory',
-    pattern: /Out of memory error during getBestTactic: (?<layer>[^\n]+)/,
+    pattern: /(?:Out of memory|GPU memory allocation) error during getBestTactic: (?<layer>[^\n]+)/,
     cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
     advice: DEVICE_MEMORY,
-    source: 'NVIDIA-AI-IOT/torch2trt#661',
+    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#749',
   },
   {
     id: 'out-of-memory-in-layer',
@@ -536,9 +536,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
-    text,
-  )?.[1];
+  const reason =
+    /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)[.:]?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

@@ -216,6 +216,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
   ],
   [
+    /engineRegions\.count/,
+    'an engine with several optimization profiles',
+    'Build with one profile, or one engine for each of them; 8.2 and later take several here.',
+  ],
+  [
     /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion(?! [!=]=)/,
     'memory',
     'Lower the batch or the largest shapes: a tensor may be too large.',

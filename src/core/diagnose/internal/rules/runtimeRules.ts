@@ -18,6 +18,10 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
     /[nN]ms|NMS/,
     'The boxes must be [batch, boxes, 1 or classes, 4] and the scores [batch, boxes, classes]: add the missing dimension (Unsqueeze) or transpose the scores, and use BatchedNMSDynamic_TRT or EfficientNMS_TRT, not BatchedNMS_TRT, in a network with explicit batch.',
   ],
+  [
+    /fused_multihead_attention/,
+    'It has compiled kernels only for some GPUs, sequence lengths (64, 96, 128, 256, 384) and sizes of a head, the hidden size divided by the number of heads (64, and 32 in later versions): fit the model to them, or build it in FP32, which uses none of them.',
+  ],
   [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
 ];
 
@@ -249,8 +253,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
-    advice:
-      'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    advice: {
+      trtexec:
+        'trtexec fills inputs with random numbers: where they are indices, such as token ids, they lie outside of the table that is read. Give real values (--loadInputs=name:file.bin). Otherwise a plugin is the usual cause; run once under `compute-sanitizer` to see which kernel. If it happens while building without plugins, try the next version.',
+      other:
+        'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    },
     after: ['out-of-memory', 'calibration-failed'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
