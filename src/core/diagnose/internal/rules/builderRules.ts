@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
-  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
+  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. Where an engine is built all the same, it uses other tactics.';
 const REGION =
   '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
@@ -558,9 +558,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
-    text,
-  )?.[1];
+  const reason =
+    /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)[.:]?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

@@ -319,6 +319,11 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     'Leave out --inputIOFormats and --outputIOFormats (setAllowedFormats), or name a format that exists for the type and the number of channels.',
   ],
   [
+    /^Not implemented for (?:node|layer) type PLUGIN/,
+    'a plugin',
+    'Use a later TensorRT, whose optimizer takes plugins in more places, and give every optimization profile sizes of 1 or more: those of 0 lead to this with plugins (10.13 and 10.14; 10.16 takes them).',
+  ],
+  [
     /[pP]lugin/,
     'a plugin',
     'Compile the plugin with the headers of this TensorRT, and check what it returns for shapes, types and formats.',
@@ -329,7 +334,7 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     'Check that all weights are there, with the type and number that the layer has, and that the engine was built to be refitted where they are exchanged.',
   ],
   [
-    /\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
+    /(?<!(?:node|layer) )\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
     'a type',
     'Cast the inputs of the node to one type that it takes, or remove the precision that is requested for it.',
   ],
@@ -339,7 +344,7 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     `Compare the shapes that the node gets for each optimization profile. ${FOLD}`,
   ],
   [
-    /not supported|unsupported|[cC]annot|can not/,
+    /not supported|unsupported|[cC]annot|can not|[nN]ot implemented/,
     'something that this TensorRT does not do here',
     'Use a later TensorRT, or leave out the option or the operator that is named.',
   ],
