@@ -1,5 +1,6 @@
 import { ParsedFiles } from '../builder/files/parsedFiles.ts';
 import { streamedLog } from '../builder/files/streamedLog.ts';
+import { withApplyingRepairs } from '../builder/repair/suggestRepairs.ts';
 import { shell } from '../builder/tools/shell.ts';
 import { withCommands } from './problemLines.ts';
 import { UserError } from '../builder/userError.ts';
@@ -34,7 +35,8 @@ also names the affected nodes.
     const registered = model !== undefined;
     const { value: log, problems } =
       path === '-' ? await streamedLog(process.stdin, registered) : await files.log(path, { times: false, registered });
-    const diagnoses = diagnoseLog(log, model);
+    const found = diagnoseLog(log, model);
+    const diagnoses = values.onnx === undefined ? found : await withApplyingRepairs(values.onnx, found);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && !isAboutTensorRT(log) && inspectLog(log, problems) === null)
       throw new UserError(

@@ -41,5 +41,5 @@ const commands: readonly [name: string, command: string][] = [
 /** A message with the command of `trtlens` that does what it advises. */
 export function withCommands(text: string): string {
   const found = commands.filter(([name, command]) => text.includes(name) && !text.includes(command));
-  return found.length === 0 ? text : `${text} (${found.map(([, command]) => command).join(', ')})`;
+  return found.length === 0 ? text : `${text} (run ${found.map(([, command]) => command).join(', ')})`;
 }

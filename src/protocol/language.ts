@@ -108,6 +108,8 @@ export interface RuleVerdictInfo {
   /** False: probably. */
   certain: boolean;
   message: string;
+  /** Of an engine with several optimization profiles: which one the layers are of. */
+  profile?: string;
   counts: { obeyed: number; disobeyed: number; unseen: number; unbuilt: number };
 }
 

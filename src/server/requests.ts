@@ -24,12 +24,14 @@ export function replayNodesAt(analysis: ReplayAnalysis, { line, character }: Pla
 /** What happened to each rule in the last build. */
 export function verdictInfos(analysis: OverrideAnalysis): RuleVerdictInfo[] {
   const profile = analysis.build?.optimizationProfile;
-  const on = profile ? ` The layers are those of ${profileWords(profile)}.` : '';
+  const words = profile && profileWords(profile);
+  const on = words ? ` The layers are those of ${words}.` : '';
   return analysis.verdicts().map(({ line, verdict, certain, message, counts }) => ({
     line: line - 1,
     verdict,
     certain,
     message: message + on,
+    ...(words && { profile: words }),
     counts,
   }));
 }

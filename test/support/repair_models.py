@@ -242,6 +242,13 @@ add("dft_inverse", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="df
 add("antialias", ["antialias-matrix"], [N("Resize", ["x", "", "sc"], ["y"], name="resize", mode="linear", antialias=1)],
     [value("x", [1, 2, 9, 8])], [value("y", [1, 2, 3, 4])], [constant("sc", [1, 1, 1 / 3, 0.5], np.float32)], opset=18, shown=None,
     allow=["rounding"])
+add("antialias_cubic", ["antialias-matrix"], [N("Resize", ["x", "", "", "to"], ["y"], name="resize", mode="cubic", antialias=1, cubic_coeff_a=-0.5)],
+    [value("x", [1, 2, 9, 8])], [value("y", [1, 2, 4, 11])], [constant("to", [1, 2, 4, 11], np.int64)], opset=18, shown=None,
+    allow=["rounding"])
+for rounded in ["floor", "round_prefer_floor"]:
+    add("half_pixel_" + rounded, ["half-pixel-nearest"], [N("Resize", ["x", "", "", "to"], ["y"], name="resize", mode="nearest",
+        nearest_mode=rounded, coordinate_transformation_mode="tf_half_pixel_for_nn")], [value("x", [1, 2, 9, 8])],
+        [value("y", [1, 2, 14, 5])], [constant("to", [1, 2, 14, 5], np.int64)])
 add("affine_grid", ["affine-grid"], [N("AffineGrid", ["t", "s"], ["y"], name="grid")], [value("t", [2, 2, 3])],
     [value("y", [2, 4, 5, 2])], [constant("s", [2, 1, 4, 5], np.int64)], opset=20, shown=None, allow=["rounding"])
 add("crop_pad", ["center-crop-pad"], after("CenterCropPad", inputs=["h", "s"], outputs=["y"]), [X], [value("y", [3, 19])],
@@ -405,6 +412,12 @@ add("texts", ["index-texts", "ml-lookup"],
      N("OneHotEncoder", ["t"], ["h"], name="hot", cats_strings=["blue", "gray"], zeros=1, **ml),
      N("Reshape", ["n", "one"], ["n1"], name="column1"), N("Concat", ["n1", "h"], ["y"], name="all", axis=1)], [value("text", [4, 2], T.STRING)], [value("y", [4, 3])],
     [constant("zero", 0, np.int64), constant("one", [-1, 1], np.int64)], domains=ML, allow=["signature"])
+
+long = "scope/" * 800
+add("long_tensor", ["shorten-names"], [N("Relu", ["x"], [long], name="relu"), N("Add", [long, long], ["y"], name="add")], [X], [Y])
+add("bytes_chain", ["narrow-integers", "inner-uint8"],
+    [N("ReduceMax", ["b"], ["m"], name="max", axes=[1], keepdims=1), N("Mul", ["m", "two"], ["d"], name="twice"), N("Cast", ["d"], ["f"], name="float", to=1),
+     N("Add", ["x", "f"], ["y"], name="add")], [value("b", [4, 16], T.UINT8), X], [Y], [constant("two", 2, np.uint8)])
 
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],

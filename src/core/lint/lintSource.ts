@@ -18,6 +18,7 @@ import {
 import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
 
 export { goneName } from './internal/goneName.ts';
+export { trtexecFlags };
 export type { TypedStep };
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';

@@ -3,6 +3,7 @@ import { RepairDraft } from './internal/draft.ts';
 import type { RefusedPlace, RepairClass, RepairPlace, RepairStep } from '../network/repairMap.ts';
 import type { Repair } from './internal/repair.ts';
 import type { RepairSubject } from './subject.ts';
+import { sliceAxes, squeezeAxes } from './internal/repairs/axes.ts';
 import { knownBranch } from './internal/repairs/branches.ts';
 import { castMixedTypes, denseInitializers, renameDimensions } from './internal/repairs/declarations.ts';
 import { dequantizeConstants } from './internal/repairs/dequantizeConstants.ts';
@@ -49,9 +50,7 @@ import { groupQueryAttention, rotaryEmbedding } from './internal/repairs/contrib
 import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
 import { countNonzero, dropEmptyInputs, gatherCompress, maskWhere } from './internal/repairs/selections.ts';
 import { splitSequences, unrollSequences, unwrapOptionals } from './internal/repairs/sequences.ts';
-import { antialiasMatrix, fourierMatrix } from './internal/repairs/signals.ts';
-import { sliceAxes } from './internal/repairs/sliceAxes.ts';
-import { squeezeAxes } from './internal/repairs/squeezeAxes.ts';
+import { antialiasMatrix, fourierMatrix, halfPixelNearest } from './internal/repairs/signals.ts';
 import {
   dropStringOutputs,
   removeDeadNodes,
@@ -182,6 +181,7 @@ export const catalogue: readonly Repair[] = [
   raiseOpset,
   squeezeAxes,
   sliceAxes,
+  halfPixelNearest,
   loopCondition,
   nameOutputs,
   denseInitializers,

@@ -1,10 +1,11 @@
 // Precision overrides on the installed package: rules are typed, corrected, built for real, and seen to be obeyed.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { windows } from './windows.mjs';
 
+const captured = 'test/fixtures/captures/tensorrt-10.6.0/fp16_overflow.fp16/layers.json';
 const { open, install, folder } = windows({ files: ['fp16_overflow.onnx'] });
 
 test('rules are typed, fixed, built and verified', async () => {
@@ -130,5 +131,46 @@ test('rules are copied as flags and made of flags, and what is lost on the way i
   await box.locator('input').fill('trtexec --fp16');
   await box.getByText('The command line sets no layer precisions').waitFor();
   await w.shot('flags-6-none');
+  assert.deepEqual(w.violations, []);
+});
+
+test('rules are compared with the optimization profile that is chosen', async () => {
+  // Of a recorded build in FP16, the layers of a second profile, which are all in FP32.
+  const { Layers: first, ...rest } = JSON.parse(readFileSync(captured, 'utf8'));
+  const second = first.map((layer) => ({
+    ...JSON.parse(JSON.stringify(layer).replaceAll(/Half|FP16/g, 'Float')),
+    Name: `${layer.Name} [profile 1]`,
+  }));
+  copyFileSync(join(folder, 'fp16_overflow.onnx'), join(folder, 'two.onnx'));
+  writeFileSync(join(folder, 'two.layers.json'), JSON.stringify({ Layers: [...first, ...second], ...rest }));
+  writeFileSync(join(folder, 'two.trtprec'), 'model ./two.onnx\nbase fp16\n/head/** fp32\n');
+  const w = await open();
+  const { view } = w;
+  await w.openGraph('two.onnx', 'Build TensorRT Engine');
+  const banner = view.locator('.graph-state');
+  await banner.getByRole('button', { name: 'Open as a Build' }).click();
+  await banner.getByText('This is profile 0.').waitFor();
+  await w.runCommand('View: Show Explorer');
+  await w.openFile('two.trtprec');
+  await w.behind(/✗ disobeyed/);
+  await w.shot('profiles-1-first');
+  // The list says which profile it is about, and leads to another.
+  const box = w.page.locator('.quick-input-widget');
+  const placeholder = (shown) =>
+    box.locator(`input[placeholder$=", optimization profile ${shown} (the engine has 2)"]`);
+  await w.clickLens('Verify against the last build', placeholder(0));
+  await w.quickPick('disobeyed').waitFor();
+  await w.shot('profiles-2-verify');
+  await w.quickPick('Select Optimization Profile…').click();
+  await w.quickPick('Profile 1').waitFor();
+  await w.shot('profiles-3-choose');
+  await w.quickPick('Profile 1').click();
+  await w.behind(/✓ probably obeyed/);
+  await w.shot('profiles-4-second');
+  await w.clickLens('Verify against the last build', placeholder(1));
+  await w.shot('profiles-5-verify');
+  await w.page.keyboard.press('Escape');
+  await w.tab('two.onnx').click();
+  await banner.getByText('This is profile 1.').waitFor();
   assert.deepEqual(w.violations, []);
 });

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onnx } from 'onnx-proto';
 import { afterAll, expect, it } from 'vitest';
 import { inspect } from '../../../src/cli/inspect/inspect.ts';
 import { standInEngine } from '../../support/standInTensorrt.ts';
 import { fixturePath, modelPath } from '../../support/fixtures.ts';
 import { runCommand } from './runCommand.ts';
+import { diagnose } from '../../../src/cli/diagnose.ts';
 import { check } from '../../../src/cli/inspect/check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'inspect-'));
@@ -72,4 +74,45 @@ it('rejects what is not a compute capability, a version or a model', async () =>
   await expect(run(modelPath('vit_tiny'), '--gpu', 'fast')).rejects.toThrow(/compute capability/);
   await expect(run(modelPath('vit_tiny'), '--tensorrt', 'new')).rejects.toThrow(/not a version/);
   await expect(run('nowhere.onnx')).rejects.toThrow(/no such file/);
+});
+
+/** A model with one Det of square matrices. */
+function determinant(size: number): string {
+  const path = join(folder, `det${size}.onnx`);
+  const value = (name: string, dims: number[]) => ({
+    name,
+    type: { tensorType: { elemType: 1, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
+  });
+  const graph = {
+    name: 'g',
+    node: [{ opType: 'Det', name: 'det', input: ['x'], output: ['y'] }],
+    input: [value('x', [2, size, size])],
+    output: [value('y', [2])],
+  };
+  const model = { irVersion: 9, opsetImport: [{ domain: '', version: 17 }], graph };
+  writeFileSync(path, onnx.ModelProto.encode(model as unknown as onnx.IModelProto).finish());
+  return path;
+}
+
+it('check and diagnose name a repair only where it applies', async () => {
+  const log = join(folder, 'det.log');
+  const said = [
+    '[E] [TRT] ModelImporter.cpp:140: While parsing node number 0 [Det -> "y"]:',
+    '[E] [TRT] ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:1130 In function checkDet:',
+    '[8] false',
+  ];
+  writeFileSync(log, said.join('\n'));
+  for (const [size, repair] of [
+    [3, 'expand-determinant'],
+    [9, undefined],
+  ] as const) {
+    const model = determinant(size);
+    // oxlint-disable-next-line no-await-in-loop
+    const checked = await runCommand(check, model, '--no-parser', '--json');
+    // oxlint-disable-next-line no-await-in-loop
+    const diagnosed = await runCommand(diagnose, log, '--onnx', model, '--json');
+    const [finding] = (JSON.parse(checked.out) as { findings: { repair?: string }[] }).findings;
+    const [found] = (JSON.parse(diagnosed.out) as { diagnoses: { repair?: string }[] }).diagnoses;
+    expect([finding!.repair, found!.repair]).toEqual([repair, repair]);
+  }
 });

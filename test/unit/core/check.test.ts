@@ -157,6 +157,112 @@ describe('what a version refuses', () => {
       ['control-flow'],
     ],
     [
+      'not where its body decides by itself',
+      model(
+        [
+          node('Loop', ['m', '', 'x'], ['y'], {
+            subgraphs: [
+              {
+                attribute: 'body',
+                graph: {
+                  name: 'b',
+                  path: '0/body/',
+                  nodes: [node('IsNaN', ['c'], ['k'], { id: '0/body/0' })],
+                  inputs: [value('i', [], 'int64'), value('go', [], 'bool'), value('c', [])],
+                  outputs: [value('k', [], 'bool'), value('c', [])],
+                  values: [],
+                  initializers: [],
+                },
+              },
+            ],
+          }),
+        ],
+        [value('x', []), value('m', [], 'int64')],
+        ['y'],
+      ),
+      rtx,
+      [],
+    ],
+    ...(
+      [
+        ['sizes', 'round_prefer_floor', ['unsupported-form']],
+        ['scales', 'floor', ['unsupported-form']],
+        ['scales', 'round_prefer_floor', []],
+      ] as const
+    ).map(([by, rounded, expected]): [string, OnnxModel, CheckTarget, string[]] => [
+      `tf_half_pixel_for_nn with ${by} and ${rounded}`,
+      model(
+        [
+          node('Resize', by === 'sizes' ? ['x', '', '', 's'] : ['x', '', 's'], ['y'], {
+            attributes: [
+              { name: 'coordinate_transformation_mode', kind: 'string', value: 'tf_half_pixel_for_nn' },
+              { name: 'nearest_mode', kind: 'string', value: rounded },
+            ],
+          }),
+        ],
+        [value('x', [1, 1, 4, 4])],
+        ['y'],
+        [ints('s', [1, 1, 8, 8])],
+      ),
+      rtx,
+      [...expected],
+    ]),
+    ...[11, 16].map((dtype): [string, OnnxModel, CheckTarget, string[]] => [
+      `random numbers of type ${dtype}`,
+      model([node('RandomUniformLike', ['x'], ['y'], { attributes: [attribute('dtype', dtype)] })], [x], ['y']),
+      rtx,
+      ['unsupported-type'],
+    ]),
+    [
+      'a long name of an input',
+      model([node('Relu', ['x'.repeat(4097)], ['y'])], [value('x'.repeat(4097), [4])], ['y']),
+      rtx,
+      ['model-invalid'],
+    ],
+    ['Cast without a type', model([node('Cast', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
+    [
+      'Mod of INT8',
+      model([node('Mod', ['x', 'x'], ['y'])], [value('x', [4], 'int8')], [value('y', [4], 'int8')]),
+      rtx,
+      ['unsupported-type'],
+    ],
+    [
+      'a call that leaves out an input',
+      {
+        ...model([node('F', ['x', ''], ['y'], { domain: 'f' })], [x], ['y']),
+        functions: [
+          {
+            name: 'F',
+            domain: 'f',
+            overload: '',
+            inputs: ['a', 'b'],
+            outputs: ['c'],
+            nodes: [node('Relu', ['a'], ['c'])],
+          },
+        ],
+      },
+      rtx,
+      ['model-invalid'],
+    ],
+    [
+      'a function that calls itself',
+      {
+        ...model([node('F', ['x'], ['y'], { domain: 'f' })], [x], ['y']),
+        functions: [
+          {
+            name: 'F',
+            domain: 'f',
+            overload: '',
+            inputs: ['a'],
+            outputs: ['c'],
+            nodes: [node('F', ['a'], ['c'], { domain: 'f' })],
+          },
+        ],
+      },
+      rtx,
+      ['model-invalid'],
+    ],
+    [
       'a large TopK',
       model([node('TopK', ['x', 'k'], ['y', 'i'])], [x], ['y'], [ints('k', [4000])]),
       rtx,
@@ -231,8 +337,8 @@ describe('what a version refuses', () => {
     expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
   });
 
-  it('says nothing of an Einsum without an equation', () => {
-    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual([]);
+  it('knows that an Einsum needs an equation', () => {
+    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual(['model-invalid']);
   });
 
   it.each(['constructor', 'toString', '__proto__'])('has no operator %s, which every object has', (op) => {

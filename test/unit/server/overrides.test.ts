@@ -189,7 +189,10 @@ describe('hover', () => {
     expect(hoverText(overrideHover(several.analysis, several.place))).toContain(
       'Last build, optimization profile 1 (the engine has 2): unverifiable.',
     );
-    expect(verdictInfos(several.analysis)[0]!.message).toContain('those of optimization profile 1 (the engine has 2).');
+    const [verdict] = verdictInfos(several.analysis);
+    expect(verdict!.profile).toBe('optimization profile 1 (the engine has 2)');
+    expect(verdict!.message).toContain(`those of ${verdict!.profile}.`);
+    expect(verdictInfos(analysis)[0]!.profile).toBeUndefined();
   });
 
   test('what a node got is said also where no rule decides for it', async () => {

@@ -131,28 +131,52 @@ function checkDimensions(
 }
 
 /** Operators with the inputs whose values decide shapes. */
-const SHAPE_READERS: Readonly<Record<string, readonly number[]>> = {
-  TopK: [1],
-  Reshape: [1],
-  Expand: [1],
-  Slice: [1, 2, 3, 4],
-  Resize: [3],
-  ConstantOfShape: [0],
-  Tile: [1],
-  Pad: [1],
-  Range: [0, 1, 2],
-};
+const SHAPE_READERS: ReadonlyMap<string, readonly number[]> = new Map(
+  Object.entries({
+    TopK: [1],
+    Reshape: [1],
+    Expand: [1],
+    Slice: [1, 2, 3, 4],
+    Resize: [3],
+    ConstantOfShape: [0],
+    Tile: [1],
+    Pad: [1],
+    Range: [0, 1, 2],
+  }),
+);
 
-/** Inputs whose values decide shapes, which a build needs besides the shapes of others. */
-function valuesNeeded(graph: ModelGraph, inferred: InferredTensors): CheckFinding[] {
-  const names = graph.tensors.flatMap((tensor, index) => {
-    if (tensor.kind !== 'input' || !isShapeValue(graph, inferred, tensor.name)) return [];
-    const read = tensor.consumers.some((node) =>
-      (SHAPE_READERS[graph.nodes[node]!.op] ?? []).some((at) => graph.inputs[node]![at] === index),
-    );
-    return read ? [tensor.name] : [];
-  });
-  return names.map((name) => ({
+/** Operators that compute a shape from others, with the inputs that become part of it; all where none are listed. */
+const SHAPE_ARITHMETIC: ReadonlyMap<string, readonly number[]> = new Map<string, readonly number[]>([
+  ...['Add', 'Sub', 'Mul', 'Div', 'Mod', 'Min', 'Max', 'Concat', 'Where'].map((op) => [op, []] as const),
+  ...['Cast', 'Gather', 'Identity', 'Reshape', 'Slice', 'Squeeze', 'Unsqueeze', 'ReduceProd', 'Split'].map(
+    (op) => [op, [0]] as const,
+  ),
+]);
+
+/** Inputs whose values decide shapes: a build needs them besides the shapes of others. */
+export function shapeValueInputs(graph: ModelGraph, inferred: InferredTensors): string[] {
+  const read = new Set<number>();
+  const open: number[] = [];
+  const need = (tensor: number | undefined): void => {
+    if (tensor === undefined || tensor < 0 || read.has(tensor)) return;
+    read.add(tensor);
+    open.push(tensor);
+  };
+  for (const [index, { op }] of graph.nodes.entries())
+    for (const at of SHAPE_READERS.get(op) ?? []) need(graph.inputs[index]![at]);
+  while (open.length > 0) {
+    const producer = graph.tensors[open.pop()!]?.producer ?? -1;
+    const places = SHAPE_ARITHMETIC.get(graph.nodes[producer]?.op ?? '');
+    const inputs = graph.inputs[producer] ?? [];
+    if (places) (places.length === 0 ? inputs : places.map((at) => inputs[at])).forEach(need);
+  }
+  return graph.tensors.flatMap(({ kind, name }, index) =>
+    kind === 'input' && read.has(index) && isShapeValue(graph, inferred, name) ? [name] : [],
+  );
+}
+
+const valuesNeeded = (graph: ModelGraph, inferred: InferredTensors): CheckFinding[] =>
+  shapeValueInputs(graph, inferred).map((name) => ({
     severity: 'warning',
     code: 'shape-values-missing',
     message: `Input ${name} is a shape tensor: the build needs its values.`,
@@ -160,7 +184,6 @@ function valuesNeeded(graph: ModelGraph, inferred: InferredTensors): CheckFindin
     nodes: [],
     tensors: [name],
   }));
-}
 
 /** Whether the values of an input are a shape: a vector of integers that the rank of what is given does not fit. */
 function isShapeValue(graph: ModelGraph, inferred: InferredTensors, input: string): boolean {

@@ -93,6 +93,8 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
       one.rule?.id !== rule.id &&
       one.rule?.harmless !== true &&
       rule.after!.includes(one.diagnosis.code) &&
+      // A crash ends the program: what came before it does not follow from it.
+      !(one.diagnosis.code === 'crashed' && one.diagnosis.line > diagnosis.line) &&
       // Of two that may each follow from the other, the first is the cause.
       !(
         (one.rule?.after?.includes(rule.code) ?? false) &&

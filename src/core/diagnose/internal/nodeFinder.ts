@@ -1,6 +1,7 @@
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
 import { type Network, networkOf } from '../../network/network.ts';
 import { createNodeNames, type NodeNames, nodesInName, parserName } from '../../network/nodeNames.ts';
+import { shapeValueInputs } from './checkShapes.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
 import { shapeText } from '../../base/text.ts';
 
@@ -11,6 +12,8 @@ export interface NetworkInput {
   open: boolean;
   /** Its values may be a shape: integers of rank 0 or 1. */
   shape: boolean;
+  /** How many values it has; 1 where that is not known. */
+  values: number;
 }
 
 /** Finds the nodes that a name of TensorRT's stands for, as ids in the model's order; none without a model. */
@@ -27,16 +30,22 @@ export class NodeFinder {
       name,
       open: dims.includes('-1'),
       shape: /^int(?:32|64)$/i.test(type) && !dims.includes(','),
+      values: Number(/^\D*(\d+)\D*$/.exec(dims)?.[1] ?? 1),
     }));
     if (!model) return;
     this.#graph = networkOf(model);
     this.#names = createNodeNames(this.#graph, log.parsedNodes);
+    const deciding = new Set(shapeValueInputs(this.#graph, this.#graph.inferred));
     this.networkInputs = this.#graph.tensors
       .filter(({ kind }) => kind === 'input')
       .map(({ name, value }) => ({
         name,
         open: value?.shape?.some((size) => typeof size !== 'number') ?? true,
-        shape: /^int(?:32|64)$/.test(value?.type ?? '') && (value?.shape?.length ?? 2) <= 1,
+        shape:
+          deciding.size > 0
+            ? deciding.has(name)
+            : /^int(?:32|64)$/.test(value?.type ?? '') && (value?.shape?.length ?? 2) <= 1,
+        values: typeof value?.shape?.[0] === 'number' ? value.shape[0] : 1,
       }));
   }
 

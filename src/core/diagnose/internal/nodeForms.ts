@@ -1,4 +1,10 @@
-import { intAttribute, intsAttribute, textAttribute } from '../../formats/onnx/onnxModel.ts';
+import {
+  dataTypeName,
+  intAttribute,
+  intsAttribute,
+  type OnnxGraph,
+  textAttribute,
+} from '../../formats/onnx/onnxModel.ts';
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
 import {
@@ -207,6 +213,16 @@ const carried: FormCheck = ({ node }) => {
     : undefined;
 };
 
+/** Whether the body of a Loop reads whether to go on: without that input, the parser has nothing to give it. */
+const readsCondition = ({ node }: NodeToCheck): boolean => {
+  const body = node.subgraphs[0]?.graph;
+  const name = body?.inputs[1]?.name;
+  const reads = (graph: OnnxGraph): boolean =>
+    graph.outputs.some((output) => output.name === name) ||
+    graph.nodes.some(({ inputs, subgraphs }) => inputs.includes(name!) || subgraphs.some((one) => reads(one.graph)));
+  return body === undefined || name === undefined || reads(body);
+};
+
 const CHECKS: Readonly<Record<string, FormCheck>> = {
   Gather: table,
   MaxPool: pooling,
@@ -250,7 +266,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     );
   },
   Loop: (one) =>
-    given(one, 1)
+    given(one, 1) || !readsCondition(one)
       ? carried(one)
       : problem(
           'control-flow',
@@ -264,6 +280,17 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     if (/^(?:tf_crop_and_resize|half_pixel_symmetric)$/.test(mode))
       return problem('unsupported-form', `Resize with ${mode} is refused.`, 'Export with half_pixel or align_corners.');
     const kind = textAttribute(one.node, 'mode') ?? 'nearest';
+    const rounded = kind === 'nearest' ? (textAttribute(one.node, 'nearest_mode') ?? 'round_prefer_floor') : null;
+    const otherPixels = rounded !== null && rounded !== 'round_prefer_floor';
+    if (mode === 'tf_half_pixel_for_nn' && isRtx(one) && (otherPixels || given(one, 3)))
+      return problem(
+        'unsupported-form',
+        `Resize with tf_half_pixel_for_nn and ${otherPixels ? `nearest_mode ${rounded}` : 'sizes'} is refused.`,
+        rounded === null
+          ? 'Give it scales in place of sizes, or export with half_pixel.'
+          : 'Set half_pixel: with nearest_mode round_prefer_ceil in place of floor, or ceil in place of round_prefer_floor, it takes the same pixels.',
+        'half-pixel-nearest',
+      );
     if (!/^(?:nearest|linear|cubic)$/.test(kind))
       return problem('unsupported-form', `Resize in mode ${kind} is refused.`, 'Use nearest, linear or cubic.');
     if (intAttribute(one.node, 'antialias') === 1)
@@ -312,10 +339,6 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       ? problem('unsupported-form', 'TopK of more than 3840 elements is refused.', 'Split it into chunks and merge.')
       : undefined),
   Split: (one) => leftOut(one),
-  Concat: ({ node }) =>
-    node.attributes.some(({ name }) => name === 'axis')
-      ? undefined
-      : problem('model-invalid', 'Concat lacks its attribute axis.', 'Give it the axis: 1 where the opset is below 4.'),
   DeformConv: (one) =>
     given(one, 4) && !given(one, 3)
       ? problem('unsupported-form', 'DeformConv with a mask and without a bias is refused.', 'Give it a bias of zeros.')
@@ -391,10 +414,15 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       ? problem('type-mismatch', `GridSample mixes ${typeText(a)} and ${typeText(b)}.`, 'Cast the grid.')
       : undefined;
   },
-  Mod: (one) =>
-    (intAttribute(one.node, 'fmod') ?? 0) === 0 && /^(?:float|float16|bfloat16|double)$/.test(typeOf(one, 0) ?? '')
-      ? problem('model-invalid', 'Mod of floating-point numbers needs fmod=1.', 'Set fmod=1.')
-      : undefined,
+  Mod: (one) => {
+    const type = typeOf(one, 0) ?? '';
+    if ((intAttribute(one.node, 'fmod') ?? 0) !== 0) return undefined;
+    if (/^(?:float|float16|bfloat16|double)$/.test(type))
+      return problem('model-invalid', 'Mod of floating-point numbers needs fmod=1.', 'Set fmod=1.');
+    return type === 'int8' && isRtx(one)
+      ? problem('unsupported-type', 'Mod of INT8 is refused.', 'Cast to INT32 before it.', 'narrow-integers')
+      : undefined;
+  },
   Range: (one) =>
     /^(?:float16|bfloat16)$/.test(typeOf(one, 0) ?? '')
       ? problem('unsupported-type', 'Range of half precision is refused.', 'Compute it in FP32 and cast.')
@@ -440,6 +468,8 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   },
   RandomNormal: (one) => randomType(one),
   RandomUniform: (one) => randomType(one),
+  RandomNormalLike: (one) => randomType(one),
+  RandomUniformLike: (one) => randomType(one),
   GRU: recurrent,
   RNN: recurrent,
   GroupQueryAttention: ({ node }) =>
@@ -496,10 +526,15 @@ function inputAxes(one: NodeToCheck): NodeProblem | undefined {
     : undefined;
 }
 
-const DOUBLE = 11;
+/** BFLOAT16, DOUBLE. */
+const DRAWN_NOT: ReadonlySet<number> = new Set([16, 11]);
 const randomType = ({ node }: NodeToCheck): NodeProblem | undefined =>
-  intAttribute(node, 'dtype') === DOUBLE
-    ? problem('unsupported-type', `${node.op} of DOUBLE is refused.`, 'Make FP32 of it.')
+  DRAWN_NOT.has(intAttribute(node, 'dtype') ?? 0)
+    ? problem(
+        'unsupported-type',
+        `${node.op} of ${typeText(dataTypeName(intAttribute(node, 'dtype')!))} is refused.`,
+        'Set its attribute dtype to FP32, and cast after it.',
+      )
     : undefined;
 
 /** Inputs whose values are shapes, which no floating-point number may decide. */
@@ -591,9 +626,37 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
 }
 
 /** What is wrong with the form of one node; undefined: nothing that the tables know. */
+/** Attributes that an operator must have, with what to give it. */
+const REQUIRED: ReadonlyMap<string, readonly [name: string, advice: string]> = new Map<
+  string,
+  readonly [string, string]
+>([
+  ['Concat', ['axis', 'Give it the axis: 1 where the opset is below 4.']],
+  ...Object.entries({
+    AveragePool: 'kernel_shape',
+    Cast: 'to',
+    DepthToSpace: 'blocksize',
+    Einsum: 'equation',
+    LRN: 'size',
+    LpPool: 'kernel_shape',
+    MaxPool: 'kernel_shape',
+    RandomNormal: 'shape',
+    RandomUniform: 'shape',
+    SpaceToDepth: 'blocksize',
+  }).map(([op, name]) => [op, [name, 'Set it, or export the model again.']] as const),
+]);
+
+function lacksAttribute({ node }: NodeToCheck): NodeProblem | undefined {
+  const [name, advice] = REQUIRED.get(node.op) ?? [];
+  return name === undefined || advice === undefined || node.attributes.some((one) => one.name === name)
+    ? undefined
+    : problem('model-invalid', `${node.op} lacks its attribute ${name}.`, advice);
+}
+
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (
+    lacksAttribute(one) ??
     (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ??
     (op.startsWith('Reduce') ? storedAxes(one) : undefined) ??
     sizeOfValues(one) ??

@@ -33,7 +33,7 @@ export interface RuleContext {
   /** A sentence about an option of the command in the log that often ends a build. */
   suspect: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
-  inputs: readonly { name: string; open: boolean; shape: boolean }[];
+  inputs: readonly { name: string; open: boolean; shape: boolean; values: number }[];
   /** What the build was doing when the log ends: `timing tactics of conv1`. */
   phase: string;
   /** What usually ends a build there. */

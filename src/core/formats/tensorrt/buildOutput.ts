@@ -115,6 +115,8 @@ export interface BuildLog {
   endedCommand?: string;
   /** Where the log's builds begin and end, if there are several; what is read of them is mixed. */
   builds?: LoggedBuild[];
+  /** An operator that the parser has no importer for, and for which it has found no plugin by the end of the log. */
+  sought?: StrayOperator;
   /** Model that was parsed last, as the log names it. */
   model?: LoggedModel | null;
   /** Things that were counted but not kept, by category: memory is bounded on a log of any size. */
@@ -220,6 +222,11 @@ export interface LoggedBuild {
 export interface LogIteration {
   number: number;
   outcome: 'passed' | 'failed';
+  line: number;
+}
+
+export interface StrayOperator {
+  op: string;
   line: number;
 }
 

@@ -210,7 +210,10 @@ export class RepairDraft {
   /** The edits with everything that nothing needs any more because of them; null: nothing was changed. */
   edits(): ModelEdits | null {
     if (this.places.length === 0) return null;
-    const { removed, initializers } = orphans(this.subject, this.#replaced, this.#edits.inputs);
+    const renamed = new Set(this.#edits.outputs.map(({ tensor }) => tensor));
+    // Who reads the new name of an output still reads that output.
+    const rewired = this.#edits.inputs.filter(({ tensor }) => !renamed.has(tensor));
+    const { removed, initializers } = orphans(this.subject, this.#replaced, rewired);
     const opset = this.#raised ?? (importsOnnx(this.subject.model) ? null : addedOpset);
     const gone = new Set(this.#edits.removeInitializers.map(({ name }) => name));
     return {

@@ -7,6 +7,7 @@ import type { LanguageFeatures } from '../../language/languageFeatures.ts';
 import type { LanguageService } from '../../language/languageService.ts';
 import { selectedNodes } from '../../../core/picture/page/selectionText.ts';
 import { pointedAt } from '../../graph/pointedAt.ts';
+import { stepWords } from '../../../core/diagnose/diagnosis.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { showError, showInformation } from '../../platform/messages.ts';
 import type { CommandHandlers } from '../../platform/registerCommands.ts';
@@ -30,14 +31,20 @@ export async function verifyOverrides(feed: FactsFeed, language: LanguageService
     return;
   }
   const document = await vscode.workspace.openTextDocument(target.uri);
-  const items = verdicts.map((info) => {
+  const items: (vscode.QuickPickItem & { line?: number })[] = verdicts.map((info) => {
     const { line, verdict, message } = info;
     const text = document.lineAt(Math.min(line, document.lineCount - 1)).text.trim();
     return { label: `$(${verdictIcon[verdict]}) ${text}`, description: verdictWord(info), detail: message, line };
   });
-  const placeHolder = 'Result of each rule in the last build';
+  const { profile } = verdicts[0]!;
+  if (profile !== undefined) items.push({ label: `$(layers) ${stepWords.optimizationProfile}` });
+  const placeHolder = ['Result of each rule in the last build', ...(profile === undefined ? [] : [profile])].join(', ');
   const picked = await pickItem(items, { placeHolder, matchOnDetail: true });
   if (picked === undefined) return;
+  if (picked.line === undefined) {
+    await vscode.commands.executeCommand(commands.selectOptimizationProfile, await feed.modelOf(target.uri));
+    return;
+  }
   await vscode.window.showTextDocument(document, {
     selection: new vscode.Range(picked.line, 0, picked.line, 0),
   });

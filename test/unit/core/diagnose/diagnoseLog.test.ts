@@ -566,7 +566,12 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
     const advice = (text: string) => diagnose(`[E] [TRT] ${text}`).map(({ message, advice: help }) => [message, help]);
     expect(
       advice('ModelImporter.cpp:945: Assertion failed: toposort(graph.node()): Failed to sort model topologically'),
-    ).toEqual([['The graph of the model has a cycle.', expect.not.stringContaining('size')]]);
+    ).toEqual([
+      [
+        expect.stringMatching(/of the same name, or they read each other in a cycle\.$/),
+        expect.not.stringContaining('size'),
+      ],
+    ]);
     expect(advice('In function parseNode: Assertion failed: Node input was not registered.')).toEqual([
       [expect.stringMatching(/cut badly\), or the tensor is a sparse initializer\.$/), expect.stringMatching(/dense/)],
     ]);
@@ -597,6 +602,112 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
       message: expect.stringMatching(/Its inputs: x batch×k, w 5×3\.$/) as string,
     });
   });
+});
+
+describe('a cause that the log does not state, with the model', () => {
+  const value = (name: string) => ({ name, type: 'float', shape: [2, 2] });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: `n${id}`,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  type Nodes = ReturnType<typeof node>[];
+  const withNodes = async (nodes: Nodes) => {
+    const { graph } = await model('unnamed');
+    return modelAround(
+      { ...graph, inputs: [value('x')], outputs: [value('y')], values: [], initializers: [], nodes },
+      nodes,
+    );
+  };
+  const said = async (text: string, nodes: Nodes, more: object = {}) =>
+    diagnoseLog(readBuildLog(`[I] [TRT] TensorRT-RTX version: 1.7.1\n${text}\n`).value, {
+      ...(await withNodes(nodes)),
+      ...more,
+    });
+  const cycle = '[E] [TRT] ModelImporter.cpp:210: Failed to sort model topologically';
+
+  it('is the one that check finds: at the nodes of the same name', async () => {
+    const twice = [node('0', 'Relu', ['x'], ['a']), node('1', 'Neg', ['x'], ['a']), node('2', 'Relu', ['a'], ['y'])];
+    expect((await said(cycle, twice))[0]).toMatchObject({
+      code: 'model-invalid',
+      message: '2 outputs of nodes have the name a; a name must be unique in its graph.',
+      nodes: ['0', '1'],
+      sure: 'likely',
+    });
+  });
+  it('stays as it is where check finds nothing', async () => {
+    expect((await said(cycle, [node('0', 'Relu', ['x'], ['y'])]))[0]!.message).toMatch(/in a cycle/);
+  });
+  it('of a tensor without a source has no repair for sparse weights', async () => {
+    const text = `[E] [TRT] ModelImporter.cpp:140: While parsing node number 1 [Add -> "y"]:
+[E] [TRT] ModelImporter.cpp:151: ERROR: ModelImporter.cpp:356 In function parseNode:
+[5] Assertion failed: (ctx->tensors().count(inputName)): Node input was not registered.`;
+    const [found] = await said(text, [node('0', 'Relu', ['x'], ['a']), node('1', 'Add', ['a', 'ghost'], ['y'])]);
+    expect(found).toMatchObject({ message: 'Add reads ghost, which nothing gives (node "n1").', nodes: ['1'] });
+    expect(found).not.toHaveProperty('repair');
+  });
+  it('of a crash of the parser is a function that calls itself', async () => {
+    const functions = ['A', 'B'].map((name, at) => ({
+      name,
+      domain: '',
+      overload: '',
+      inputs: ['a'],
+      outputs: ['b'],
+      nodes: [node(`functions/${at}/0`, name === 'A' ? 'B' : 'A', ['a'], ['b'])],
+    }));
+    const [found] = await said(
+      '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[V] [TRT] Parsing node: n0 [A]',
+      [node('0', 'A', ['x'], ['y'])],
+      { functions },
+    );
+    expect(found).toMatchObject({
+      code: 'model-invalid',
+      message: expect.stringMatching(
+        /^The log ends at line \d.* The model explains it: The function A calls itself/,
+      ) as string,
+      nodes: ['0'],
+    });
+  });
+});
+
+it('values for the inputs that decide shapes, as many as each has, and not for other integers', async () => {
+  const { graph } = await model('unnamed');
+  const value = (name: string, shape: number[], type = 'int64') => ({ name, type, shape });
+  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+    id,
+    name: op,
+    op,
+    domain: '',
+    inputs,
+    outputs,
+    attributes: [],
+    subgraphs: [],
+    metadata: [],
+  });
+  const nodes = [
+    node('0', 'Concat', ['rows', 'columns'], ['s']),
+    node('1', 'Expand', ['x', 's'], ['e']),
+    node('2', 'Gather', ['e', 'indices'], ['y']),
+  ];
+  const inputs = [value('x', [1, 1, 1], 'float'), value('rows', [1]), value('columns', [2]), value('indices', [4])];
+  const net = modelAround(
+    { ...graph, inputs, outputs: [value('y', [4, 1, 1], 'float')], values: [], initializers: [], nodes },
+    nodes,
+  );
+  const log = readBuildLog(
+    '&&&& RUNNING TensorRT_RTX.build_engine [TensorRT v10701] [b116] # x\n[E] [TRT] IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (Network has dynamic or shape inputs, but no optimization profile has been defined. In validate at /_src/optimizer/api/network.cpp:4023)\n',
+  ).value;
+  expect(diagnoseLog(log, net)[0]).toMatchObject({
+    message: expect.stringMatching(/^Inputs rows, columns are shape tensors: /) as string,
+    advice: expect.stringContaining('rows:3') as string,
+  });
+  expect(diagnoseLog(log, net)[0]!.advice).toMatch(/--shapes rows:3,columns:3x3,/);
 });
 
 describe('who speaks', () => {
@@ -675,6 +786,31 @@ it('a log that ends where the parser looks for a plugin names the operator', () 
   expect(diagnose(log.join('\n'))[0]).toMatchObject({ severity: 'warning', code: 'unsupported-op', line: 2 });
   log.push('[03/09/2023-11:20:42] [I] [TRT] Successfully created plugin: GridSample');
   expect(diagnose(log.join('\n'))).toEqual([]);
+});
+
+it('an excerpt that ends at a node names the operator for which no plugin was found', () => {
+  const log = (found: string) =>
+    diagnose(
+      `[I] [TRT] No importer registered for op: LayerNormalization. Attempting to import as plugin.\n${found}[E] [TRT] parsers/onnx/ModelImporter.cpp:726: While parsing node number 3 [LayerNormalization -> "y"]:\n[E] [TRT] parsers/onnx/ModelImporter.cpp:727: --- Begin node ---\n`,
+    )[0];
+  expect(log('')).toMatchObject({ rule: 'operator-later', line: 2 });
+  expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
+});
+
+it('a crash follows from the error before it, and explains what comes after it only', () => {
+  const check =
+    '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
+  const crash = 'Segmentation fault (core dumped)';
+  expect(diagnose(`${check}\n${crash}`)).toMatchObject([{ rule: 'api-argument', follows: [{ line: 2 }] }]);
+  expect(diagnose(`${crash}\n${check}`)[0]).toMatchObject({ rule: 'crashed' });
+});
+
+it('an operator whose name ONNX cannot have is one that a tool wrote', () => {
+  const [found] = diagnose(
+    '[E] [TRT] ModelImporter.cpp:773: While parsing node number 6 [[LayerNorm] -> "y"]:\n[E] [TRT] ModelImporter.cpp:779: ERROR: builtin_op_importers.cpp:4890 In function importFallbackPluginImporter:\n[8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"',
+  );
+  expect(found!.message).toContain('operator [LayerNorm] of');
+  expect(found!.advice).toMatch(/^ONNX has no operator of such a name/);
 });
 
 it('a workspace that the command limits is named where a region has no implementation', () => {
@@ -967,8 +1103,86 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
   expect(at('{2 3 2 2}')).toMatch(/differ\.$/);
 });
 
+it('an operation of the optimizer that knows no plugins is no question of types', () => {
+  const [problem] = diagnose(
+    '[ERROR] IBuilder::buildSerializedNetwork: Error Code 1: Internal Error (Not implemented for node type PLUGIN_V3. In removeEmptyProducersFromSubgraph at optimizer/myelin/rewrite/removeEmptyProducers.cpp:61)',
+  );
+  expect(problem!.message).toMatch(/refuses a plugin .*PLUGIN_V3/);
+  expect(problem!.advice).toMatch(/later TensorRT.* sizes of 1 or more/);
+});
+
+it('precision constraints are a flag that a strongly typed network does not take', () => {
+  const [problem] = diagnose(
+    '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: !config.getFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS). )',
+  );
+  expect(problem!.rule).toBe('strongly-typed-flags');
+  expect(problem!.message).toContain('OBEY_PRECISION_CONSTRAINTS');
+});
+
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
+});
+
+it.each([
+  [
+    'IBuilder::buildSerializedNetwork: Error Code 2: Internal Error (Assertion cask::isSuccess(status) failed. )',
+    'internal-check',
+  ],
+  [
+    "IExecutionContext::executeV2: Error Code 3: API Usage Error (Not all input tensors' dimensions or shape bindings are specified.)",
+    'profile-not-set',
+  ],
+  [
+    'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (TensorRT plan major version does not match runtime major version. )',
+    'engine-other-version',
+  ],
+  [
+    'Error Code: 9: Skipping tactic 0x0 due to exception [tunable_graph.cpp:create:127] autotuning: User allocator error allocating 4294967296-byte buffer\n[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)',
+    'no-tactic-fits',
+  ],
+])('what TensorRT 10 says through its interface is known: %s', (text, rule) => {
+  expect(diagnose(`[TRT] [E] ${text}\n`)[0]!.rule).toBe(rule);
+});
+
+it('an excerpt without times is not taken for a build of trtlens', () => {
+  const [first] = diagnose(
+    '[E] [TRT] Network has dynamic or shape inputs, but no optimization profile has been defined.\n',
+  );
+  expect(first!.advice).not.toContain('--min-shapes');
+});
+
+describe('a flag that trtexec does not have', () => {
+  const adviceOf = (banner: string, flag: string) =>
+    diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
+
+  it.each([
+    [
+      'TensorRT.trtexec [TensorRT v110200]',
+      '--fp16',
+      /11\.0 and later no longer has it\. The types come from the model/,
+    ],
+    ['TensorRT.trtexec [TensorRT v110200]', '--calib=x.cache', /Quantize the model with Q\/DQ nodes/],
+    ['TensorRT.trtexec [TensorRT v8601]', '--bf16', /It came with TensorRT 9:/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--buildOnly', /Use --skipInference\./],
+    ['TensorRT-RTX.tensorrt_rtx [TensorRT v10200]', '--fp16', /TensorRT-RTX has no such flag\. The types come from/],
+    ['TensorRT.trtexec [TensorRT v100600]', '--onxx=m.onnx', /misspelled/],
+  ])('%s, %s', (banner, flag, advice) => {
+    expect(adviceOf(banner, flag)).toMatch(advice);
+  });
+});
+
+it.each([
+  [
+    "type object 'tensorrt_bindings.tensorrt.NetworkDefinitionCreationFlag' has no attribute 'EXPLICIT_BATCH'",
+    /Pass 0/,
+  ],
+  ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
+  ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+])('a name that TensorRT 11 removed: %s', (text, advice) => {
+  const [first] = diagnose(`AttributeError: ${text}\n`);
+  expect(first).toMatchObject({ rule: 'api-removed' });
+  expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
+  expect(first!.advice).toMatch(advice);
 });
 
 it('a crash after an error that no rule knows follows from it', () => {
@@ -1003,4 +1217,68 @@ it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () =>
   );
   expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
   expect(first!.advice).toContain('per_process_gpu_memory_fraction');
+});
+
+describe('a cause that other messages hide', () => {
+  const provider =
+    'RuntimeError: provider_bridge_ort.cc:1025 Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: /x/libonnxruntime_providers_tensorrt.so: undefined symbol: ';
+  const check = '[TensorRT] ERROR: Parameter check failed at: engine.cpp::';
+
+  it.each([
+    ['TensorRT is older than a provider needs', `${provider}getBuilderPluginRegistry`, 'tensorrt-libraries-mixed'],
+    ['a provider of another ONNX Runtime', `${provider}Provider_GetHost`, 'symbol-missing'],
+    [
+      'a shape outside the profile',
+      `${check}setBindingDimensions::949, condition: profileMinDims.d[i] <= dimensions.d[i]\n${check}resolveSlots::1092, condition: allInputDimensionsSpecified(routine)`,
+      'outside-profile',
+    ],
+    [
+      'what an assertion without words asserts',
+      'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
+      'python-condition',
+    ],
+  ])('%s', (_, text, rule) => {
+    expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);
+  });
+
+  it.each([
+    ['Cudnn Error in execute: 3\n', 'CUDNN_STATUS_BAD_PARAM'],
+    ['Cublas Error in initializeCommonContext: 13\n', 'CUBLAS_STATUS_EXECUTION_FAILED'],
+    ['Cudnn Error in executeConv: 8 (CUDNN_STATUS_EXECUTION_FAILED)\n', 'CUDNN_STATUS_EXECUTION_FAILED'],
+  ])('the status of a library: %j', (line, status) => {
+    expect(diagnose(`[TensorRT] ERROR: cuda/x.cpp (12) - ${line}`)[0]!.message).toContain(`(${status})`);
+  });
+
+  it.each([
+    ['in ensemble "x", onnx runtime error 2: not enough space: expected 8, got 0', 'input_map'],
+    ['onnx runtime error 2: not enough space: expected 8, got 4', 'dynamic_batching'],
+    ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
+  ])('how %j comes about', (text, step) => {
+    expect(diagnose(text)[0]!.advice).toContain(step);
+  });
+});
+
+describe('what the last words of a message are taken for', () => {
+  it('a colon after which nothing comes is not a part of the reason', () => {
+    const [first] = diagnose(
+      '[TRT] [W] Skipping tactic 0 due to Myelin error: autotuning: CUDA error 3 allocating 0-byte buffer:\n[TRT] [E] 10: [optimizer.cpp::computeCosts::2011] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[/Flatten.../Concat_94]}.)\n',
+    );
+    expect(first!.message).toMatch(/allocating 0-byte buffer\. /);
+  });
+
+  it('an unnamed layer of a shape keeps its name', () => {
+    const [first] = diagnose(
+      "[TRT] [E] Layer: (Unnamed Layer* 24)[Select]'s output can not be used as shape tensor.\n",
+    );
+    expect(first).toMatchObject({ rule: 'shape-tensor-rank', layer: '(Unnamed Layer* 24)[Select]' });
+  });
+
+  it('an export of Ultralytics calibrates by itself', () => {
+    const failed =
+      '[TRT] [E] [calibrator.cpp::calibrateEngine::1235] Error Code 2: Internal Error (Assertion context->executeV2(bindings.data()) failed. )\n';
+    const exported =
+      'TensorRT: export failure ❌ 45.8s: __enter__\n  File "/x/ultralytics/engine/exporter.py", line 388, in __call__\n';
+    expect(diagnose(failed)[0]!.advice).toContain('get_batch()');
+    expect(diagnose(failed + exported)[0]!.advice).toContain('half=True');
+  });
 });

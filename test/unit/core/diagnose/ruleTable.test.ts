@@ -270,6 +270,8 @@ describe('the cause first', () => {
       'a kernel failed',
     ],
     ['Cuda failure: 999', 'the driver does not know why'],
+    ['Cuda Error in ~ExecutionContext: 4 (unspecified launch failure)', 'a kernel failed'],
+    ['Cuda failure: 717', 'an address that is not one of the memory'],
     [
       '[E] [TRT] IExecutionContext::enqueueV3: Error Code 1: Cuda Runtime (operation not permitted when stream is capturing)',
       'while a CUDA graph is captured',
@@ -284,6 +286,8 @@ describe('the cause first', () => {
     ['x->getType() == DataType::kFLOAT', 'an input has a type'],
     ['inputs.size() == 2', 'another number of inputs'],
     ['mode == "cubic"', 'an attribute has a value'],
+    ['!isDynamic(x->getDimensions()) && "no dynamic inputs!"', 'an input has dynamic dimensions'],
+    ['!isShape(x) && "Cannot perform gather on a shape tensor!"', 'a shape that the model computes'],
     ['ok', 'its inputs or attributes are other than it expects'],
   ])('says what the assertion %s of the parser means', (condition, means) => {
     const [first] = diagnose(

@@ -1,6 +1,7 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
+import { PLUGIN_FAILED } from './runtimeRules.ts';
 
 /** What to do when tactics do not fit into the workspace. */
 export const WORKSPACE_ADVICE = {
@@ -28,7 +29,7 @@ const DEVICE_MEMORY = {
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
-  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
+  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. Where an engine is built all the same, it uses other tactics.';
 const REGION =
   '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
@@ -46,11 +47,27 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
   {
+    id: 'region-allocation',
+    code: 'out-of-memory',
+    pattern:
+      /CUDA error 2 for (?<bytes>\d+)-byte allocation(?:[\s\S]*?Could not find any implementation for node (?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+))?/,
+    named: (m) => ({
+      severity: m.groups!['layer'] === undefined ? 'warning' : 'error',
+      values: { size: sizeText(Number(m.groups!['bytes'])) },
+    }),
+    cause: 'The GPU has too little free memory: one buffer of {size} could not be allocated[[ for {layer}]].',
+    advice: DEVICE_MEMORY,
+    source: 'Myelin; NVIDIA/TensorRT#1686',
+  },
+  {
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
-      /insuff?icient memory on requested size of (?<bytes>\d+)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
-    named: (m) => ({ severity: 'error', values: { size: sizeText(Number(m.groups!['bytes'])) } }),
+      /(?:insuff?icient memory on requested size of (?<bytes>\d+)|allocator error allocating (?<bytes2>\d+)-byte buffer)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    named: (m) => ({
+      severity: 'error',
+      values: { size: sizeText(Number(m.groups!['bytes'] ?? m.groups!['bytes2'])) },
+    }),
     cause: 'No tactic of {layer} fits into memory: the last one needs {size}.',
     advice: {
       trtexec: `${WORKSPACE_ADVICE.trtexec} Before TensorRT 8.4 the default is 16 MiB. If it is not limited, the GPU has less free memory: lower the batch or the largest shape (--maxShapes), build in FP16, or use a GPU with more memory.`,
@@ -120,6 +137,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8; captures',
   },
   {
+    id: 'allocation-overflow',
+    code: 'shape-mismatch',
+    pattern: /Requested (?:amount of (?:GPU |host )?memory \(|size was )(?<bytes>184467\d{14}) bytes/,
+    severity: 'error',
+    once: true,
+    named: (m) => ({ values: { size: BigInt.asIntN(64, BigInt(m.groups!['bytes']!)).toString() } }),
+    cause: 'A buffer was to have {size} bytes, a negative number: a size overflowed, or a dimension was -1 or unknown.',
+    advice:
+      'It is no lack of memory. Look at what gives sizes: a plugin of your own (getWorkspaceSize, getSerializationSize, getOutputDimensions), a calibrator, and inputs without fixed shapes; a tensor beyond 2 GB overflows older versions, too. Fix the shapes and lower the batch to see which.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#398',
+  },
+  {
     id: 'allocation-failed',
     code: 'out-of-memory',
     pattern:
@@ -162,10 +192,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory-timing',
     code: 'out-of-memory',
-    pattern: /Out of memory error during getBestTactic: (?<layer>[^\n]+)/,
+    pattern: /(?:Out of memory|GPU memory allocation) error during getBestTactic: (?<layer>[^\n]+)/,
     cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
     advice: DEVICE_MEMORY,
-    source: 'NVIDIA-AI-IOT/torch2trt#661',
+    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#749',
   },
   {
     id: 'out-of-memory-in-layer',
@@ -177,10 +207,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'grimoire/mmdetection-to-tensorrt#58',
   },
   {
+    id: 'allocation-exception',
+    code: 'out-of-memory',
+    pattern: /FAILED_ALLOCATION: std::|OutOfMemory Error in \w*Memory\b/,
+    cause: 'The GPU ran out of memory while {phase}.',
+    advice: DEVICE_MEMORY,
+    after: ['runtime-failed', 'calibration-failed', 'shape-mismatch'],
+    source: 'TensorRT 5 to 7, safeRuntime.cpp; NVIDIA/TensorRT#344, #398',
+  },
+  {
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -401,9 +440,9 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     cause:
       'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
     advice:
-      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node.',
+      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node. For a plugin that is to run in INT8, write Q → plugin → DQ, without the DQ before and the Q after it, and accept INT8 for these inputs and outputs in supportsFormatCombination.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#2535, #3040',
+    source: 'NVIDIA/TensorRT#2535, #3040, #3055',
   },
   {
     id: 'no-formats',
@@ -464,6 +503,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
   },
   {
+    id: 'tactic-allocation',
+    code: 'out-of-memory',
+    pattern: /allocator error allocating (?<bytes>\d+)-byte buffer/,
+    severity: 'warning',
+    named: (m) => ({ values: { size: sizeText(Number(m.groups!['bytes'])) } }),
+    cause: 'A tactic was skipped because the GPU has too little free memory ({size} requested).',
+    advice: TACTIC_MEMORY,
+    source: 'TensorRT 10, tunable_graph.cpp',
+  },
+  {
     id: 'tactic-quantize-type',
     code: 'quantization',
     pattern:
@@ -483,6 +532,17 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/Model-Optimizer#118, #439',
   },
   {
+    id: 'tactic-plugin-failed',
+    code: 'runtime-failed',
+    pattern: /Skipping tactic \S+ due to exception [^\n]*Assertion status == kSTATUS_SUCCESS failed/,
+    severity: 'warning',
+    once: true,
+    cause: 'A plugin failed when TensorRT timed it: its enqueue() returned an error.',
+    advice: PLUGIN_FAILED,
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    source: 'NVIDIA/TensorRT#3610',
+  },
+  {
     id: 'tactic-exception',
     code: 'internal',
     pattern: /Skipping tactic ?(?<tactic>\S+) due to exception (?<why>[^\n]*)/,
@@ -498,9 +558,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
-    text,
-  )?.[1];
+  const reason =
+    /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)[.:]?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { goneName } from '../../../lint/lintSource.ts';
 import type { DiagnosisRule } from '../rule.ts';
 
 /** Where a symbol that the linker misses is. */
@@ -49,6 +50,11 @@ const HEADERS: readonly (readonly [RegExp, string])[] = [
 
 const entryFor = (table: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
+
+const removed = (name: string): string => {
+  const since = goneName('cpp', name)?.since;
+  return since === undefined ? '' : `, which TensorRT ${since} removed`;
+};
 
 /** Programs and plugins that do not compile or link against TensorRT. */
 export const COMPILE_RULES: readonly DiagnosisRule[] = [
@@ -158,6 +164,17 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     source: 'protobuf; onnx/onnx-tensorrt#76, #512, #531',
   },
   {
+    id: 'link-not-built',
+    code: 'library-missing',
+    pattern: /\berror: (?<file>[\w./+-]*lib[\w+-]+\.(?:so|a)): No such file or directory/,
+    once: true,
+    severity: 'error',
+    cause: 'The linker is to use {file}, which does not exist; the program is not built.',
+    advice:
+      'Build that library first, into the folder of that path: of a project with CMake and Python parts (onnx-tensorrt, for example) run cmake and make in its folder build, then setup.py.',
+    source: 'GNU ld; onnx/onnx-tensorrt#126',
+  },
+  {
     id: 'link-folder',
     code: 'library-missing',
     pattern:
@@ -231,7 +248,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
           what:
             name === undefined
               ? `${type!} does not implement all functions that this version asks of it`
-              : `these headers have no ${name}`,
+              : `these headers have no ${name}${removed(name)}`,
         },
       };
     },

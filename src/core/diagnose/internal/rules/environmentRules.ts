@@ -145,6 +145,18 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'Myelin; NVIDIA/TensorRT issues of 8.x',
   },
   {
+    id: 'instance-norm-cudnn',
+    code: 'runtime-failed',
+    pattern: /instanceNormalizationPlugin\.cu \(\d+\) - Cudnn Error in (?:\S+::)?(?<call>\w+): \d+ \((?<why>\w+)\)/,
+    cause:
+      "TensorRT's plugin for InstanceNormalization calls cuDNN, and that failed in {call}() ({why}): mostly the cuDNN that is loaded is not the one of this TensorRT, or a shape or memory is not what it takes.",
+    advice:
+      'Build without this plugin: the parser flag NATIVE_INSTANCENORM (`parser.set_flag(trt.OnnxParserFlag.NATIVE_INSTANCENORM)`; trtexec 8.6 does so unless --pluginInstanceNorm is given, and TensorRT 10 by default). Otherwise load one cuDNN, of the version that this TensorRT was built with (PyTorch brings its own: import order and PATH decide), and destroy context and engine before the program ends.',
+    after: ['out-of-memory', 'library-missing'],
+    sure: 'likely',
+    source: 'TensorRT instanceNormalizationPlugin.cu; NVIDIA/TensorRT#4239, #3623, #3262, #1611',
+  },
+  {
     id: 'cudnn-not-initialized',
     code: 'library-mismatch',
     pattern:

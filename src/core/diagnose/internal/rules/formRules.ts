@@ -6,13 +6,24 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'batch-dimension-old',
     code: 'unsupported-form',
-    pattern: /Assertion failed: [^\n]*\bBATCH_DIM\b/,
+    pattern: /Assertion failed: [^\n]*(?:\bBATCH_DIM\b|get_shape_size\(new_shape\) ==)/,
     cause:
-      'This node works on the first dimension, which the parser of this TensorRT (6 or older) takes for the batch.',
+      'This node changes the first dimension or mixes it with others, and the parser of this TensorRT (6 or older) takes it for the batch, which stays as it is.',
     advice:
-      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), or cut the model before these nodes.',
+      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), keep the batch in front in every reshape (`x.view(x.size(0), …)` with plain numbers), or cut the model before these nodes.',
     sure: 'likely',
-    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#346',
+    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#200, #339, #346, #377',
+  },
+  {
+    id: 'deconvolution-bias-groups',
+    code: 'unsupported-form',
+    pattern: /shaped_bias_weights\.shape\.d\[0\] == kernel_weights\.shape\.d\[1\]/,
+    cause:
+      'The parser of this TensorRT (7.0 or older) compares the bias of this node (ConvTranspose) with the channels of one group: it does not take a bias with several groups.',
+    advice:
+      'Use TensorRT 7.1 or later. Otherwise export without a bias there and add it after the node, or split the node into one for each group. With one group the bias has another number of channels than the weights: export it again.',
+    sure: 'likely',
+    source: 'onnx-tensorrt 7.0 builtin_op_importers.cpp; NVIDIA/TensorRT#629',
   },
   {
     id: 'batchnorm-rank',
@@ -110,9 +121,9 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern:
       /Resize scales must be an initializer|Assertion failed: scales(?:_input|_weights)?\.(?:is_weights\(\)|shape\.nbDims == 1)/,
-    named: (_, __, { op }) => ({ values: { op: op ?? 'Resize' } }),
+    named: (_, __, { op }) => ({ values: { what: op === 'Upsample' ? 'an Upsample' : 'a Resize' } }),
     cause:
-      'The scales of this node ({op}) are computed by other nodes, and this version of the parser needs them as an initializer.',
+      'The scales of {what} are computed by other nodes, and this version of the parser needs them as an initializer.',
     advice:
       'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',
@@ -306,11 +317,51 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT 10.6',
   },
   {
+    id: 'matmulnbits-block',
+    code: 'unsupported-form',
+    pattern: /block_size must be one of (?<sizes>[\d/]+)/,
+    cause:
+      'The weights of this node[[ ({op})]] are quantized in blocks of a size that TensorRT does not take; it takes {sizes}.',
+    advice:
+      'Quantize again with such a block_size, for FP16 activations, or write the node as a MatMul with its dequantized weights.',
+    repair: 'packed-weights',
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'slice-step-zero',
+    code: 'model-invalid',
+    pattern: /divide by zero In op at \S*shapeContext/,
+    at: /^Slice$/,
+    cause: 'This node (Slice) has a step of 0, which ONNX does not allow.',
+    advice: 'Give it a step other than 0, 1 for a plain slice, or export the model again.',
+    source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'matmul-scalar',
+    code: 'unsupported-form',
+    pattern: /symbolicMatrixDims\.cpp.*?Assertion rank >= 1 failed/,
+    cause: 'This node (MatMul) has a scalar as an input, and a matrix product needs at least one dimension.',
+    advice: 'Use Mul in its place, or give the tensor the dimensions that it should have.',
+    source: 'TensorRT symbolicMatrixDims.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'resize-half-pixel-nn',
+    code: 'unsupported-form',
+    pattern: /only support round_prefer_floor nearest mode in tf_half_pixel_for_nn/,
+    cause:
+      'This node (Resize) has the coordinate mode tf_half_pixel_for_nn, which TensorRT does not support with this nearest_mode.',
+    advice:
+      'Set coordinate_transformation_mode to half_pixel: with nearest_mode round_prefer_ceil in place of floor it takes the same pixels.',
+    repair: 'half-pixel-nearest',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'conv-rank',
     code: 'unsupported-form',
     pattern: /condition: \(kernelSize\)\.nbDims == 2/,
     cause: 'This node has a number of spatial dimensions that TensorRT does not support (2 or 3).',
-    advice: 'Reshape to two or three spatial dimensions.',
+    advice:
+      'Reshape to two or three spatial dimensions, where the kernel has size 1 along the others. Write a convolution over four as a sum of convolutions over three, one for each place of the kernel along the fourth.',
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
@@ -383,14 +434,14 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /\bI\w+Layer (?:applied to shape tensor must have (?:0 or 1|constant)|cannot be used to compute a shape tensor|cannot produce a shape tensor)|(?:output|tensor) can(?:not| not) be used (?:as|to compute a) shape tensor|not supported in shape (?:analysis|calculations)/,
     named: (_, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
+      layer: /(\(Unnamed Layer\* \d+\) ?\[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
         text,
       )?.[1],
     }),
     cause:
       'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
     advice:
-      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
+      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model. Later versions of TensorRT take more operators in shapes (Where among them).',
     repair: 'fold-constants',
     source:
       'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098; PingoLH/CenterNet-HarDNet#1',

@@ -133,15 +133,15 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'tensorflow-version',
     code: 'library-mismatch',
     pattern:
-      /has no attribute '(?<name>TrtGraphConverter\w*|TrtConversionParams|DEFAULT_TRT_CONVERSION_PARAMS|create_inference_graph)'|name 'DEFAULT_TRT_CONVERSION_PARAMS' is not defined|No module named '?(?<name2>tensorflow\.(?:contrib|python\.compiler)\b[\w.]*)|module 'tensorflow' has no attribute '(?<name3>contrib|placeholder|Session|GraphDef|gfile|get_default_graph|ConfigProto)'/,
+      /has no attribute '(?<name>TrtGraphConverter\w*|TrtConversionParams|DEFAULT_TRT_CONVERSION_PARAMS|create_inference_graph)'|cannot import name '(?<name4>GraphDef|NodeDef|gfile|contrib|ConfigProto|Session|placeholder|graph_util)'(?! from '(?!tensorflow))|name 'DEFAULT_TRT_CONVERSION_PARAMS' is not defined|No module named '?(?<name2>tensorflow\.(?:contrib|python\.compiler)\b[\w.]*)|module 'tensorflow' has no attribute '(?<name3>contrib|placeholder|Session|GraphDef|gfile|get_default_graph|ConfigProto)'/,
     severity: 'error',
     once: true,
-    named: ({ groups: { name, name2, name3 } = {} }) => ({
-      values: { name: name ?? name2 ?? (name3 && `tf.${name3}`) ?? 'DEFAULT_TRT_CONVERSION_PARAMS' },
+    named: ({ groups: { name, name2, name3, name4 } = {} }) => ({
+      values: { name: name ?? name2 ?? name4 ?? (name3 && `tf.${name3}`) ?? 'DEFAULT_TRT_CONVERSION_PARAMS' },
     }),
     cause: 'The script is for another version of TensorFlow: {name} is not in this one.',
     advice:
-      'TF-TRT is tensorflow.contrib.tensorrt (create_inference_graph) up to 1.13, tensorflow.python.compiler.tensorrt.trt_convert with TrtGraphConverter from 1.14 and TrtGraphConverterV2 from 2.0; tf.contrib, tf.Session and tf.placeholder are gone in 2.0 (tf.compat.v1). Install the TensorFlow that the script names, or change the import.',
+      'TF-TRT is tensorflow.contrib.tensorrt (create_inference_graph) up to 1.13, tensorflow.python.compiler.tensorrt.trt_convert with TrtGraphConverter from 1.14 and TrtGraphConverterV2 from 2.0; tf.contrib, tf.Session and tf.placeholder are gone in 2.0 (tf.compat.v1). Install the TensorFlow that the script names, or change the import. The UFF converter and graphsurgeon need TensorFlow 1.x (1.15 for TensorRT 7): a model of 2.x goes by tf2onnx.',
     source: 'TensorFlow, TF-TRT; tensorflow/tensorrt#81, tensorflow/tensorflow#35440, #38747',
   },
   {
@@ -176,7 +176,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:
-      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?<module>[\w.]+)'/,
+      /\b(?<call>\w+)\(\) (?:got an unexpected keyword argument '(?<argument>\w+)'|takes (?:from \d+ to )?\d+ positional arguments? but \d+ (?:was|were) given|missing \d+ required (?:positional|keyword-only) argument|got multiple values for)|cannot import name '(?<name>\w+)' from '(?!tensorrt(?:_bindings)?')(?<module>[\w.]+)'/,
     severity: 'error',
     lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
@@ -261,7 +261,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
   {
     id: 'pip-placeholder',
     code: 'library-missing',
-    pattern: /only a placeholder project on PyPI|from versions: 0\.0\.1\.dev\d/,
+    pattern: /only a placeholder project on PyPI|from versions: (?:0\.0\.\d(?:\.(?:post|dev)\d+)?(?:, )?)+\)/,
     severity: 'error',
     once: true,
     cause:
@@ -305,6 +305,19 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use a version of Python that has a wheel, or install what it is compiled with: a C++ compiler, the headers of Python (python3-dev), CMake, and the CUDA toolkit with CUDA_HOME set and nvcc on PATH. The first error of the compiler above says which is missing.',
     source: 'pip',
+  },
+  {
+    id: 'torch-tensorrt-optional',
+    code: 'library-missing',
+    pattern: /TensorRT is not available: No module named '?torch_tensorrt/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The program looked for torch_tensorrt, which is not installed, and goes on without it.',
+    advice:
+      'Nothing has to be done: its ONNX models use the TensorRT and CUDA of ONNX Runtime. To have it, install torch-tensorrt of the release that belongs to the installed PyTorch.',
+    sure: 'likely',
+    source: 'hacksider/Deep-Live-Cam#1263',
   },
   {
     id: 'python-package-missing',
@@ -421,7 +434,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /(?<file6>lib[\w.+-]+\.so[.\d]*) => not found|Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+      /(?<file6>lib[\w.+-]+\.so[.\d]*) => not found|Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)(?! with error: \S+: (?:undefined symbol|version `))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
     named: (m, text) => {
       const file = Object.values(m.groups!)
         .find((one) => one !== undefined)
@@ -451,12 +464,15 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'tensorrt-libraries-mixed',
     code: 'library-mismatch',
     pattern:
-      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
+      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean|onnxruntime_providers_tensorrt)\.so[.\d]*): (?:undefined symbol: (?<symbol>(?!Provider_GetHost|\w*onnxruntime)\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
     severity: 'error',
     named: ({ groups: { symbol, symbol2, file } = {} }) => ({
       values: {
         symbol: symbol ?? symbol2,
         file: file ?? 'a library of TensorRT',
+        step: file?.startsWith('libonnxruntime')
+          ? 'Install the TensorRT that this release of ONNX Runtime was built with (its table of execution providers lists it), or the release for the TensorRT that is there.'
+          : undefined,
         other: !file?.startsWith('libnvinfer.so')
           ? 'libnvinfer'
           : /nvdla/.test(symbol ?? '')
@@ -467,8 +483,8 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     cause:
       'Libraries of two versions of TensorRT (or JetPack) are mixed: {file} asks {other} for what it does not have[[ ({symbol})]].',
     advice:
-      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
-    source: 'dynamic loader; NVIDIA/TensorRT#3810',
+      '[[{step} ]]Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
+    source: 'dynamic loader; NVIDIA/TensorRT#3810, microsoft/onnxruntime#12133',
   },
   {
     id: 'symbol-of-tensorrt',

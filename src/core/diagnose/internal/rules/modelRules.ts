@@ -79,16 +79,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'protobuf text_format.cc, Git LFS; NVIDIA-AI-IOT/CUDA-PointPillars#11, #93',
   },
   {
-    id: 'layer-name-twice',
-    code: 'model-invalid',
-    pattern: /Repeated layer name: (?<layer>\S.*?) \(layers must have distinct names\)/,
-    severity: 'error',
-    cause: 'Two layers of the network have the same name ({layer}).',
-    advice:
-      'Parsers of TensorRT 7 give all layers that they make of one node (such as Split) its name: use TensorRT 8 or later (on a Jetson a later JetPack), or export with another opset. Otherwise give the nodes of the model, or the layers of the program, names of their own.',
-    source: 'TensorRT network.cpp; marcoslucianops/DeepStream-Yolo#397',
-  },
-  {
     id: 'parser-implicit-batch',
     code: 'flag-conflict',
     pattern:
@@ -141,14 +131,63 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
+    id: 'weights-unreadable',
+    code: 'weights-missing',
+    pattern: /Failed to (?:map file to memory|read weights from external file): (?<file>.*\/)?(?<name>[^/\n]*)$/m,
+    named: ({ groups }) => ({
+      values: {
+        what: groups!['name']
+          ? `The weights file ${groups!['file'] ?? ''}${groups!['name']} cannot be read`
+          : 'An initializer is external, and the model does not name the file of its data',
+      },
+    }),
+    cause: '{what}.',
+    advice:
+      'Put the weights where the model looks for them, as a file that can be read, or save the model again with its data (`onnx.save(model, path, save_as_external_data=True)`).',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'weights-range',
+    code: 'weights-missing',
+    pattern:
+      /external weights offset\/length out of range for file: (?<file>.+?) \(offset=(?<offset>\d+), length=(?<length>\d+), file size=(?<size>\d+)\)/,
+    cause:
+      'The weights file {file} is too short, or belongs to another model: {length} bytes are to be read at byte {offset}, and it has {size}.',
+    advice: 'Complete the download or export again: the .onnx file and its weights must be from the same export.',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'initializer-size',
+    code: 'model-invalid',
+    pattern:
+      /Size mismatch when importing initializer: (?<tensor>\S+)\. Expected size: (?<have>\d+) , actual size: (?<want>\d+)/,
+    cause: 'The initializer {tensor} has {have} bytes of data, and its type and shape need {want}.',
+    advice: 'Export the model again, or correct the shape or the type that a tool gave the initializer.',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'initializer-kind',
+    code: 'unsupported-type',
+    pattern: /ONNX initializer (?<tensor>\S+) cannot be imported into TensorRT/,
+    cause:
+      'The initializer {tensor} has a type that TensorRT does not have, such as texts, UINT4, or an FP8 other than E4M3FN.',
+    advice:
+      'Texts, such as the names of classes: have the model give numbers, and look the texts up in the program. A zero point or quantized weights: quantize to INT8, INT4 or FP8 (E4M3FN) with zero points of 0. Otherwise store it as INT32, INT64, FP16 or FP32.',
+    sure: 'likely',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'initializer-type',
     code: 'unsupported-type',
     pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
-    named: (m) => ({ values: { type: onnxType(Number(m.groups!['type'])) } }),
+    named: (m) => {
+      const type = onnxType(Number(m.groups!['type']));
+      return { values: { type, short: type.endsWith('16') ? type : undefined } };
+    },
     cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
     advice:
-      'Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
-    repair: 'widen-inputs',
+      '[[The zero point of a quantization to {short}: quantize to INT8 with zero points of 0, because TensorRT has no quantization to 16 bits. Otherwise: ]]Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
+    repair: 'quantize-in-float',
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
@@ -157,7 +196,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     pattern: /Failed to import initiali[sz]?er:? ?(?!In node)(?<tensor>\S+)?/,
     cause: 'An initializer cannot be loaded[[: {tensor}]]; its weights file is missing or too short.',
     advice: 'Put the complete external weights next to the .onnx file.',
-    after: ['unsupported-type', 'weights-missing'],
+    after: ['unsupported-type', 'weights-missing', 'model-invalid'],
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -256,6 +295,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'NVIDIA/TensorRT caffeParser; NVIDIA/TensorRT#346, #969, #1036, tensorlayer/HyperPose#299, lewes6369/tensorRTWrapper#1, #2, NVIDIA-developer-blog/code-samples#9',
   },
   {
+    id: 'uff-inputs',
+    code: 'unsupported-form',
+    pattern: /^[^\n]{0,40}uff_graph\.(?<op>\w+)\(inputs\[[^\n]*/,
+    severity: 'error',
+    cause: 'The converter to UFF finds fewer inputs of a node than it counts on: that node has lost one.',
+    advice:
+      'Give it the frozen graph of inference alone, with the names of its real outputs: nodes that were removed, folded or shared (Identity, Dropout, BatchNorm of training) leave such gaps. Use the TensorFlow and Keras that the README of the sample names. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#626, #360, nwesem/mtcnn_facenet_cpp_tensorRT#49',
+  },
+  {
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:
@@ -271,9 +321,20 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'graph-cycle',
     code: 'model-unreadable',
     pattern: /Failed to sort (?:the )?model topologically|Graph contains a cycle/,
-    cause: 'The graph of the model has a cycle.',
-    advice: CHECK,
+    cause:
+      'The nodes of the model cannot be put in order: two of them write tensors of the same name, or they read each other in a cycle.',
+    advice: `${CHECK} Rename one of two outputs that share their name, and what reads it.`,
+    sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'model-is-text',
+    code: 'model-unreadable',
+    pattern: /this is a text file: TensorRT found no outputs in it/,
+    cause: 'The file is a text, not an ONNX model.',
+    advice:
+      'Look into it: a web page of a failed download, the pointer of Git LFS (`git lfs pull`) or a configuration. Download or export the model again.',
+    source: 'build_engine.py with TensorRT-RTX 1.7.1, which takes a text for a model',
   },
   {
     id: 'model-over-2gb',
@@ -385,6 +446,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'The parser cannot read an initializer of the model: of a type that this version does not have, or with values in a file that is missing.',
     advice:
       'Keep files of external weights next to the model. Otherwise use a later TensorRT, or export the weights as FLOAT, FP16, INT32 or INT64, and without values beyond their range.',
+    after: ['unsupported-type', 'weights-missing'],
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp; seanavery/yolov5-tensorrt#8, TrojanXu/yolov5-tensorrt#33',
   },
@@ -467,6 +529,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
   },
   {
+    id: 'repeated-name',
+    code: 'model-invalid',
+    pattern: /Repeated (?<kind>\w+) name: (?<name>\S+) \(/,
+    severity: 'error',
+    cause: 'Two {kind}s of the network have the name {name}.',
+    advice:
+      'Give each a name of its own: in a program where it names them, in an ONNX model the nodes or outputs (onnx-graphsurgeon). Parsers of TensorRT 7 give all layers that they make of one node (such as Split) its name: use TensorRT 8 or later (on a Jetson a later JetPack), or export with another opset.',
+    repair: 'unique-names',
+    source: 'TensorRT 5 to 7, Network.cpp; marcoslucianops/DeepStream-Yolo#397',
+  },
+  {
     id: 'name-too-long',
     code: 'name-too-long',
     pattern:
@@ -475,6 +548,15 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Shorten the names of nodes and tensors; a cut or a converter that chains scopes makes such names.',
     repair: 'shorten-names',
     source: 'TensorRT apiCheck.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'input-not-added',
+    code: 'model-invalid',
+    pattern: /Failed to add input to the network/,
+    cause: 'TensorRT does not take an input of the model.',
+    advice: 'The message before says why: its name, its type or its dimensions.',
+    after: ['name-too-long', 'model-invalid'],
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'too-many-dimensions',
@@ -502,6 +584,24 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'Use TensorRT 7 or later with explicit batch, or export with fixed sizes for all inputs (no dynamic axes, a batch of 1). Where the model is one of classical machine learning (trees, scalers), run it with ONNX Runtime.',
     sure: 'likely',
     source: 'onnx-tensorrt ModelImporter.cpp before 7.2; onnx/onnx-tensorrt#486',
+  },
+  {
+    id: 'too-many-dimensions-inside',
+    code: 'unsupported-form',
+    pattern: /Number of dimensions \((?<have>\d+)\) is not in the valid range/,
+    cause: 'This node makes a tensor of {have} dimensions; TensorRT allows 8.',
+    advice:
+      'Use fewer in the model: merge neighbors that stay neighbors, drop dimensions of size 1, and write a permutation of many dimensions as several of few (a Reshape, Transpose and Reshape for each).',
+    source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'function-inputs-rtx',
+    code: 'model-invalid',
+    pattern: /node\.input\(\)\.size\(\) == function\.input\(\)\.size\(\)/,
+    cause: 'This node calls a function of the model with another number of inputs than its definition has.',
+    advice:
+      'Pass all inputs of the function, or inline the functions (`onnx.inliner.inline_local_functions`): then an optional input may be left out.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'function-inputs',
@@ -558,7 +658,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-types',
     code: 'control-flow',
     pattern:
-      /(?<!\S)(?<layer>\S+?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
+      /(?<![^\s(])(?<layer>[^\s(]\S*?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
     cause: 'The branches of this node (If) give different types[[: {a} and {b}]].',
     advice: 'Insert a Cast into one branch.',
     source: 'TensorRT conditionalOutputNode.cpp; built with TensorRT-RTX 1.7.1',
@@ -572,6 +672,16 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'Fold constants so that the branch is decided (`polygraphy surgeon sanitize --fold-constants`, onnxsim with fixed shapes), or use TensorRT 8.2 or later.',
     repair: 'known-branch',
     source: 'onnx-tensorrt 7.x builtin_op_importers.cpp; dusty-nv/jetson-inference#799',
+  },
+  {
+    id: 'loop-trip-limit',
+    code: 'control-flow',
+    pattern: /cannot infer the shape of scan output (?<tensor>\S+) since no trip limit was set/,
+    cause:
+      'This node (Loop) stacks the values of a tensor without a limit for its iterations, so TensorRT does not know how many there are.',
+    advice:
+      'Export with a known number of iterations, so that the Loop gets its first input M: a constant, or a number computed from shapes (fixed sizes of the inputs make it constant). A loop over rows is often one operation on the whole tensor.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'loop-scan-length',
@@ -611,6 +721,14 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Give starts, ends, axes and steps the same length.',
     repair: 'slice-axes',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'duplicate-tensors',
+    code: 'model-invalid',
+    pattern: /ONNX graph has duplicate tensor name: (?<tensor>.+)/,
+    cause: 'Two tensors of the model have the name {tensor}: inputs, initializers or outputs of nodes.',
+    advice: 'Rename one of them and what reads it, or remove the one that is not needed.',
+    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'duplicate-names',

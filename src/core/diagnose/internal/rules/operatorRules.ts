@@ -8,7 +8,8 @@ import { EVERY_CAUSE } from './everyCause.ts';
 const FUSED =
   /^(?:Fused\w+|(?:Skip|Embed|SkipSimplified)(?:LayerNormalization)|Bias\w+|FastGelu|QuickGelu|MultiHeadAttention|PackedAttention|DecoderMaskedMultiHeadAttention|NhwcConv|QAttention|QEmbedLayerNormalization|QGemm|QLinear(?:Add|Mul|Sigmoid|LeakyRelu|Softmax|Concat|AveragePool|GlobalAveragePool|Reduce\w+|Where)|MatMulIntegerToFloat|DynamicQuantize(?:MatMul|LSTM)|GroupQueryAttention|RotaryEmbedding|MatMulNBits|GatherBlockQuantized|SparseAttention|QMoE|MoE)$/;
 const DYNAMIC =
-  /^(?:DynamicQuantizeLinear|MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv|DynamicQuantizeMatMul|DynamicQuantizeLSTM|MatMulIntegerToFloat|QGemm)$/;
+  /^(?:DynamicQuantizeLinear|MatMulInteger|ConvInteger|DynamicQuantizeMatMul|DynamicQuantizeLSTM|MatMulIntegerToFloat)$/;
+const QOPERATOR = /^(?:QLinear\w+|QGemm|QAttention)$/;
 const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
@@ -284,6 +285,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#4698, #3963',
   },
   {
+    id: 'qoperator',
+    code: 'quantization',
+    pattern: NO_PLUGIN,
+    at: QOPERATOR,
+    cause:
+      'The model has quantized operators of ONNX Runtime (its QOperator format): TensorRT has no {op}, the operator of this node.',
+    advice: RETRAIN,
+    repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'onnxruntime-operator',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
@@ -406,7 +418,9 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
         where:
           op === undefined
             ? 'The excerpt does not name the operator: the lines before it do ("No importer registered for op: …", "While parsing node number …", op_type). '
-            : '',
+            : /\W/.test(op)
+              ? `ONNX has no operator of such a name: a script or tool that edited the model wrote ${op} as op_type. Write the operator's name there, or export again. `
+              : '',
       },
     }),
     cause:

@@ -148,6 +148,18 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT quantization.cpp; NVIDIA/TensorRT#1634',
   },
   {
+    id: 'calibration-zero',
+    code: 'calibration-failed',
+    pattern:
+      /Tensor (?<layer>[^\n]{1,200}?)(?: copy)? is uniformly zero; network calibration failed|Could not find tensor (?<tensor>\S+) in tensorScales/,
+    severity: 'error',
+    cause: 'Calibration saw nothing but zeros, or nothing at all, in a tensor[[, {layer}]]: it gets no scale.',
+    advice:
+      'Look at the calibration data: whether get_batch() copies real, preprocessed values to the GPU (and the files are found), and enough of them. A part of the network that is dead for them gives it, too: use other images, or set the range of that tensor. The GPU must have INT8 (compute capability 6.1, and from 7.2 on).',
+    sure: 'likely',
+    source: 'NVIDIA/retinanet-examples#3',
+  },
+  {
     id: 'calibration-scale',
     code: 'calibration-failed',
     pattern:
@@ -164,11 +176,17 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     code: 'calibration-failed',
     pattern:
       /(?:calibrator\.c(?:pp|u)::|Histogram::add|absTensorMax|cuCalibrator|calibrateEngine)[^\n]*(?:illegal memory access|invalid configuration argument|invalid argument|memory must be valid|unspecified launch|Assertion context->executeV2)/,
-    cause: 'Calibration failed on the GPU: the batch that the calibrator gave is not where or what TensorRT expects.',
-    advice:
-      'In get_batch() return device pointers of all inputs, in their order, with the calibration shape and contiguous memory, and keep them alive; copy host arrays to the GPU first. With dynamic inputs set a calibration profile. Do not create another CUDA context meanwhile. A cache calibrated elsewhere avoids the run.',
+    cause:
+      'Calibration failed on the GPU when it ran the network: most often the batch that the calibrator gave is not where or what TensorRT expects.',
+    advice: {
+      ultralytics:
+        'Export without dynamic=True and with a smaller batch. If it stays, it is the model in this TensorRT (YOLOv10 and other models without NMS): calibrate with another version (8.6, or a later 10), or use half=True.',
+      other:
+        'In get_batch() return device pointers of all inputs, in their order, with the calibration shape and contiguous memory, and keep them alive; copy host arrays to the GPU first. With dynamic inputs set a calibration profile. Do not create another CUDA context meanwhile. A cache calibrated elsewhere avoids the run.',
+    },
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#4053, #1869, #4092, #3430; NVIDIA-AI-IOT/torch2trt#438',
+    source:
+      'NVIDIA/TensorRT#4053, #1869, #4092, #3430; NVIDIA-AI-IOT/torch2trt#438, ultralytics/ultralytics#18512, marcoslucianops/DeepStream-Yolo#585',
   },
   {
     id: 'calibration-symbolic',
@@ -287,7 +305,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
     cause: 'The network is strongly typed, where the flag[[ {flag}]] is not allowed: its types come from the model.',
     advice: WEAK_FLAGS,
-    source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253',
+    source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253, NVIDIA/TensorRT-LLM#2386',
   },
   {
     id: 'type-beyond-gpu',
@@ -337,6 +355,28 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
         'Set the builder flag OBEY_PRECISION_CONSTRAINTS. Inside a ForeignNode requests have no effect: build a typed copy of the model.',
     },
     source: 'NVIDIA/TensorRT#3889, #2407; trtexec',
+  },
+  {
+    // TensorRT up to 8.0 ends the build there, later ones clip.
+    id: 'weights-beyond-fp16',
+    code: 'precision-overflow',
+    pattern: /Weights are outside of fp16 range/i,
+    severity: 'error',
+    cause: 'Weights of a layer are too large for FP16 (above 65504), and this version of TensorRT then builds nothing.',
+    advice:
+      'Build in FP32, or keep that layer in FP32: a verbose log names it shortly before, or look for large values in the model. Most often a batch normalization whose variance is near 0 was folded into its convolution, or the training diverged: train on with weight decay or a smaller learning rate. Later versions clip such weights and warn.',
+    source: 'NVIDIA/TensorRT#420, jkjung-avt/tensorrt_demos#327',
+  },
+  {
+    id: 'weights-by-tensor',
+    code: 'quantization',
+    pattern: /Parameter check failed at: \S*Layers\.cpp::setInput::\d+, condition: mNetwork/,
+    cause:
+      'The parser gives a layer weights that other nodes compute (DequantizeLinear): this TensorRT takes them in no such network.',
+    advice:
+      'Build models with Q/DQ nodes by TensorRT 8 or later, with INT8 allowed. TensorRT 7 reads none of PyTorch: take the Q/DQ nodes out of the model and calibrate it there, or set the ranges of its tensors (setDynamicRange).',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1285',
   },
   {
     id: 'weights-overflow',

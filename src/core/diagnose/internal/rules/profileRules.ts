@@ -127,9 +127,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'shapes-defaulted',
     code: 'profile-missing',
-    pattern: /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided/,
+    pattern:
+      /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided(?:\. Automatically overriding shape to: (?<shape>[\dx]+))?/,
     cause:
-      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built for size 1 in each of them.',
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].',
     advice: GIVE_SHAPES,
     source: 'captures of TensorRT 8.6 and 10.6',
   },
@@ -138,19 +139,31 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'shape-values-missing',
     pattern: /Network has dynamic or shape inputs, but no optimization profile has been defined/,
     when: ({ inputs }) => inputs.length > 0 && !inputs.some(({ open }) => open) && inputs.some(({ shape }) => shape),
-    named: (_, __, { inputs }) => ({
-      values: { input: inputs.flatMap(({ name, shape }) => (shape ? [name] : [])).join(', ') },
-    }),
+    named: (_, __, { inputs }) => {
+      const needed = inputs.filter(({ shape }) => shape);
+      const withValues = (open: string, by: string, close: string, between: string) =>
+        needed.map(({ name, values }) => `${name}:${open}${Array(values).fill(3).join(by)}${close}`).join(between);
+      return {
+        values: {
+          input: needed.map(({ name }) => name).join(', '),
+          first: needed[0]!.name,
+          are: needed.length > 1 ? 'Inputs' : 'Input',
+          is: needed.length > 1 ? 'are shape tensors' : 'is a shape tensor',
+          sizes: withValues('', 'x', '', ','),
+          lists: withValues('[', ',', ']', ' '),
+        },
+      };
+    },
     cause:
-      'Input {input} is a shape tensor: its values decide shapes in the network, so the build needs values for it. No input has dynamic dimensions.',
+      '{are} {input} {is}: the values decide shapes in the network, so the build needs them. No input has dynamic dimensions.',
     advice: {
       trtlens:
-        'Pass the values in place of a shape: --shapes {input}:3 (or --min-shapes, --opt-shapes and --max-shapes).',
-      trtexec: 'Pass the values in place of a shape: --shapes={input}:3 (or --minShapes, --optShapes and --maxShapes).',
-      polygraphy:
-        'Pass the values: --trt-min-shapes {input}:[3] --trt-opt-shapes {input}:[3] --trt-max-shapes {input}:[3].',
+        'Pass the values in place of a shape: --shapes {sizes}, with the values that occur (or --min-shapes, --opt-shapes and --max-shapes).',
+      trtexec:
+        'Pass the values in place of a shape: --shapes={sizes}, with the values that occur (or --minShapes, --optShapes and --maxShapes).',
+      polygraphy: 'Pass the values: --trt-min-shapes {lists} --trt-opt-shapes {lists} --trt-max-shapes {lists}.',
       other:
-        'Add a profile with `profile.set_shape_input("{input}", min, opt, max)` and the values that occur, or make the input an initializer.',
+        'Add a profile with `profile.set_shape_input("{first}", min, opt, max)` and the values that occur, or make the input an initializer.',
     },
     source: 'built with TensorRT-RTX 1.7.1',
   },
@@ -203,7 +216,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'outside-profile',
     code: 'runtime-shape',
     pattern:
-      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Supplied binding dimensions (?<shape3>\[[\d,-]*\]) for tensor (?<tensor3>\S+) exceed min\.\.max range for profile \d+\.(?: Valid range is (?<range3>\[[\d,-]*\]\.\.\[[\d,-]*\]))?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Supplied binding dimensions (?<shape3>\[[\d,-]*\]) for tensor (?<tensor3>\S+) exceed min\.\.max range for profile \d+\.(?: Valid range is (?<range3>\[[\d,-]*\]\.\.\[[\d,-]*\]))?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile|condition: [^\n]*profileM(?:in|ax)Dims\.d\[/i,
     named: (m) => ({
       values: {
         shape: m.groups!['shape'] ?? m.groups!['shape2'] ?? m.groups!['shape3'],
@@ -215,7 +228,8 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
     advice: INSIDE,
     after: ['library-mismatch'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
+    source:
+      'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332, triton-inference-server/server#3919, grimoire/mmdetection-to-tensorrt#7',
   },
   {
     id: 'paddle-runtime-shape',

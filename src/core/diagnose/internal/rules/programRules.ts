@@ -1,21 +1,8 @@
-import { goneName } from '../../../lint/lintSource.ts';
+import { goneName, trtexecFlags } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { versionNumber } from '../gpuSupport.ts';
+import type { DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
-
-/** What took the place of options that trtexec had. */
-const OPTIONS_NOW: Readonly<Record<string, string>> = {
-  '--workspace': 'Use --memPoolSize=workspace:MIB, or leave the workspace unlimited.',
-  '--explicitBatch': 'Remove it: networks have explicit batches.',
-  '--batch': 'Use --shapes=INPUT:8x3x224x224; the batch is a dimension of each input.',
-  '--maxBatch': 'Use --minShapes, --optShapes and --maxShapes; the batch is a dimension of each input.',
-  '--buildOnly': 'Use --skipInference.',
-  '--plugins': 'Use --staticPlugins=LIBRARY or --dynamicPlugins=LIBRARY.',
-  '--minTiming': 'Use --avgTiming, or remove it.',
-  '--uff': 'Convert the model to ONNX: UFF and Caffe ended with TensorRT 9.',
-  '--deploy': 'Convert the model to ONNX: UFF and Caffe ended with TensorRT 9.',
-  '--preview': 'Remove it, or give a feature that --help lists.',
-};
 
 /** A replay that does not fit: more particular than anything else that the same text says. */
 export const REPLAY_RULES: readonly DiagnosisRule[] = [
@@ -93,11 +80,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'unknown-flag',
     code: 'unknown-flag',
     pattern: /Unknown option: (?<flag>\S+)|unrecognized arguments: (?<flag2>.+)/,
-    named: ({ groups: { flag, flag2 } = {} }) => ({
-      values: { flag: flag ?? flag2, instead: OPTIONS_NOW[/^--\w+/.exec(flag ?? '')?.[0] ?? ''] },
+    named: ({ groups: { flag, flag2 } = {} }, _, { version, product }) => ({
+      values: {
+        flag: flag ?? flag2,
+        use: flag === undefined ? OTHER_FLAG : flagAdvice(flag.replace(/=.*/, ''), version, product),
+      },
     }),
-    cause: 'This program does not support {flag}.',
-    advice: '[[{instead} ]]Check --help: flags depend on the version (TensorRT 11 removed the precision flags).',
+    cause: 'This program[[ ({version})]] does not support {flag}.',
+    advice: '{use}',
     source: 'captures of trtexec and Polygraphy',
   },
   {
@@ -122,14 +112,16 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:AttributeError: |export failure[^\n]{0,60}: )(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
-      const { class: type, name = m.groups!['name2'] ?? '' } = m.groups!;
+      const { class: class1, class2, name1, name2, name3, name4 } = m.groups!;
+      const type = class1 ?? class2;
+      const name = name1 ?? name2 ?? name3 ?? name4!;
       return {
         values: {
           name,
           where: type ?? 'the module tensorrt',
-          other: isNew(name) ? 'a later' : 'another',
+          other: isNew(name) && goneIn('python', name, type) === undefined ? 'a later' : 'another',
           instead: replacement('python', name, type),
         },
       };
@@ -536,6 +528,18 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT plugin/common/plugin.cpp; Linaom1214/TensorRT-For-YOLO-Series#80',
   },
   {
+    id: 'plugin-validation',
+    code: 'unsupported-form',
+    pattern: /Validation failed: (?<claim>[^\n]+)(?:\n(?<file>\S*[pP]lugin\S*?:\d+))?/,
+    severity: 'error',
+    cause: 'A plugin does not take the attributes or inputs of its node: `{claim}` does not hold[[ ({file})]].',
+    advice:
+      'Compare the attributes of the node (names, types, lengths) with those that the plugin reads: its README is in plugin/ of TensorRT\'s repository. One that is missing is empty, so that lengths differ: "Attribute … not found in plugin node" before this line names it. An operator of ONNX needs no plugin where the parser has it.',
+    after: ['out-of-memory'],
+    sure: 'likely',
+    source: 'TensorRT plugin/common/plugin.h (PLUGIN_VALIDATE); NVIDIA/TensorRT#3165',
+  },
+  {
     id: 'program-timed-out',
     code: 'failed',
     pattern:
@@ -658,7 +662,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
 const isNew = (name: string): boolean =>
   /^(?:num_io_tensors|\w*_?tensor_(?:name|mode|shape|dtype|address|location|format)\w*|execute_async_v3|set_input_shape|set_memory_pool_limit|build_serialized_network|MemoryPoolType|TensorIOMode|IProgressMonitor|IOutputAllocator|HardwareCompatibilityLevel|IPluginV3\w*|BF16|FP8|INT4|STRONGLY_TYPED|\w+_v2)$/.test(
     name,
-  ) && !/^execute_(?:async_)?v2$/.test(name);
+  ) && !/^(?:execute_(?:async_)?v2|add_plugin_v2)$/.test(name);
 
 /** The version that brought a name of the API, of those that programs for a later TensorRT most often need. */
 const sinceOf = (name: string): string | undefined =>
@@ -698,13 +702,44 @@ function replacement(language: 'python' | 'cpp', name: string, type: string | un
   const since = sinceOf(name);
   if (since !== undefined)
     return `It came with TensorRT ${since}: install that or a later one (on a Jetson a later JetPack), or take an older release of the program.`;
-  if (language === 'python' && isNew(name))
-    return 'Install the TensorRT that the script was written for (its requirements name it), or use the older interface.';
-  const gone = goneName(language, type === undefined ? name : `${type}.${name}`);
-  const instead = gone === undefined || gone.advice === '' || gone.advice.includes('trtlens') ? '' : ` ${gone.advice}`;
-  return gone === undefined
-    ? "Use the version that it was written for, or its newer interface (NVIDIA's migration guide)."
-    : `TensorRT ${gone.since} removed it.${instead} Otherwise use the version before that, or a newer release of the program.`;
+  const gone = goneIn(language, name, type);
+  if (gone === undefined)
+    return language === 'python' && isNew(name)
+      ? 'Install the TensorRT that the script was written for (its requirements name it), or use the older interface.'
+      : "Use the version that it was written for, or its newer interface (NVIDIA's migration guide).";
+  const said = gone.advice.includes('trtlens') ? '' : gone.advice;
+  const instead = said || (gone.since === '11.0' ? typesInstead(name) : '');
+  return `TensorRT ${gone.since} removed it.${instead && ` ${instead}`} Otherwise use the version before that${language === 'python' ? ` (\`pip install "tensorrt<${gone.since.split('.')[0]}"\`)` : ''}, or a newer release of the program.`;
+}
+
+const goneIn = (language: 'python' | 'cpp', name: string, type: string | undefined) =>
+  goneName(language, type === undefined ? name : `${type}.${name}`);
+
+/** What TensorRT 11 has in place of precision flags, types of layers and calibrators: all is in the model. */
+const typesInstead = (name: string): string =>
+  /calib|int8|quant|dynamic_?range|fp8|int4|fp4/i.test(name)
+    ? 'Quantize the model with Q/DQ nodes before (Model Optimizer: `python -m modelopt.onnx.quantization`), and build it as it is.'
+    : /fp16|bf16|precision|type|best|layer/i.test(name)
+      ? 'The types come from the model: export it in FP16, or convert it (Model Optimizer: `python -m modelopt.onnx.autocast`), and build it as it is.'
+      : '';
+
+const OTHER_FLAG =
+  'Look at its --help: options differ between releases, so use the documentation and scripts of the one that is installed, or install the one that the command is from.';
+
+/** When trtexec has a flag, and what to use instead. */
+function flagAdvice(flag: string, version: string | null, product: RuleContext['product']): string {
+  const row = Object.hasOwn(trtexecFlags, flag) ? trtexecFlags[flag] : undefined;
+  if (row === undefined)
+    return 'Look at its --help: flags depend on the version, and a name or a quotation mark may be misspelled.';
+  const [first, gone, advice] = row;
+  if (product === 'tensorrt-rtx') return `TensorRT-RTX has no such flag. ${typesInstead(flag)}`.trim();
+  if (gone !== '' && (version === null || versionNumber(version) >= versionNumber(gone))) {
+    const instead = advice.includes('trtlens') ? typesInstead(flag) : advice;
+    return `trtexec of TensorRT ${gone} and later no longer has it. ${instead || 'Leave it out.'}`;
+  }
+  return advice === 'Use nothing: always on.' && version !== null && versionNumber(version) >= 1100
+    ? 'Leave it out: it is always on.'
+    : `It came with TensorRT ${first === '9.3' ? '9' : first}: use trtexec of that version or later (its archive or container; the wheels of pip have none), and see which one is found first on PATH.`;
 }
 
 function windowsCause(code: string): string {

@@ -34,9 +34,9 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dat[ea] type/,
     named: (_, __, { types }) => ({ values: { type: types.length === 1 ? types[0] : undefined } }),
     cause:
-      'Input {input} has a type that TensorRT does not have[[: {type}]] (UINT16, INT16, UINT32, UINT64 and strings are such).',
+      'Input {input} has a type that TensorRT does not have[[: {type}]] (UINT16, INT16, UINT32, UINT64, strings, sequences and optional values are such).',
     advice:
-      'Give the input the type INT32, INT64, FP16 or FP32 and cast before the engine. Strings have to stay outside: cut the model after the nodes that read them.',
+      'Give the input the type INT32, INT64, FP16 or FP32 and cast before the engine. Strings have to stay outside: cut the model after the nodes that read them. In place of a sequence or an optional value give its tensors as inputs.',
     repair: 'widen-inputs',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -85,6 +85,16 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'input-uint8-of-operator',
+    code: 'unsupported-type',
+    pattern: /Found unsupported input type of UINT8/,
+    cause: 'This node ({op}) has an input of type UINT8, which TensorRT has only at inputs and outputs of the model.',
+    advice:
+      'Cast to FP32 or INT32 right after the input of the model and compute in that type; cast to UINT8 only for an output of the model.',
+    repair: 'narrow-integers',
+    source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'input-type-of-operator',
     code: 'unsupported-type',
     pattern: /Found unsupported input type of (?<type>\w+)/,
@@ -100,6 +110,15 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     cause: 'This node[[ ({op})]] computes [[{function} of ]]a type that this TensorRT does not take there[[: {type}]].',
     advice: 'Cast the input to FP32 before the node, and back after it.',
     source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'random-type',
+    code: 'unsupported-type',
+    pattern: /Unsupported data type in random(?<kind>Uniform|Normal)/,
+    cause:
+      'This node (Random{kind}) draws numbers of a type in which TensorRT does not draw them; it takes FP32 and FP16.',
+    advice: 'Set its attribute dtype to 1 (FP32), in PyTorch `dtype=torch.float32`, and cast the numbers after it.',
+    source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'cast-type',
@@ -124,6 +143,15 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     cause:
       'This node ({op}) has an input of a type that TensorRT does not support for it[[: {type}]]. It supports {types}.',
     advice: 'Cast before and after the node.',
+    source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'mod-narrow',
+    code: 'unsupported-type',
+    pattern: /fmod attribute is set to 0\..*?current input type is (?<type>U?INT8|BOOL)\b/,
+    cause: 'This node (Mod) has inputs of type {type}; with fmod=0, TensorRT takes INT32 and INT64.',
+    advice: 'Cast the inputs to INT32 before the node. Cast back after it only where the next node needs that type.',
+    repair: 'narrow-integers',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
@@ -218,7 +246,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     cause:
       'A quantization scale of this node is 0 or negative: the calibration saw no values for this tensor or one of its channels, or its ranges were not loaded before the export.',
     advice:
-      'Where all scales are 0, calibrate again and load that checkpoint (amax of each quantizer) before the export. Where single channels are, replace their scales by a small positive number (1e-9), or quantize with data that reaches them.',
+      'Where all scales are 0, calibrate again and load that checkpoint (amax of each quantizer) before the export. Where single channels are, replace their scales by a small positive number (1e-9), or quantize with data that reaches them. Change the sign of a negative scale and of its quantized values.',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#764',
   },
   {

@@ -14,6 +14,11 @@ export const PARSER_PHRASES: [string, PhraseHandler][] = [
   ['Reading weights from external file: ', ignore],
   ['Mapping external weights file to memory: ', ignore],
   ['Registered plugin creator', ignore],
+  ['No importer registered for op: ', onSought],
+  ['No checker registered for op: ', onSought],
+  ['Successfully created plugin: ', onPluginFound],
+  ['Local registry found ', onPluginFound],
+  ['Global registry found ', onPluginFound],
   ['Adding network input: ', onNetworkInput],
   ['Marking ', onMarking],
   ['Input filename:', onModel],
@@ -24,6 +29,16 @@ export const PARSER_PHRASES: [string, PhraseHandler][] = [
 ];
 
 function ignore(): void {}
+
+function onPluginFound(state: LogState): void {
+  delete state.log.sought;
+}
+
+/** `No importer registered for op: GridSample. Attempting to import as plugin.` */
+function onSought(state: LogState, cursor: LogCursor, at: number): void {
+  const op = /^\w+/.exec(cursor.text.slice(at, at + 100))?.[0];
+  if (op !== undefined) state.log.sought = { op: own(state, op), line: cursor.line };
+}
 
 function startParse(state: LogState, line: number): void {
   state.section = 'parse';

@@ -65,6 +65,19 @@ function planes(at: NewPlace, type: string, count: number): void {
   at.done();
 }
 
+/** Operators that move the elements of their first input, or of all. */
+const moving = new Set([
+  'Concat',
+  'Flatten',
+  'Gather',
+  'Pad',
+  'Reshape',
+  'Slice',
+  'Squeeze',
+  'Tile',
+  'Transpose',
+  'Unsqueeze',
+]);
 const mayOverflow = new Set(['Add', 'Sub', 'Mul', 'Neg', 'Abs']);
 const arithmetic = new Set([
   ...mayOverflow,
@@ -79,24 +92,37 @@ const arithmetic = new Set([
   'Where',
   'ReduceMax',
   'ReduceMin',
+  ...moving,
 ]);
 
 export const narrowIntegers: Repair = {
   id: 'narrow-integers',
-  title: 'Compute arithmetic of 8-bit integers in INT32',
+  title: 'Compute with 8-bit integers in INT32',
   class: 'exact',
-  rejected: 'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8, ReduceMax and ReduceMin of BOOL.',
+  rejected:
+    'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8, ReduceMax and ReduceMin of BOOL, and what moves UINT8 (Transpose, Reshape, Slice).',
   proof: 'INT32 holds every result; what passes 8 bits is wrapped as 8 bits wrap. Only failing nodes.',
   versions: 'all',
   issues: [],
   apply: (draft) => {
-    for (const node of draft.rest)
-      if (draft.blocked.has(node.id) && arithmetic.has(draft.subject.op(node))) widen(draft, node);
+    const failing = draft.rest.filter((node) => draft.blocked.has(node.id) && arithmetic.has(draft.subject.op(node)));
+    for (const node of withByteReaders(draft, failing)) widen(draft, node);
   },
 };
 
+/** Nodes and those that read UINT8 of them, on and on: TensorRT refuses these next. */
+function withByteReaders(draft: RepairDraft, nodes: readonly OnnxNode[]): Set<OnnxNode> {
+  const { subject } = draft;
+  const all = new Set(nodes);
+  for (const node of all)
+    for (const output of node.outputs.filter((name) => subject.type(node, name) === 'uint8'))
+      for (const reader of subject.readers(node, output)) if (arithmetic.has(subject.op(reader))) all.add(reader);
+  return all;
+}
+
 function widen(draft: RepairDraft, node: OnnxNode): void {
   const { subject } = draft;
+  if (moving.has(node.op) && subject.type(node, node.inputs[0]!) !== 'uint8') return;
   const types = node.op.startsWith('Reduce') ? ['bool', 'int8', 'uint8'] : ['int8', 'uint8'];
   const narrow = node.inputs.map((name) => name !== '' && types.includes(subject.type(node, name) ?? ''));
   const type = subject.type(node, node.inputs[narrow.indexOf(true)] ?? '');

@@ -1,4 +1,5 @@
 import type { OnnxNode } from '../../../formats/onnx/onnxModel.ts';
+import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
 
 /** TensorRT takes names of up to 4,096 bytes, and adds to some. */
@@ -6,23 +7,33 @@ const longest = 3900;
 
 export const shortenNames: Repair = {
   id: 'shorten-names',
-  title: 'Shorten names of nodes over 3,900 bytes',
+  title: 'Shorten names of nodes and inner tensors over 3,900 bytes',
   class: 'exact',
   rejected: 'A name of more than 4,096 characters.',
-  proof: 'Names of nodes have no influence on results.',
+  proof: 'Names of nodes and inner tensors have no influence on results.',
   versions: 'all',
   issues: [],
   answers: /name.*(?:exceed|too long|longer|length)|4096/i,
   apply: (draft) => {
     for (const node of draft.rest) {
-      // A character takes up to four bytes.
-      if (node.name.length * 4 <= longest) continue;
-      const short = draft.fresh(`${node.name.slice(0, 64)}_cut`);
-      draft.rename(node, short);
-      draft.place(node, [short]);
+      const outputs = [...node.outputs.entries()].filter(
+        ([, output]) => isLong(output) && !draft.subject.isOutput(node, output),
+      );
+      for (const [index, output] of outputs) {
+        const short = cut(draft, output);
+        draft.nameOutput(node, index, short);
+        draft.rewireReaders(node, output, short);
+      }
+      const name = isLong(node.name) ? cut(draft, node.name) : node.name;
+      if (name !== node.name) draft.rename(node, name);
+      if (name !== node.name || outputs.length > 0) draft.place(node, [name]);
     }
   },
 };
+
+// A character takes up to four bytes.
+const isLong = (name: string): boolean => name.length * 4 > longest;
+const cut = (draft: RepairDraft, name: string): string => draft.fresh(`${name.slice(0, 64)}_cut`);
 
 export const uniqueNames: Repair = {
   id: 'unique-names',

@@ -92,11 +92,11 @@ function writeTransform(
 
 export const antialiasMatrix: Repair = {
   id: 'antialias-matrix',
-  title: 'Write linear Resize with antialias as products with its weights',
+  title: 'Write Resize with antialias as products with its weights',
   class: 'rounding',
   rejected: 'Resize with antialias.',
   proof:
-    'The weights of each output row and column are constants; sums are in another order. Linear mode, half-pixel coordinates, known sizes.',
+    'The weights of each output row and column are constants; sums are in another order. Linear and cubic mode, half-pixel coordinates, known sizes.',
   versions: 'all',
   issues: [],
   apply: async (draft) => {
@@ -106,7 +106,7 @@ export const antialiasMatrix: Repair = {
 };
 
 const isPlain = (node: OnnxNode): boolean =>
-  textAttribute(node, 'mode') === 'linear' &&
+  /^(?:linear|cubic)$/.test(textAttribute(node, 'mode') ?? '') &&
   (textAttribute(node, 'coordinate_transformation_mode') ?? 'half_pixel') === 'half_pixel' &&
   intsAttribute(node, 'axes') === null &&
   (textAttribute(node, 'keep_aspect_ratio_policy') ?? 'stretch') === 'stretch';
@@ -118,14 +118,16 @@ async function resize(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const scales = (await subject.constant(node, node.inputs[2]))?.values ?? [];
   const sizes = (await subject.constant(node, node.inputs[3]))?.values ?? [];
   const changes = from && isPlain(node) && scales.length + sizes.length > 0 ? changesOf(from, scales, sizes) : null;
-  if (!changes) return draft.refuse(node, 'it is not linear with half-pixel coordinates, or its sizes are not known');
+  if (!changes)
+    return draft.refuse(node, 'it is not linear or cubic with half-pixel coordinates, or its sizes are not known');
   const type = subject.type(node, node.inputs[0]!) ?? 'float';
   const at = draft.at(node);
+  const kernel = kernelOf(node);
   const exclude = intAttribute(node, 'exclude_outside') === 1;
   const last = from!.length - 1;
   let tensor = node.inputs[0]!;
   for (const { axis, scale, to, size } of changes) {
-    const weights = at.constant(type, [size, to], weightsOf(size, to, scale, exclude));
+    const weights = at.constant(type, [size, to], weightsOf(size, to, scale, kernel, exclude));
     const swap = [...Array(last + 1).keys()];
     [swap[axis], swap[last]] = [last, axis];
     const turned = axis === last ? tensor : at.transpose(tensor, swap);
@@ -149,24 +151,74 @@ function changesOf(from: readonly Dim[], scales: ArrayLike<number>, sizes: Array
   return changes;
 }
 
+/** How much an element at a distance from the center counts, up to the width. */
+interface Kernel {
+  width: number;
+  at: (distance: number) => number;
+}
+
+function kernelOf(node: OnnxNode): Kernel {
+  if (textAttribute(node, 'mode') === 'linear') return { width: 1, at: (distance) => Math.max(0, 1 - distance) };
+  const a = node.attributes.find(({ name }) => name === 'cubic_coeff_a')?.value;
+  const bend = typeof a === 'number' ? a : -0.75;
+  return {
+    width: 2,
+    at: (x) => {
+      if (x < 1) return ((bend + 2) * x - (bend + 3)) * x * x + 1;
+      return x < 2 ? (((x - 5) * x + 8) * x - 4) * bend : 0;
+    },
+  };
+}
+
 /**
- * How much each input element contributes to each output element: a triangle, widened by the scale where it shrinks. What
+ * How much each input element contributes to each output element: the kernel, widened by the scale where it shrinks. What
  * lies outside counts for the element at the border.
  */
-function weightsOf(size: number, to: number, scale: number, exclude: boolean): Float64Array {
+function weightsOf(size: number, to: number, scale: number, { width, at }: Kernel, exclude: boolean): Float64Array {
   const values = new Float64Array(size * to);
   const shrink = Math.min(1, scale);
-  const support = 1 / shrink;
+  const support = width / shrink;
   for (let out = 0; out < to; out++) {
     const center = (out + 0.5) / scale - 0.5;
     const places = Array.from(
       { length: Math.ceil(2 * support) + 2 },
       (_, i) => Math.floor(center - support) + i,
     ).filter((place) => !exclude || (place >= 0 && place < size));
-    const weights = places.map((place) => Math.max(0, 1 - Math.abs(place - center) * shrink));
+    const weights = places.map((place) => at(Math.abs(place - center) * shrink));
     const sum = weights.reduce((total, weight) => total + weight, 0);
     for (const [i, place] of places.entries())
       values[Math.min(size - 1, Math.max(0, place)) * to + out]! += weights[i]! / sum;
   }
   return values;
 }
+
+/** Nearest modes that take the same pixels with the half-pixel coordinates, which are less by one half. */
+const SAME_PIXELS: Readonly<Record<string, string>> = { floor: 'round_prefer_ceil', round_prefer_floor: 'ceil' };
+
+export const halfPixelNearest: Repair = {
+  id: 'half-pixel-nearest',
+  title: 'Write nearest Resize with tf_half_pixel_for_nn with half_pixel',
+  class: 'exact',
+  rejected: 'Resize with the coordinates tf_half_pixel_for_nn and sizes, or nearest_mode floor as tf2onnx writes it.',
+  proof:
+    'The coordinates of half_pixel are less by one half, and rounding them up at one half takes the pixel that floor took. For nearest_mode floor and round_prefer_floor.',
+  versions: 'TensorRT-RTX 1.7',
+  issues: [],
+  apply: (draft) => {
+    for (const node of draft.nodes('Resize')) {
+      if (textAttribute(node, 'coordinate_transformation_mode') !== 'tf_half_pixel_for_nn') continue;
+      const rounded = SAME_PIXELS[textAttribute(node, 'nearest_mode') ?? 'round_prefer_floor'];
+      if (rounded === undefined || (textAttribute(node, 'mode') ?? 'nearest') !== 'nearest') {
+        draft.refuse(node, 'no nearest_mode of half_pixel takes the same pixels');
+        continue;
+      }
+      const at = draft.at(node);
+      const attributes = {
+        coordinate_transformation_mode: { string: 'half_pixel' },
+        nearest_mode: { string: rounded },
+      };
+      at.op('Resize', node.inputs, { outputs: node.outputs, like: node, attributes });
+      at.done();
+    }
+  },
+};

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -40,4 +40,40 @@ it.each([
 
 it('only files that exist may wait', () => {
   expect(Object.keys(allowed).filter((file) => !files.includes(file))).toEqual([]);
+});
+
+/** Unit tests that name Windows and do not run under Wine, and why. */
+const notUnderWine: Record<string, string> = {
+  'test/unit/builder/buildPlan.test.ts': 'has tools that begin with `#!`',
+  'test/unit/builder/runProcess.test.ts': 'starts and ends programs, which Wine does otherwise than Windows',
+  'test/unit/cli/inputs.test.ts': 'makes links and named pipes',
+};
+
+/** What is wrong with a list of the tests that run under Wine. */
+function wrongInList(listed: readonly string[], textOf: (file: string) => string): string[] {
+  const known = [...listed, ...Object.keys(notUnderWine)];
+  const aboutWindows = files.filter(
+    (file) => /^test\/unit\/.*\.test\.ts$/.test(file) && /\bwin32\b/.test(textOf(file)),
+  );
+  return [
+    ...known.filter((file) => !existsSync(file)).map((file) => `${file} does not exist`),
+    ...aboutWindows.filter((file) => !known.includes(file)).map((file) => `${file} names win32 and is in neither list`),
+  ];
+}
+
+const underWine = [...readFileSync('test/windows/run.mjs', 'utf8').matchAll(/'(test\/[\w/]+\.test\.ts)'/g)].map(
+  ([, file]) => file!,
+);
+
+it('what runs under Wine exists, and every unit test that names Windows runs there or says why not', () => {
+  expect(underWine.length).toBeGreaterThan(20);
+  expect(wrongInList(underWine, (file) => readFileSync(file, 'utf8'))).toEqual([]);
+});
+
+it('a test that was renamed, and a new one about Windows, would be found', () => {
+  const renamed = underWine.map((file) => file.replace('writeZip', 'makeZip'));
+  expect(wrongInList(renamed, () => '')).toEqual(['test/unit/builder/makeZip.test.ts does not exist']);
+  const planted = (file: string) =>
+    file.endsWith('/terminal.test.ts') || file.endsWith('/lint.test.ts') ? "'win32'" : '';
+  expect(wrongInList(underWine, planted)).toEqual(['test/unit/cli/lint.test.ts names win32 and is in neither list']);
 });
