@@ -14,7 +14,7 @@ import { programsOf } from './internal/hostProgram.ts';
 import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
-import { raisedIn, type RaisedIn } from './internal/raisedIn.ts';
+import { raisedIn, withClaim, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
@@ -45,7 +45,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
   for (const event of gatherEvents(log.messages)) {
-    const one = judge.message(withReason(event, log));
+    const one = judge.message(withReason(withClaim(event, log), log));
     if (one) found.push(one);
   }
   for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {

@@ -26,7 +26,8 @@ const WORDS: readonly [HostProgram, RegExp][] = [
 
 /** The program whose words an advice should use, the most particular first. */
 export function programsOf(log: BuildLog): Program[] {
-  const { host = hostIn(log), product, writer } = log;
+  const writer = knownWriter(log);
+  const { host = hostIn(log, writer), product } = log;
   const found: Program[] = host === undefined ? [] : [host];
   if (product === 'tensorrt-rtx' && host === undefined) found.push('rtx');
   if (writer === 'driver') found.unshift('trtlens');
@@ -37,7 +38,7 @@ export function programsOf(log: BuildLog): Program[] {
 }
 
 /** trtexec and Polygraphy write their own names; other programs are known by their words. */
-function hostIn({ strays = [], messages, writer }: BuildLog): HostProgram | undefined {
+function hostIn({ strays = [], messages }: BuildLog, writer: BuildLog['writer']): HostProgram | undefined {
   if (writer === 'driver' || writer === 'polygraphy' || writer === 'trtexec') {
     // vs-mlrt runs trtexec.
     return undefined;
@@ -45,3 +46,7 @@ function hostIn({ strays = [], messages, writer }: BuildLog): HostProgram | unde
   const texts = [...strays.map(({ text }) => text), ...messages.slice(0, 50).map(({ text }) => text.slice(0, 2000))];
   return WORDS.find(([, words]) => texts.some((text) => words.test(text)))?.[0];
 }
+
+/** Prefixes without times are those of trtlens, and of excerpts of any program: its own frame tells. */
+const knownWriter = ({ writer, runs = [] }: BuildLog): BuildLog['writer'] =>
+  writer === 'driver' && !runs.some(({ program }) => program.endsWith('.build_engine')) ? null : writer;

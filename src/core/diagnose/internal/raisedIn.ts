@@ -1,4 +1,4 @@
-import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
+import type { BuildLog, LogMessage } from '../../formats/tensorrt/buildOutput.ts';
 
 /** Where a Python exception came from, and what helps there. */
 export interface RaisedIn {
@@ -99,7 +99,7 @@ const PLACES: readonly [RegExp, RaisedIn][] = [
     {
       what: 'The conversion to UFF failed',
       advice:
-        'Use the TensorFlow 1.x and Keras that the README of the sample names (1.15 for TensorRT 7, 2.1.3 of Keras for Mask R-CNN), with the uff and graphsurgeon of this TensorRT: names of nodes differ in others. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
+        'Use the TensorFlow 1.x and Keras that the README of the sample names (1.15 for TensorRT 7, 2.1.3 of Keras for Mask R-CNN), with the uff and graphsurgeon of this TensorRT: names of nodes differ in others. `remove()` of graphsurgeon takes nodes (`find_nodes_by_name`), not names. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
     },
   ],
   [
@@ -186,4 +186,11 @@ export function raisedIn({ strays = [] }: BuildLog, line: number, text: string):
   // Without frames, the module of the exception: `tensorflow.python.framework.errors_impl.InternalError`.
   const module = /^[\w.]+(?=\.\w+: )/.exec(text)?.[0];
   return module === undefined ? undefined : PLACES.find(([name]) => name.test(`/${module.replaceAll('.', '/')}/`))?.[1];
+}
+
+/** An AssertionError without words says what the line of code before it asserts. */
+export function withClaim(message: LogMessage, { strays = [] }: BuildLog): LogMessage {
+  if (message.text !== 'AssertionError') return message;
+  const claim = strays.find(({ line, text }) => line === message.line - 1 && /^ *assert /.test(text));
+  return claim === undefined ? message : { ...message, text: `${claim.text}\n${message.text}` };
 }

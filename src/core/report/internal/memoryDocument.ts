@@ -11,6 +11,7 @@ interface Step {
   reads: string[];
   writes: Set<string>;
   scratch: number;
+  isForeign: boolean;
 }
 
 /** Something that occupies memory from one step to another, both included. */
@@ -89,7 +90,14 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
     const node = report.foreignNodes.find(({ id }) => id === layer.foreignNode);
     const name = withoutProfile(node?.name ?? layer.name);
     const title = node === undefined ? layer.name : `${node.title ?? node.name} (${foreignNumber(node)})`;
-    const step: Step = { name, title: oneLine(title), reads: [], writes: new Set(), scratch: scratch.get(name) ?? 0 };
+    const step: Step = {
+      name,
+      title: oneLine(title),
+      reads: [],
+      writes: new Set(),
+      scratch: scratch.get(name) ?? 0,
+      isForeign: layer.foreignNode !== null,
+    };
     addTensors(step, layer);
     if (layer.foreignNode !== null) foreign.set(layer.foreignNode, step);
     steps.push(step);
@@ -98,9 +106,9 @@ function stepsOf(report: FusionReport, scratch: ReadonlyMap<string, number>): St
 }
 
 /** Kernels of different ForeignNodes use the same names inside: what a step has written itself, it reads from there. */
-function addTensors(step: Step, { inputs, outputs, kind }: ReportLayer): void {
+function addTensors(step: Step, { inputs, outputs, type }: ReportLayer): void {
   step.reads.push(...inputs.map(({ name }) => name).filter((name) => !step.writes.has(name)));
-  if (kind !== 'constant') for (const { name } of outputs) step.writes.add(name);
+  if (type !== 'Constant') for (const { name } of outputs) step.writes.add(name);
 }
 
 /**
@@ -128,7 +136,8 @@ function tensorsBetween(
   });
   const sizes = sizesOf(report);
   return [...made].flatMap(([name, from]): Tenant[] => {
-    const to = read.get(name);
+    // An output that is never read is written all the same by a native layer.
+    const to = read.get(name) ?? (steps[from]!.isForeign ? undefined : from);
     if (to === undefined || to < from || bindings.has(name)) return [];
     const size = sizes(name);
     if (size === null) {

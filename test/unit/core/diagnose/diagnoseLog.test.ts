@@ -1107,6 +1107,34 @@ it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });
 
+it.each([
+  [
+    'IBuilder::buildSerializedNetwork: Error Code 2: Internal Error (Assertion cask::isSuccess(status) failed. )',
+    'internal-check',
+  ],
+  [
+    "IExecutionContext::executeV2: Error Code 3: API Usage Error (Not all input tensors' dimensions or shape bindings are specified.)",
+    'profile-not-set',
+  ],
+  [
+    'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (TensorRT plan major version does not match runtime major version. )',
+    'engine-other-version',
+  ],
+  [
+    'Error Code: 9: Skipping tactic 0x0 due to exception [tunable_graph.cpp:create:127] autotuning: User allocator error allocating 4294967296-byte buffer\n[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)',
+    'no-tactic-fits',
+  ],
+])('what TensorRT 10 says through its interface is known: %s', (text, rule) => {
+  expect(diagnose(`[TRT] [E] ${text}\n`)[0]!.rule).toBe(rule);
+});
+
+it('an excerpt without times is not taken for a build of trtlens', () => {
+  const [first] = diagnose(
+    '[E] [TRT] Network has dynamic or shape inputs, but no optimization profile has been defined.\n',
+  );
+  expect(first!.advice).not.toContain('--min-shapes');
+});
+
 describe('a flag that trtexec does not have', () => {
   const adviceOf = (banner: string, flag: string) =>
     diagnose(`&&&& RUNNING ${banner} # trtexec --onnx=m.onnx ${flag}\n[E] Unknown option: ${flag}\n`)[0]!.advice;
@@ -1173,4 +1201,43 @@ it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () =>
   );
   expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
   expect(first!.advice).toContain('per_process_gpu_memory_fraction');
+});
+
+describe('a cause that other messages hide', () => {
+  const provider =
+    'RuntimeError: provider_bridge_ort.cc:1025 Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: /x/libonnxruntime_providers_tensorrt.so: undefined symbol: ';
+  const check = '[TensorRT] ERROR: Parameter check failed at: engine.cpp::';
+
+  it.each([
+    ['TensorRT is older than a provider needs', `${provider}getBuilderPluginRegistry`, 'tensorrt-libraries-mixed'],
+    ['a provider of another ONNX Runtime', `${provider}Provider_GetHost`, 'symbol-missing'],
+    [
+      'a shape outside the profile',
+      `${check}setBindingDimensions::949, condition: profileMinDims.d[i] <= dimensions.d[i]\n${check}resolveSlots::1092, condition: allInputDimensionsSpecified(routine)`,
+      'outside-profile',
+    ],
+    [
+      'what an assertion without words asserts',
+      'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
+      'python-condition',
+    ],
+  ])('%s', (_, text, rule) => {
+    expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);
+  });
+
+  it.each([
+    ['Cudnn Error in execute: 3\n', 'CUDNN_STATUS_BAD_PARAM'],
+    ['Cublas Error in initializeCommonContext: 13\n', 'CUBLAS_STATUS_EXECUTION_FAILED'],
+    ['Cudnn Error in executeConv: 8 (CUDNN_STATUS_EXECUTION_FAILED)\n', 'CUDNN_STATUS_EXECUTION_FAILED'],
+  ])('the status of a library: %j', (line, status) => {
+    expect(diagnose(`[TensorRT] ERROR: cuda/x.cpp (12) - ${line}`)[0]!.message).toContain(`(${status})`);
+  });
+
+  it.each([
+    ['in ensemble "x", onnx runtime error 2: not enough space: expected 8, got 0', 'input_map'],
+    ['onnx runtime error 2: not enough space: expected 8, got 4', 'dynamic_batching'],
+    ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
+  ])('how %j comes about', (text, step) => {
+    expect(diagnose(text)[0]!.advice).toContain(step);
+  });
 });

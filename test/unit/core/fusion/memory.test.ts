@@ -5,6 +5,8 @@ import { fusion } from '../../../../src/cli/fusion.ts';
 import { loadFiles } from '../../../../src/builder/store/loadBuild.ts';
 import { estimateMemory } from '../../../../src/core/report/internal/memoryDocument.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { logsOf106, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
+import { readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
 import { runCommand } from '../../cli/runCommand.ts';
 import { createReport } from '../../../../src/core/fusion/createReport.ts';
 import { engineLayer, layerInfo } from './buildEngine.ts';
@@ -31,6 +33,14 @@ test.each([
   const { total } = estimateMemory(build.report, build.log);
   if (ratio === 1) expect(total).toBe(recorded);
   else expect(total / recorded).toBeCloseTo(ratio, 1);
+});
+
+// A node that is a constant is a weight like others; an output that is never read is written all the same.
+test.each(['eye_like', 'constant_topk'])('%s is what TensorRT recorded', async (name) => {
+  const text = logsOf106()[name]!;
+  const log = readBuildLog(text).value;
+  expect(log.memory.activation).toBeGreaterThan(0);
+  expect(estimateMemory(await reportOnBuild(name, text), log).total).toBe(log.memory.activation);
 });
 
 describe('fusion --memory', () => {

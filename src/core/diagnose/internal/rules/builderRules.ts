@@ -63,8 +63,11 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
-      /insuff?icient memory on requested size of (?<bytes>\d+)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
-    named: (m) => ({ severity: 'error', values: { size: sizeText(Number(m.groups!['bytes'])) } }),
+      /(?:insuff?icient memory on requested size of (?<bytes>\d+)|allocator error allocating (?<bytes2>\d+)-byte buffer)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+    named: (m) => ({
+      severity: 'error',
+      values: { size: sizeText(Number(m.groups!['bytes'] ?? m.groups!['bytes2'])) },
+    }),
     cause: 'No tactic of {layer} fits into memory: the last one needs {size}.',
     advice: {
       trtexec: `${WORKSPACE_ADVICE.trtexec} Before TensorRT 8.4 the default is 16 MiB. If it is not limited, the GPU has less free memory: lower the batch or the largest shape (--maxShapes), build in FP16, or use a GPU with more memory.`,
@@ -176,10 +179,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory-timing',
     code: 'out-of-memory',
-    pattern: /Out of memory error during getBestTactic: (?<layer>[^\n]+)/,
+    pattern: /(?:Out of memory|GPU memory allocation) error during getBestTactic: (?<layer>[^\n]+)/,
     cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
     advice: DEVICE_MEMORY,
-    source: 'NVIDIA-AI-IOT/torch2trt#661',
+    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#749',
   },
   {
     id: 'out-of-memory-in-layer',
@@ -194,7 +197,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -492,6 +495,16 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       other: 'Replace the operator, allow another precision, or use a newer TensorRT.',
     },
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
+  },
+  {
+    id: 'tactic-allocation',
+    code: 'out-of-memory',
+    pattern: /allocator error allocating (?<bytes>\d+)-byte buffer/,
+    severity: 'warning',
+    named: (m) => ({ values: { size: sizeText(Number(m.groups!['bytes'])) } }),
+    cause: 'A tactic was skipped because the GPU has too little free memory ({size} requested).',
+    advice: TACTIC_MEMORY,
+    source: 'TensorRT 10, tunable_graph.cpp',
   },
   {
     id: 'tactic-quantize-type',

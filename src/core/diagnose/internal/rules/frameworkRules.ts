@@ -156,6 +156,19 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'ONNX Runtime inference_session.cc; ELS-RD/kernl#50',
   },
   {
+    id: 'provider-cpu-only',
+    code: 'library-missing',
+    pattern: /^Applied providers: \['CPUExecutionProvider'\]/m,
+    severity: 'warning',
+    once: true,
+    cause: 'ONNX Runtime runs the models on the CPU: no provider of a GPU was chosen, or none could be loaded.',
+    advice:
+      'Choose CUDA or TensorRT in the program (often --execution-provider cuda), and have onnxruntime-gpu installed, not onnxruntime next to it: `python -c "import onnxruntime; print(onnxruntime.get_available_providers())"` must list CUDAExecutionProvider.',
+    after: ['library-missing'],
+    sure: 'likely',
+    source: 'insightface model_zoo; hacksider/Deep-Live-Cam#1263',
+  },
+  {
     id: 'provider-not-in-build',
     code: 'library-missing',
     pattern:
@@ -432,6 +445,26 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     advice:
       'Add CUDAExecutionProvider and CPUExecutionProvider behind the one of TensorRT, or export with types (FLOAT) and an opset that they have.',
     source: 'ONNX Runtime core/framework/session_state_utils',
+  },
+  {
+    id: 'ort-input-bytes',
+    code: 'runtime-shape',
+    pattern: /not enough space: expected (?<want>\d+), got (?<have>\d+)/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { have } = {} }, text) => ({
+      values: {
+        step: !/ensemble|onnx runtime error|Triton/i.test(text)
+          ? 'The length that CreateTensor takes counts bytes for plain memory and elements for typed arrays.'
+          : have === '0'
+            ? 'Nothing arrived from the step before: see that each value of input_map and output_map has the name, type and dims of both models, and try another release of Triton.'
+            : 'Requests of different lengths must not share a batch: pad them to one length, or leave dynamic_batching out; the batch is not in dims where max_batch_size is above 0.',
+      },
+    }),
+    cause: 'An input for ONNX Runtime holds {have} bytes, and its type and shape need {want}.',
+    advice: 'Compare the shape and type of that input with the data. {step}',
+    source:
+      'ONNX Runtime onnxruntime_c_api.cc; triton-inference-server/server#7593, #3776, triton-inference-server/onnxruntime_backend#95',
   },
   {
     id: 'ort-output-shape',

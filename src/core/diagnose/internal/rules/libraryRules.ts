@@ -292,6 +292,19 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'pip',
   },
   {
+    id: 'torch-tensorrt-optional',
+    code: 'library-missing',
+    pattern: /TensorRT is not available: No module named '?torch_tensorrt/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The program looked for torch_tensorrt, which is not installed, and goes on without it.',
+    advice:
+      'Nothing has to be done: its ONNX models use the TensorRT and CUDA of ONNX Runtime. To have it, install torch-tensorrt of the release that belongs to the installed PyTorch.',
+    sure: 'likely',
+    source: 'hacksider/Deep-Live-Cam#1263',
+  },
+  {
     id: 'python-package-missing',
     code: 'library-missing',
     pattern:
@@ -406,7 +419,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'library-missing',
     code: 'library-missing',
     pattern:
-      /(?<file6>lib[\w.+-]+\.so[.\d]*) => not found|Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
+      /(?<file6>lib[\w.+-]+\.so[.\d]*) => not found|Could not (?:find: |locate )(?<file5>[\w.-]+\.dll)|Unable to load library: (?<file>\S+?):? |(?<![^\s'"])(?<file2>[^\s'"]+\.so[.\d]*): cannot open shared object file|(?:Could not|Unable to|Failed to) (?:load|find|open) (?:(?:dynamic|shared) )?(?:library|DLL)[: ]+'?(?<file3>[\w.+-]+\.(?:so[.\d]*|dll))(?![\w.])(?!'; dlerror: [\w.+-]+: cannot open)(?! with error: \S+: (?:undefined symbol|version `))|(?<![\w.+-])(?<file4>[\w.+-]+\.dll)["']? (?:was not found|is missing|could not be (?:found|loaded))/i,
     named: (m, text) => {
       const file = Object.values(m.groups!)
         .find((one) => one !== undefined)
@@ -436,12 +449,15 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'tensorrt-libraries-mixed',
     code: 'library-mismatch',
     pattern:
-      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean)\.so[.\d]*): (?:undefined symbol: (?<symbol>\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
+      /(?<file>lib(?:nvinfer|nvinfer_plugin|nvonnxparser|nvparsers|nvinfer_dispatch|nvinfer_lean|onnxruntime_providers_tensorrt)\.so[.\d]*): (?:undefined symbol: (?<symbol>(?!Provider_GetHost|\w*onnxruntime)\S+)|version `)|undefined symbol: (?<symbol2>getBuilderPluginRegistry\w*)/,
     severity: 'error',
     named: ({ groups: { symbol, symbol2, file } = {} }) => ({
       values: {
         symbol: symbol ?? symbol2,
         file: file ?? 'a library of TensorRT',
+        step: file?.startsWith('libonnxruntime')
+          ? 'Install the TensorRT that this release of ONNX Runtime was built with (its table of execution providers lists it), or the release for the TensorRT that is there.'
+          : undefined,
         other: !file?.startsWith('libnvinfer.so')
           ? 'libnvinfer'
           : /nvdla/.test(symbol ?? '')
@@ -452,8 +468,8 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     cause:
       'Libraries of two versions of TensorRT (or JetPack) are mixed: {file} asks {other} for what it does not have[[ ({symbol})]].',
     advice:
-      'Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
-    source: 'dynamic loader; NVIDIA/TensorRT#3810',
+      '[[{step} ]]Keep one: `ldconfig -p | grep -E "nvinfer|nvonnx"`, `pip list | grep -i tensorrt` and LD_LIBRARY_PATH show which are there (apt, an archive, the wheels in site-packages/tensorrt_libs, conda). Give all packages the same version, remove the others, and import tensorrt before what brings another copy. On a Jetson the container must be for the JetPack (L4T) of the host.',
+    source: 'dynamic loader; NVIDIA/TensorRT#3810, microsoft/onnxruntime#12133',
   },
   {
     id: 'symbol-of-tensorrt',

@@ -293,6 +293,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
       'NVIDIA/TensorRT caffeParser; NVIDIA/TensorRT#346, #969, #1036, tensorlayer/HyperPose#299, lewes6369/tensorRTWrapper#1, #2, NVIDIA-developer-blog/code-samples#9',
   },
   {
+    id: 'uff-inputs',
+    code: 'unsupported-form',
+    pattern: /^[^\n]{0,40}uff_graph\.(?<op>\w+)\(inputs\[[^\n]*/,
+    severity: 'error',
+    cause: 'The converter to UFF finds fewer inputs of a node than it counts on: that node has lost one.',
+    advice:
+      'Give it the frozen graph of inference alone, with the names of its real outputs: nodes that were removed, folded or shared (Identity, Dropout, BatchNorm of training) leave such gaps. Use the TensorFlow and Keras that the README of the sample names. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#626, #360, nwesem/mtcnn_facenet_cpp_tensorRT#49',
+  },
+  {
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:

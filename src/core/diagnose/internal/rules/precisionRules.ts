@@ -377,6 +377,28 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3889, #2407; trtexec',
   },
   {
+    // TensorRT up to 8.0 ends the build there, later ones clip.
+    id: 'weights-beyond-fp16',
+    code: 'precision-overflow',
+    pattern: /Weights are outside of fp16 range/i,
+    severity: 'error',
+    cause: 'Weights of a layer are too large for FP16 (above 65504), and this version of TensorRT then builds nothing.',
+    advice:
+      'Build in FP32, or keep that layer in FP32: a verbose log names it shortly before, or look for large values in the model. Most often a batch normalization whose variance is near 0 was folded into its convolution, or the training diverged: train on with weight decay or a smaller learning rate. Later versions clip such weights and warn.',
+    source: 'NVIDIA/TensorRT#420, jkjung-avt/tensorrt_demos#327',
+  },
+  {
+    id: 'weights-by-tensor',
+    code: 'quantization',
+    pattern: /Parameter check failed at: \S*Layers\.cpp::setInput::\d+, condition: mNetwork/,
+    cause:
+      'The parser gives a layer weights that other nodes compute (DequantizeLinear): this TensorRT takes them in no such network.',
+    advice:
+      'Build models with Q/DQ nodes by TensorRT 8 or later, with INT8 allowed. TensorRT 7 reads none of PyTorch: take the Q/DQ nodes out of the model and calibrate it there, or set the ranges of its tensors (setDynamicRange).',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#1285',
+  },
+  {
     id: 'weights-overflow',
     code: 'precision-overflow',
     pattern:

@@ -199,7 +199,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'outside-profile',
     code: 'runtime-shape',
     pattern:
-      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile/i,
+      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile|condition: [^\n]*profileM(?:in|ax)Dims\.d\[/i,
     named: (m) => ({
       values: { shape: m.groups!['shape'] ?? m.groups!['shape2'], input: m.groups!['input'] ?? m.groups!['tensor'] },
     }),
@@ -207,7 +207,8 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
     advice: INSIDE,
     after: ['library-mismatch'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332; triton-inference-server/server#3919',
+    source:
+      'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332, triton-inference-server/server#3919, grimoire/mmdetection-to-tensorrt#7',
   },
   {
     id: 'paddle-runtime-shape',

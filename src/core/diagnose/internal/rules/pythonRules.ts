@@ -259,6 +259,20 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     source: 'OpenCV error.hpp',
   },
   {
+    id: 'yolo-outputs',
+    code: 'runtime-failed',
+    pattern: /^ *assert size (?:% 7 == 0|== grid_sizes\[)/m,
+    severity: 'error',
+    once: true,
+    cause:
+      'The outputs of the engine are not those of the YOLO layer that the program expects (7 values for each box): it was built without that plugin, for another size, or by other scripts.',
+    advice:
+      'Delete the engine, compile the plugin again (`make clean; make` in plugins), and build the engine with onnx_to_tensorrt.py of the same checkout, from a configuration with the width, height and number of classes that the program is given.',
+    after: ['library-missing', 'out-of-memory'],
+    sure: 'likely',
+    source: 'jkjung-avt/tensorrt_demos#288, #363, #512',
+  },
+  {
     id: 'python-condition',
     code: 'failed',
     pattern:

@@ -18,6 +18,10 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
     /[nN]ms|NMS/,
     'The boxes must be [batch, boxes, 1 or classes, 4] and the scores [batch, boxes, classes]: add the missing dimension (Unsqueeze) or transpose the scores, and use BatchedNMSDynamic_TRT or EfficientNMS_TRT, not BatchedNMS_TRT, in a network with explicit batch.',
   ],
+  [
+    /fused_multihead_attention/,
+    'It has compiled kernels only for some GPUs, sequence lengths (64, 96, 128, 256, 384) and sizes of a head, the hidden size divided by the number of heads (64, and 32 in later versions): fit the model to them, or build it in FP32, which uses none of them.',
+  ],
   [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
 ];
 
@@ -115,9 +119,32 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [
     /BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED/,
     'the library does not take what it was asked for',
-    'Where the engine runs in several threads, give each an execution context of its own. Otherwise use the version of cuDNN and cuBLAS that this TensorRT was built with, and shapes inside the profile.',
+    'Where the engine runs in several threads, give each an execution context of its own. Otherwise use the version of cuDNN and cuBLAS that this TensorRT was built with, and shapes inside the profile, or a batch that is not larger than the maximum of the engine.',
   ],
 ];
+
+/** What the numbers of cuDNN (before 9) and cuBLAS mean. */
+const CUDNN: Readonly<Record<number, string>> = {
+  1: 'NOT_INITIALIZED',
+  2: 'ALLOC_FAILED',
+  3: 'BAD_PARAM',
+  4: 'INTERNAL_ERROR',
+  5: 'INVALID_VALUE',
+  6: 'ARCH_MISMATCH',
+  7: 'MAPPING_ERROR',
+  8: 'EXECUTION_FAILED',
+  9: 'NOT_SUPPORTED',
+};
+const CUBLAS: Readonly<Record<number, string>> = {
+  1: 'NOT_INITIALIZED',
+  3: 'ALLOC_FAILED',
+  7: 'INVALID_VALUE',
+  8: 'ARCH_MISMATCH',
+  11: 'MAPPING_ERROR',
+  13: 'EXECUTION_FAILED',
+  14: 'INTERNAL_ERROR',
+  15: 'NOT_SUPPORTED',
+};
 
 /** What to look at where the enqueue() of a plugin returns an error. */
 export const PLUGIN_FAILED =
@@ -184,11 +211,11 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|Not all input tensors' dimensions or shape bindings are specified|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
-    after: ['library-mismatch'],
+    after: ['library-mismatch', 'runtime-shape'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
   },
   {
@@ -226,8 +253,12 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
-    advice:
-      'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    advice: {
+      trtexec:
+        'trtexec fills inputs with random numbers: where they are indices, such as token ids, they lie outside of the table that is read. Give real values (--loadInputs=name:file.bin). Otherwise a plugin is the usual cause; run once under `compute-sanitizer` to see which kernel. If it happens while building without plugins, try the next version.',
+      other:
+        'The usual causes: buffers smaller than the shapes that were set, host pointers in place of device pointers, buffers freed too early, an index out of range in Gather or a plugin, or a context used by two threads. Run once under `compute-sanitizer` to see which kernel; if it happens while building without plugins, try the next version.',
+    },
     after: ['out-of-memory', 'calibration-failed'],
     sure: 'likely',
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
@@ -322,11 +353,13 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?:dnn|blas) Error in \S+: (?:\d+ )?\(?(?<why6>\w+)|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { file, ...groups } = {} }) => {
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { file, library, status, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
-      const why = given('why')?.trim().replace(/[.:]$/, '');
+      const why = status
+        ? `${library === 'dnn' ? 'CUDNN' : 'CUBLAS'}_STATUS_${(library === 'dnn' ? CUDNN : CUBLAS)[Number(status)] ?? status}`
+        : given('why')?.trim().replace(/[.:]$/, '');
       const number = given('number') ?? (/^\d+$/.test(why ?? '') ? why : undefined);
       const said = number === undefined ? why : `error ${number}${file === undefined ? '' : ` at ${file}`}`;
       // Numbers have another meaning before CUDA 10.1: words count first.

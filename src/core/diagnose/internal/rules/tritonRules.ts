@@ -1,6 +1,9 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+const POOL =
+  'Start tritonserver with a larger --cuda-memory-pool-byte-size=GPU:BYTES (64 MB are the default; it must hold the tensors of all requests that wait), or send smaller batches.';
+
 /** Triton: model repository, configuration, requests. */
 export const TRITON_RULES: readonly DiagnosisRule[] = [
   {
@@ -201,6 +204,28 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     advice:
       'End the other one, or give other ports (--http-port, --grpc-port, --metrics-port; `-p` of docker run). TensorRT is not what fails.',
     source: 'Triton http_server.cc',
+  },
+  {
+    id: 'triton-memory-pool',
+    code: 'out-of-memory',
+    pattern: /CNMEM_STATUS_OUT_OF_MEMORY/,
+    severity: 'warning',
+    once: true,
+    harmless: true,
+    cause: 'The pool of GPU memory in which Triton passes tensors between models is full: it uses memory of the host.',
+    advice: POOL,
+    source: 'Triton memory.cc; triton-inference-server/server#8177',
+  },
+  {
+    id: 'triton-gpu-buffers',
+    code: 'out-of-memory',
+    pattern: /trying to load GPU buffers in the Python backend stub: (?<why>[^\n]+)/,
+    severity: 'error',
+    once: true,
+    cause: 'A Python model of Triton could not pass its GPU tensors on ({why}): its outputs are empty or wrong.',
+    advice: `Most often the pool of GPU memory for them is too small for a large request. ${POOL}`,
+    sure: 'likely',
+    source: 'Triton python_backend pb_stub.cc; triton-inference-server/server#7148, #8177',
   },
   {
     id: 'shared-memory',
