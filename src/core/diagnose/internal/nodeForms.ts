@@ -339,10 +339,6 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       ? problem('unsupported-form', 'TopK of more than 3840 elements is refused.', 'Split it into chunks and merge.')
       : undefined),
   Split: (one) => leftOut(one),
-  Concat: ({ node }) =>
-    node.attributes.some(({ name }) => name === 'axis')
-      ? undefined
-      : problem('model-invalid', 'Concat lacks its attribute axis.', 'Give it the axis: 1 where the opset is below 4.'),
   DeformConv: (one) =>
     given(one, 4) && !given(one, 3)
       ? problem('unsupported-form', 'DeformConv with a mask and without a bias is refused.', 'Give it a bias of zeros.')
@@ -630,9 +626,37 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
 }
 
 /** What is wrong with the form of one node; undefined: nothing that the tables know. */
+/** Attributes that an operator must have, with what to give it. */
+const REQUIRED: ReadonlyMap<string, readonly [name: string, advice: string]> = new Map<
+  string,
+  readonly [string, string]
+>([
+  ['Concat', ['axis', 'Give it the axis: 1 where the opset is below 4.']],
+  ...Object.entries({
+    AveragePool: 'kernel_shape',
+    Cast: 'to',
+    DepthToSpace: 'blocksize',
+    Einsum: 'equation',
+    LRN: 'size',
+    LpPool: 'kernel_shape',
+    MaxPool: 'kernel_shape',
+    RandomNormal: 'shape',
+    RandomUniform: 'shape',
+    SpaceToDepth: 'blocksize',
+  }).map(([op, name]) => [op, [name, 'Set it, or export the model again.']] as const),
+]);
+
+function lacksAttribute({ node }: NodeToCheck): NodeProblem | undefined {
+  const [name, advice] = REQUIRED.get(node.op) ?? [];
+  return name === undefined || advice === undefined || node.attributes.some((one) => one.name === name)
+    ? undefined
+    : problem('model-invalid', `${node.op} lacks its attribute ${name}.`, advice);
+}
+
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (
+    lacksAttribute(one) ??
     (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ??
     (op.startsWith('Reduce') ? storedAxes(one) : undefined) ??
     sizeOfValues(one) ??
