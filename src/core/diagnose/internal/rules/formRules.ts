@@ -435,14 +435,14 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /\bI\w+Layer (?:applied to shape tensor must have (?:0 or 1|constant)|cannot be used to compute a shape tensor|cannot produce a shape tensor)|(?:output|tensor) can(?:not| not) be used (?:as|to compute a) shape tensor|not supported in shape (?:analysis|calculations)/,
     named: (_, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
+      layer: /(\(Unnamed Layer\* \d+\) ?\[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
         text,
       )?.[1],
     }),
     cause:
       'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
     advice:
-      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
+      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model. Later versions of TensorRT take more operators in shapes (Where among them).',
     repair: 'fold-constants',
     source:
       'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098; PingoLH/CenterNet-HarDNet#1',
