@@ -82,7 +82,7 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
   ],
   [
-    /isSingleBit/,
+    /isSingle(?:Bit|Dimension)\(axes/,
     'the axes are a mask of bits, in which exactly one has to be set',
     'Give `1 << axis`: 1 is axis 0, 2 axis 1, 4 axis 2. For several axes reshape the tensor before.',
   ],
