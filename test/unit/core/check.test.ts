@@ -219,6 +219,7 @@ describe('what a version refuses', () => {
       rtx,
       ['model-invalid'],
     ],
+    ['Cast without a type', model([node('Cast', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
     [
       'Mod of INT8',
       model([node('Mod', ['x', 'x'], ['y'])], [value('x', [4], 'int8')], [value('y', [4], 'int8')]),
@@ -336,8 +337,8 @@ describe('what a version refuses', () => {
     expect(checkModel(dead, rtx)).toMatchObject([{ nodes: ['1'], repair: 'remove-dead-nodes' }]);
   });
 
-  it('says nothing of an Einsum without an equation', () => {
-    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual([]);
+  it('knows that an Einsum needs an equation', () => {
+    expect(errors(model([node('Einsum', ['x'], ['y'])], [value('x', [2, 3])], ['y']), rtx)).toEqual(['model-invalid']);
   });
 
   it.each(['constructor', 'toString', '__proto__'])('has no operator %s, which every object has', (op) => {

@@ -255,9 +255,18 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     const hasAxes = standardOpset(one.graph.model) >= 13 ? given(one, 1) : intsAttribute(one.node, 'axes') !== null;
     const shape = shapeOf(one, 0);
     if (hasAxes) return inputAxes(one);
-    // TensorRT-RTX 1.7 builds it.
-    if (isRtx(one) || since(one, '11.5') || shape === null || shape.every((size) => typeof size === 'number'))
-      return undefined;
+    if (since(one, '11.5') && !isRtx(one)) return undefined;
+    if (shape === null || shape.every((size) => typeof size === 'number')) return undefined;
+    if (isRtx(one))
+      return {
+        ...problem(
+          'unsupported-form',
+          'Squeeze without axes builds only where its dynamic dimensions are never 1.',
+          'Give it the axes that are 1.',
+          'squeeze-axes',
+        ),
+        severity: 'warning',
+      };
     return problem(
       'unsupported-form',
       'Squeeze without axes on a tensor of dynamic shape is refused.',
@@ -336,13 +345,13 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   TopK: (one) =>
     leftOut(one, 2) ??
     ((constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
-      ? problem('unsupported-form', 'TopK of more than 3840 elements is refused.', 'Split it into chunks and merge.')
+      ? problem(
+          'unsupported-form',
+          'TopK of more than 3840 elements is refused.',
+          'Ask for fewer; leave a sort of more elements outside the engine.',
+        )
       : undefined),
   Split: (one) => leftOut(one),
-  Concat: ({ node }) =>
-    node.attributes.some(({ name }) => name === 'axis')
-      ? undefined
-      : problem('model-invalid', 'Concat lacks its attribute axis.', 'Give it the axis: 1 where the opset is below 4.'),
   DeformConv: (one) =>
     given(one, 4) && !given(one, 3)
       ? problem('unsupported-form', 'DeformConv with a mask and without a bias is refused.', 'Give it a bias of zeros.')
@@ -630,9 +639,37 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
 }
 
 /** What is wrong with the form of one node; undefined: nothing that the tables know. */
+/** Attributes that an operator must have, with what to give it. */
+const REQUIRED: ReadonlyMap<string, readonly [name: string, advice: string]> = new Map<
+  string,
+  readonly [string, string]
+>([
+  ['Concat', ['axis', 'Give it the axis: 1 where the opset is below 4.']],
+  ...Object.entries({
+    AveragePool: 'kernel_shape',
+    Cast: 'to',
+    DepthToSpace: 'blocksize',
+    Einsum: 'equation',
+    LRN: 'size',
+    LpPool: 'kernel_shape',
+    MaxPool: 'kernel_shape',
+    RandomNormal: 'shape',
+    RandomUniform: 'shape',
+    SpaceToDepth: 'blocksize',
+  }).map(([op, name]) => [op, [name, 'Set it, or export the model again.']] as const),
+]);
+
+function lacksAttribute({ node }: NodeToCheck): NodeProblem | undefined {
+  const [name, advice] = REQUIRED.get(node.op) ?? [];
+  return name === undefined || advice === undefined || node.attributes.some((one) => one.name === name)
+    ? undefined
+    : problem('model-invalid', `${node.op} lacks its attribute ${name}.`, advice);
+}
+
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (
+    lacksAttribute(one) ??
     (Object.hasOwn(CHECKS, op) ? CHECKS[op]!(one) : undefined) ??
     (op.startsWith('Reduce') ? storedAxes(one) : undefined) ??
     sizeOfValues(one) ??

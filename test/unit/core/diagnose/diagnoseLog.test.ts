@@ -1103,6 +1103,22 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
   expect(at('{2 3 2 2}')).toMatch(/differ\.$/);
 });
 
+it('an operation of the optimizer that knows no plugins is no question of types', () => {
+  const [problem] = diagnose(
+    '[ERROR] IBuilder::buildSerializedNetwork: Error Code 1: Internal Error (Not implemented for node type PLUGIN_V3. In removeEmptyProducersFromSubgraph at optimizer/myelin/rewrite/removeEmptyProducers.cpp:61)',
+  );
+  expect(problem!.message).toMatch(/refuses a plugin .*PLUGIN_V3/);
+  expect(problem!.advice).toMatch(/later TensorRT.* sizes of 1 or more/);
+});
+
+it('precision constraints are a flag that a strongly typed network does not take', () => {
+  const [problem] = diagnose(
+    '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: !config.getFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS). )',
+  );
+  expect(problem!.rule).toBe('strongly-typed-flags');
+  expect(problem!.message).toContain('OBEY_PRECISION_CONSTRAINTS');
+});
+
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });
@@ -1239,5 +1255,30 @@ describe('a cause that other messages hide', () => {
     ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
   ])('how %j comes about', (text, step) => {
     expect(diagnose(text)[0]!.advice).toContain(step);
+  });
+});
+
+describe('what the last words of a message are taken for', () => {
+  it('a colon after which nothing comes is not a part of the reason', () => {
+    const [first] = diagnose(
+      '[TRT] [W] Skipping tactic 0 due to Myelin error: autotuning: CUDA error 3 allocating 0-byte buffer:\n[TRT] [E] 10: [optimizer.cpp::computeCosts::2011] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[/Flatten.../Concat_94]}.)\n',
+    );
+    expect(first!.message).toMatch(/allocating 0-byte buffer\. /);
+  });
+
+  it('an unnamed layer of a shape keeps its name', () => {
+    const [first] = diagnose(
+      "[TRT] [E] Layer: (Unnamed Layer* 24)[Select]'s output can not be used as shape tensor.\n",
+    );
+    expect(first).toMatchObject({ rule: 'shape-tensor-rank', layer: '(Unnamed Layer* 24)[Select]' });
+  });
+
+  it('an export of Ultralytics calibrates by itself', () => {
+    const failed =
+      '[TRT] [E] [calibrator.cpp::calibrateEngine::1235] Error Code 2: Internal Error (Assertion context->executeV2(bindings.data()) failed. )\n';
+    const exported =
+      'TensorRT: export failure ❌ 45.8s: __enter__\n  File "/x/ultralytics/engine/exporter.py", line 388, in __call__\n';
+    expect(diagnose(failed)[0]!.advice).toContain('get_batch()');
+    expect(diagnose(failed + exported)[0]!.advice).toContain('half=True');
   });
 });

@@ -29,7 +29,7 @@ const DEVICE_MEMORY = {
   other: FREE_MEMORY,
 };
 const TACTIC_MEMORY =
-  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. The engine uses other tactics instead.';
+  'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. Where an engine is built all the same, it uses other tactics.';
 const REGION =
   '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
@@ -137,6 +137,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8; captures',
   },
   {
+    id: 'allocation-overflow',
+    code: 'shape-mismatch',
+    pattern: /Requested (?:amount of (?:GPU |host )?memory \(|size was )(?<bytes>184467\d{14}) bytes/,
+    severity: 'error',
+    once: true,
+    named: (m) => ({ values: { size: BigInt.asIntN(64, BigInt(m.groups!['bytes']!)).toString() } }),
+    cause: 'A buffer was to have {size} bytes, a negative number: a size overflowed, or a dimension was -1 or unknown.',
+    advice:
+      'It is no lack of memory. Look at what gives sizes: a plugin of your own (getWorkspaceSize, getSerializationSize, getOutputDimensions), a calibrator, and inputs without fixed shapes; a tensor beyond 2 GB overflows older versions, too. Fix the shapes and lower the batch to see which.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#398',
+  },
+  {
     id: 'allocation-failed',
     code: 'out-of-memory',
     pattern:
@@ -194,10 +207,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'grimoire/mmdetection-to-tensorrt#58',
   },
   {
+    id: 'allocation-exception',
+    code: 'out-of-memory',
+    pattern: /FAILED_ALLOCATION: std::|OutOfMemory Error in \w*Memory\b/,
+    cause: 'The GPU ran out of memory while {phase}.',
+    advice: DEVICE_MEMORY,
+    after: ['runtime-failed', 'calibration-failed', 'shape-mismatch'],
+    source: 'TensorRT 5 to 7, safeRuntime.cpp; NVIDIA/TensorRT#344, #398',
+  },
+  {
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -359,9 +381,25 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
   },
   {
+    id: 'tactic-plugin-failed',
+    code: 'runtime-failed',
+    pattern:
+      /Skipping tactic \S+ due to exception [^\n]*Assertion (?:status == kSTATUS_SUCCESS|(?:pluginUtils::)?isSuccess\(status\)) failed(?:[\s\S]{0,2000}?Could not find any implementation for node (?!\{)(?<layer>.+?)\.?\)?\.?\s*(?:$|\n))?/,
+    once: true,
+    named: ({ groups: { layer } = {} }) => ({
+      severity: layer === undefined ? 'warning' : 'error',
+      layer,
+      values: { layer },
+    }),
+    cause: 'A plugin failed when TensorRT timed it[[ ({layer})]]: its enqueue() returned an error.',
+    advice: PLUGIN_FAILED,
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    source: 'NVIDIA/TensorRT#3610, quangdungluong/DeepStream-YOLOv11#3',
+  },
+  {
     id: 'no-implementation-workspace',
     code: 'workspace-too-small',
-    pattern: /[cC]ould not find any implementation for node (?<layer>[^\n]+?), try increasing the workspace/,
+    pattern: /[cC]ould not find any implementation for node (?<layer>[^\n]+?)[,.] [tT]ry increasing the workspace/,
     cause: 'TensorRT found no implementation for {layer} that works within its workspace.',
     advice: WORKSPACE_ADVICE,
     after: ['out-of-memory', 'library-mismatch', 'gpu-unsupported'],
@@ -510,15 +548,15 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/Model-Optimizer#118, #439',
   },
   {
-    id: 'tactic-plugin-failed',
+    id: 'plugin-initialize',
     code: 'runtime-failed',
-    pattern: /Skipping tactic \S+ due to exception [^\n]*Assertion status == kSTATUS_SUCCESS failed/,
-    severity: 'warning',
-    once: true,
-    cause: 'A plugin failed when TensorRT timed it: its enqueue() returned an error.',
+    pattern: /Custom layer (?<layer>.+?) returned non-zero initialization/,
+    severity: 'error',
+    named: (m) => ({ layer: m.groups!['layer']!, values: { layer: m.groups!['layer'] } }),
+    cause: 'The plugin {layer} failed to start: its initialize() returned an error.',
     advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
-    source: 'NVIDIA/TensorRT#3610',
+    source: 'TensorRT documentation, error messages',
   },
   {
     id: 'tactic-exception',
@@ -536,9 +574,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
 
 /** Why tactics were skipped before TensorRT gave up. */
 function reasonIn(text: string): string | undefined {
-  const reason = /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)\.?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(
-    text,
-  )?.[1];
+  const reason =
+    /due to (?:exception\s+(?:\[[^\]]*\] )?|Myelin error: )([^\n]+?)[.:]?(?: In \w+ at \/\S+)?(?:\n|$)/.exec(text)?.[1];
   return reason && reason !== 'No Myelin Error exists' ? reason : undefined;
 }
 

@@ -270,7 +270,8 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern: /(?:ITopKLayer (?<layer>\S+?): )?(?:(?<!\S)\S+?: )?K exceeds the maximum value allowed \((?<max>\d+)\)/,
     cause: 'This node (TopK) asks for more than {max} elements, the most that TensorRT supports.',
-    advice: 'Split it: TopK of chunks, then merge; or leave it outside the engine.',
+    advice:
+      'Ask for fewer where fewer are used: the best {max} of chunks, then of these. A sort of all of more elements is to be left outside the engine, or written as ranks: Greater between all pairs, a sum, and ScatterElements.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
@@ -434,14 +435,14 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     pattern:
       /\bI\w+Layer (?:applied to shape tensor must have (?:0 or 1|constant)|cannot be used to compute a shape tensor|cannot produce a shape tensor)|(?:output|tensor) can(?:not| not) be used (?:as|to compute a) shape tensor|not supported in shape (?:analysis|calculations)/,
     named: (_, text) => ({
-      layer: /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
+      layer: /(\(Unnamed Layer\* \d+\) ?\[\w+\]|[^\s(]+)(?:: I\w+Layer (?:applied|cannot)|'s output can)/.exec(
         text,
       )?.[1],
     }),
     cause:
       'The model computes a shape (sizes of a Reshape, Pad, Slice or Resize) by this node, in a form that TensorRT takes for data only: shapes must be computed from scalars and vectors by simple operators.',
     advice:
-      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model.',
+      'Fix the input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants --override-input-shapes NAME:[1,3,…]`, onnxsim), so that the shape becomes a constant. If it must stay dynamic, write the padding with plain numbers when exporting (the export of `F.pad` with computed sizes makes such a matrix), or pad outside the model. Later versions of TensorRT take more operators in shapes (Where among them).',
     repair: 'fold-constants',
     source:
       'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098; PingoLH/CenterNet-HarDNet#1',

@@ -131,6 +131,39 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network checks; NVIDIA/TensorRT#805, #1753; wang-xinyu/tensorrtx#877, #899, #1139, #1276',
   },
   {
+    id: 'weights-unreadable',
+    code: 'weights-missing',
+    pattern: /Failed to (?:map file to memory|read weights from external file): (?<file>.*\/)?(?<name>[^/\n]*)$/m,
+    named: ({ groups }) => ({
+      values: {
+        what: groups!['name']
+          ? `The weights file ${groups!['file'] ?? ''}${groups!['name']} cannot be read`
+          : 'An initializer is external, and the model does not name the file of its data',
+      },
+    }),
+    cause: '{what}.',
+    advice:
+      'Put the weights where the model looks for them, as a file that can be read, or save the model again with its data (`onnx.save(model, path, save_as_external_data=True)`).',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'weights-null',
+    code: 'weights-missing',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?\w+ weights has (?<what>zero count but non-null|non-zero count but null) values/,
+    named: ({ groups: { layer, what } = {} }) => ({
+      layer: layer!,
+      values: {
+        layer,
+        what: what === 'zero count but non-null' ? 'have a pointer and the count 0' : 'have a count and no pointer',
+      },
+    }),
+    cause: 'The weights that the program gives {layer} {what}.',
+    advice:
+      'A layer without them (no bias) gets the pointer nullptr and the count 0; otherwise give both, and keep the memory until the engine is built. A program that looks weights up by name gets empty ones for a name that its file lacks: compare the names and the variant of the model.',
+    source: 'TensorRT documentation, error messages',
+  },
+  {
     id: 'weights-range',
     code: 'weights-missing',
     pattern:
@@ -164,10 +197,13 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'initializer-type',
     code: 'unsupported-type',
     pattern: /Found unsupported datatype \((?<type>\d+)\) when importing initializer: (?<tensor>\S+)/,
-    named: (m) => ({ values: { type: onnxType(Number(m.groups!['type'])) } }),
+    named: (m) => {
+      const type = onnxType(Number(m.groups!['type']));
+      return { values: { type, short: type.endsWith('16') ? type : undefined } };
+    },
     cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
     advice:
-      'A zero point: quantize to INT8 with zero points of 0, since TensorRT has no quantization to 16 bits. Otherwise store it as INT32, INT64, FP16 or FP32 and cast in the model, or remove it if no node needs it, such as the counters of a profiler (total_ops).',
+      '[[The zero point of a quantization to {short}: quantize to INT8 with zero points of 0, because TensorRT has no quantization to 16 bits. Otherwise: ]]Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
     repair: 'quantize-in-float',
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
@@ -639,7 +675,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-types',
     code: 'control-flow',
     pattern:
-      /(?<!\S)(?<layer>\S+?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
+      /(?<![^\s(])(?<layer>[^\s(]\S*?)_OutputLayer: (?:IConditionalOutputLayer must have inputs of same type\. First input is of type (?<a>\w+) but second input is of type (?<b>\w+)|Input types should be equivalent)/,
     cause: 'The branches of this node (If) give different types[[: {a} and {b}]].',
     advice: 'Insert a Cast into one branch.',
     source: 'TensorRT conditionalOutputNode.cpp; built with TensorRT-RTX 1.7.1',

@@ -36,6 +36,16 @@ const RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT matrixMultiplyLayer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'recurrent-weights',
+    code: 'shape-mismatch',
+    pattern: /: last dimension of input0 = (?<a>\S+) and last dimension of input1 = (?<b>\S+) but must match/,
+    cause:
+      'This node[[ ({op})]] multiplies vectors of {a} elements by weights for {b}: the last dimension of its input does not fit that of its weights.',
+    advice:
+      'Compare the last dimension of the input with that of the weights (W and R of a recurrent layer, where R fits hidden_size; B of a Gemm with transB), and correct the one that is wrong: a Transpose is missing, or the weights are of another variant of the model.',
+    source: 'TensorRT matrixMultiplyLayer.cpp; LSTM built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'matmul-dimensions-unknown',
     code: 'shape-mismatch',
     pattern: /: attempt to multiply two matrices with mismatching dimensions/,

@@ -34,9 +34,9 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dat[ea] type/,
     named: (_, __, { types }) => ({ values: { type: types.length === 1 ? types[0] : undefined } }),
     cause:
-      'Input {input} has a type that TensorRT does not have[[: {type}]] (UINT16, INT16, UINT32, UINT64 and strings are such).',
+      'Input {input} has a type that TensorRT does not have[[: {type}]] (UINT16, INT16, UINT32, UINT64, strings, sequences and optional values are such).',
     advice:
-      'Give the input the type INT32, INT64, FP16 or FP32 and cast before the engine. Strings have to stay outside: cut the model after the nodes that read them.',
+      'Give the input the type INT32, INT64, FP16 or FP32 and cast before the engine. Strings have to stay outside: cut the model after the nodes that read them. In place of a sequence or an optional value give its tensors as inputs.',
     repair: 'widen-inputs',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
