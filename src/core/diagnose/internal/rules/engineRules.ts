@@ -197,6 +197,18 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#4526',
   },
   {
+    id: 'builder-on-other-device',
+    code: 'runtime-failed',
+    pattern: /Builder was created on (?:a )?device different (?:than|from)/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The builder was made while one GPU was current, and builds while another one is: the program or a library that it loads changed the GPU in between.',
+    advice:
+      'Choose the GPU before the builder is made and keep it until the engine is built (cudaSetDevice, torch.cuda.set_device, in the same thread). With one GPU to use, start the program with CUDA_VISIBLE_DEVICES=N, so that it sees no other: that also stops a loader that spreads a model over all GPUs (device_map="auto").',
+    source: 'TensorRT documentation, error messages; NVIDIA/TensorRT-LLM#996',
+  },
+  {
     id: 'engine-nvrtc',
     code: 'library-mismatch',
     pattern: /do(?:es)? not support these layers due to mismatch of libnvrtc version/,

@@ -179,7 +179,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error: 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error:? 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -232,7 +232,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-new-context',
     code: 'runtime-failed',
     pattern:
-      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|CUDA initialization failure with error: 46\b|cudaErrorDeviceUnavailable/,
+      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|CUDA initialization failure with error:? 46\b|cudaErrorDeviceUnavailable/,
     severity: 'error',
     cause:
       'No CUDA context can be created on the GPU: its memory is full, another program has it for itself, or the driver does not work.',
@@ -258,7 +258,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error: (?:100|101|999|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? (?:100|101|999|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause:
       'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
@@ -267,7 +267,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-symbol',
     code: 'library-mismatch',
-    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error: 500\b/,
+    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error:? 500\b/,
     severity: 'error',
     once: true,
     cause:
@@ -336,9 +336,20 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; lightvector/KataGo#1041, DDTRobot/tita_rl_sim2sim2real#7',
   },
   {
+    id: 'embedded-device-cap',
+    code: 'gpu-unsupported',
+    pattern: /Unknown +embed+ed device detected[^\n]*as the allocation cap/,
+    severity: 'warning',
+    once: true,
+    cause: 'This TensorRT does not know this Jetson: it is older than the module, and takes the memory that it finds.',
+    advice:
+      'The warning alone stops nothing: the build goes on, and may take long. The TensorRT of a later JetPack knows the module.',
+    source: 'NVIDIA/TensorRT#3070, #3072, wang-xinyu/tensorrtx#1452',
+  },
+  {
     id: 'embedded-device-unknown',
     code: 'gpu-unsupported',
-    pattern: /Unknown embedded device detected/,
+    pattern: /Unknown +embed+ed device detected/,
     cause: 'This TensorRT does not know the memory size of this Jetson: it is older than the module.',
     advice:
       'Install the JetPack that supports the module: its TensorRT knows it. Do not mix packages of different JetPacks.',

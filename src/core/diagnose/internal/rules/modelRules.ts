@@ -147,6 +147,23 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'weights-null',
+    code: 'weights-missing',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?\w+ weights has (?<what>zero count but non-null|non-zero count but null) values/,
+    named: ({ groups: { layer, what } = {} }) => ({
+      layer: layer!,
+      values: {
+        layer,
+        what: what === 'zero count but non-null' ? 'have a pointer and the count 0' : 'have a count and no pointer',
+      },
+    }),
+    cause: 'The weights that the program gives {layer} {what}.',
+    advice:
+      'A layer without them (no bias) gets the pointer nullptr and the count 0; otherwise give both, and keep the memory until the engine is built. A program that looks weights up by name gets empty ones for a name that its file lacks: compare the names and the variant of the model.',
+    source: 'TensorRT documentation, error messages',
+  },
+  {
     id: 'weights-range',
     code: 'weights-missing',
     pattern:

@@ -333,7 +333,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'string-operator',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
-    at: /^(?:String\w+|RegexFullMatch|TfIdfVectorizer)$/,
+    at: /^(?:String\w+|RegexFullMatch)$/,
     cause: 'The operator {op} of this node works on strings, which TensorRT does not have.',
     advice: 'Do the text processing before the engine: cut the model after these nodes.',
     source: 'built with TensorRT-RTX 1.7.1',

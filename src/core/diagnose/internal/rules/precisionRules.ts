@@ -215,12 +215,25 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'fp16-not-fast',
     code: 'precision-ignored',
-    pattern: /(?:Half2|FP16) support requested on hardware without native FP16/,
+    pattern:
+      /(?:Half2|FP16) support requested on hardware without native FP16|[pP]latform does not (?:have|has) (?:fast native )?(?:FP16|fp16)/,
     severity: 'warning',
     once: true,
     cause: 'This GPU has no fast FP16: with it the engine is not faster than in FP32.',
     advice: 'Build in FP32 there, or in INT8 where the GPU has it (compute capability 6.1 and from 7.2 on).',
-    source: 'TensorRT 5 to 8',
+    source: 'TensorRT 5 to 8; dusty-nv/jetson-inference#54, open-mmlab/mmdeploy#1815',
+  },
+  {
+    id: 'precision-not-on-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /Network needs native (?<type>FP16|INT8) and platform does not|[sS]pecified (?<type2>FP16|INT8) but not supported on platform|Requested inference in (?<type3>FP16|INT8) but platform does not support/,
+    severity: 'error',
+    named: ({ groups: { type, type2, type3 } = {} }) => ({ values: { type: type ?? type2 ?? type3 } }),
+    cause: 'This GPU has no fast {type}, which the program or the engine asks for.',
+    advice:
+      'Build in FP32 there, and the engine on the GPU that runs it. Fast FP16 needs compute capability 5.3, 6.0, 6.2 or 7.0 and later (GTX 10 and older have none), fast INT8 6.1, or 7.2 and later (Jetson Nano and TX2 have none).',
+    source: 'TensorRT documentation, error messages and precisions of GPUs; Torch-TensorRT TRTEngine; TAO Toolkit',
   },
   {
     id: 'int8-not-faster',
@@ -296,6 +309,31 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     named: (m) => ({ values: { plural: m.groups!['tensor'] === undefined ? 's' : '' } }),
     advice: CALIBRATE,
     source: 'captures; microsoft/onnxruntime#17235',
+  },
+  {
+    id: 'calibration-zero-tensor',
+    code: 'calibration-missing',
+    pattern: /\bTensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+)(?: copy)? is uniformly zero(?!; network)/,
+    once: true,
+    severity: 'warning',
+    cause: 'While calibrating, tensor {tensor} was 0 for all data: it gets no scale for INT8.',
+    named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
+    advice:
+      'Constants of zeros, and what a ReLU cuts off, may be 0: where the engine is built and accurate, nothing has to be done. Otherwise see that the calibrator finds its images and prepares them as the network expects (size, order of the dimensions, mean and range), delete the calibration cache, and look whether the model gives results in FP32 for them. Outputs of a plugin are 0 where its enqueue does not fill them.',
+    source:
+      'TensorRT documentation, error messages; NVIDIA/TensorRT#521, #663, #1102, NVIDIA/retinanet-examples#79, #188',
+  },
+  {
+    id: 'calibration-no-scale-of',
+    code: 'calibration-missing',
+    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?)[.,)]*(?:\s|$)/,
+    once: true,
+    severity: 'error',
+    named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
+    cause:
+      'INT8 has no scale for tensor {tensor}: there is no calibrator, or its cache or the dynamic ranges leave it out.',
+    advice: CALIBRATE,
+    source: 'TensorRT documentation, error messages',
   },
   {
     id: 'strongly-typed-flags',

@@ -184,10 +184,10 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       onnxruntime:
         "The provider sets these addresses itself; what it forgets is an output without elements, or one whose size depends on the data (of NonZero, NonMaxSuppression, TopK and the like). Update ONNX Runtime, leave those operators to CUDA (trt_op_types_to_exclude='NonZero,NonMaxSuppression,RoiAlign'), or have the model give at least one element.",
       other:
-        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists.',
+        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use.',
     },
     after: ['calibration-failed'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#4057, #4224, microsoft/onnxruntime#26170',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3874, #4057, #4224, microsoft/onnxruntime#26170',
   },
   {
     id: 'implicit-batch-call',
@@ -363,7 +363,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error: (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
     named: ({ groups: { file, library, status, ...groups } = {} }) => {
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
