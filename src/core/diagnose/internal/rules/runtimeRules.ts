@@ -40,7 +40,7 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   ],
   [
     /^error 4\b|driver shutting down/,
-    'CUDA was shut down before',
+    'CUDA was shut down before, or, with CUDA 10.0 and older, a kernel failed',
     'Destroy the objects of TensorRT before the program ends.',
   ],
   [
@@ -69,19 +69,19 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'a kernel used an address that is not one of the memory which it must be in',
     'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
   ],
-  [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
+  [/^error (?:33|400)\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
   [
-    /^error 701\b|too many resources/,
+    /^error (?:7|701)\b|too many resources/,
     'a kernel needs more registers or threads than the GPU has',
     'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
   ],
   [
-    /^error 702\b|timed out/,
+    /^error (?:6|702)\b|timed out/,
     'a kernel ran longer than the system allows',
     'On Windows raise the limit (TdrDelay) or use a GPU without a display; elsewhere lower the batch or the shapes.',
   ],
   [
-    /^error 710\b|device-side assert/,
+    /^error (?:59|710)\b|device-side assert/,
     'a kernel checked a value and refused it',
     'Most often an index is out of range (labels, tokens, Gather): run with CUDA_LAUNCH_BLOCKING=1.',
   ],
@@ -252,7 +252,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice: {
@@ -359,6 +359,16 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
+  },
+  {
+    id: 'plugin-cuda',
+    code: 'runtime-failed',
+    pattern: /[pP]luginV2\w*Runner\b[^\n]*Cuda Error in [~\w:]+: (?<number>\d+)/,
+    cause: 'A plugin failed when it ran, with the CUDA error {number}.',
+    advice: `${PLUGIN_FAILED} Run an engine with explicit batch by executeV2 or enqueueV2: execute and enqueue with a batch size give plugins the wrong sizes.`,
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#804',
   },
   {
     id: 'cuda-other-error',
