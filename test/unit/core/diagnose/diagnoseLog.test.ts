@@ -1189,6 +1189,29 @@ it.each([
   expect(first!.advice).toMatch(advice);
 });
 
+it.each([
+  ['(Unnamed Layer* 0) [Activation]: only activation types allowed as input to this layer.', 'layer-types'],
+  ['(Unnamed Layer* 0) [Reduce]: no dimensions to be reduced', 'layer-shapes'],
+  [
+    'INormalizationLayer (Unnamed Layer* 1) [Normalization]: Assertion input.nbDims == scale.nbDims && input.nbDims == bias.nbDims failed.',
+    'layer-shapes',
+  ],
+])('a layer that says what it does not take: %s', (text, rule) => {
+  const found = diagnose(`[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error (${text})\n`);
+  expect(found).toMatchObject([{ rule }]);
+});
+
+it.each([
+  ['[E] stoi', 'The value of an option is not a number where one is needed.'],
+  [
+    '[E] stod conversion failure: failed to parse --memPoolSize. Please double check your input string.',
+    'The value of --memPoolSize is not a number where one is needed.',
+  ],
+])('an option of trtexec without a number: %s', (text, message) => {
+  const run = 'TensorRT.trtexec [TensorRT v100600] [b26] # trtexec --onnx=m.onnx';
+  expect(diagnose(`&&&& RUNNING ${run}\n${text}\n&&&& FAILED ${run}\n`)).toMatchObject([{ message }]);
+});
+
 it('a timing cache that cannot be read is a warning, not an engine that cannot be read', () => {
   const found = diagnose(
     '[TRT] [E] [stdArchiveReader.cpp::stdArchiveReaderInitCommon::45] Error Code 1: Serialization (Serialization assertion magicTagRead == kMAGIC_TAG failed.Magic tag does not match)\n[TRT] [W] The timing cache will not be used!\nsaved\n',
