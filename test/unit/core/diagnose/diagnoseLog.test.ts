@@ -1103,6 +1103,22 @@ it('a batch that an export fixed in a reshape is told by the shapes', () => {
   expect(at('{2 3 2 2}')).toMatch(/differ\.$/);
 });
 
+it('an operation of the optimizer that knows no plugins is no question of types', () => {
+  const [problem] = diagnose(
+    '[ERROR] IBuilder::buildSerializedNetwork: Error Code 1: Internal Error (Not implemented for node type PLUGIN_V3. In removeEmptyProducersFromSubgraph at optimizer/myelin/rewrite/removeEmptyProducers.cpp:61)',
+  );
+  expect(problem!.message).toMatch(/refuses a plugin .*PLUGIN_V3/);
+  expect(problem!.advice).toMatch(/later TensorRT.* sizes of 1 or more/);
+});
+
+it('precision constraints are a flag that a strongly typed network does not take', () => {
+  const [problem] = diagnose(
+    '[TRT] [E] IBuilder::buildSerializedNetwork: Error Code 3: API Usage Error (Parameter check failed, condition: !config.getFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS). )',
+  );
+  expect(problem!.rule).toBe('strongly-typed-flags');
+  expect(problem!.message).toContain('OBEY_PRECISION_CONSTRAINTS');
+});
+
 it('what a person writes around a log begins no phase', () => {
   expect(diagnose('When I create a session and set TensorrtExecutionProvider, it raises.\n')).toEqual([]);
 });

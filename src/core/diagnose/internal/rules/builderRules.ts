@@ -137,6 +137,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8; captures',
   },
   {
+    id: 'allocation-overflow',
+    code: 'shape-mismatch',
+    pattern: /Requested (?:amount of (?:GPU |host )?memory \(|size was )(?<bytes>184467\d{14}) bytes/,
+    severity: 'error',
+    once: true,
+    named: (m) => ({ values: { size: BigInt.asIntN(64, BigInt(m.groups!['bytes']!)).toString() } }),
+    cause: 'A buffer was to have {size} bytes, a negative number: a size overflowed, or a dimension was -1 or unknown.',
+    advice:
+      'It is no lack of memory. Look at what gives sizes: a plugin of your own (getWorkspaceSize, getSerializationSize, getOutputDimensions), a calibrator, and inputs without fixed shapes; a tensor beyond 2 GB overflows older versions, too. Fix the shapes and lower the batch to see which.',
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#398',
+  },
+  {
     id: 'allocation-failed',
     code: 'out-of-memory',
     pattern:
@@ -194,10 +207,19 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'grimoire/mmdetection-to-tensorrt#58',
   },
   {
+    id: 'allocation-exception',
+    code: 'out-of-memory',
+    pattern: /FAILED_ALLOCATION: std::|OutOfMemory Error in \w*Memory\b/,
+    cause: 'The GPU ran out of memory while {phase}.',
+    advice: DEVICE_MEMORY,
+    after: ['runtime-failed', 'calibration-failed', 'shape-mismatch'],
+    source: 'TensorRT 5 to 7, safeRuntime.cpp; NVIDIA/TensorRT#344, #398',
+  },
+  {
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|FAILED_ALLOCATION: std::|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

@@ -57,6 +57,11 @@ const LAYER_WORDS: readonly (readonly [RegExp, string, string])[] = [
     'Compare the rank of that input with the rank in the export: give the profile the same number of dimensions, fix the input shapes and fold constants (onnxsim, `polygraphy surgeon sanitize --fold-constants`). Such nodes (Shape, Gather) count from 0.',
   ],
   [
+    /slice size must be positive[^\n]*-1/,
+    'a size of its slice is dynamic (-1), and it takes only numbers',
+    'Compute the size in the network, with a shape layer and its like, and give it as an input of the layer (setInput(2, size), in Python set_input(2, size)) in place of a number: -1 has no meaning there.',
+  ],
+  [
     /slice/,
     'it cuts more than its input has, or nothing',
     'Compare start, size and stride with the shape that the input has for every shape of the profile: odd sizes (641 for 640) and images that are not a multiple of the stride lead to that. Give input sizes that the model was made for, and fold constants.',
@@ -314,6 +319,11 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     'Leave out --inputIOFormats and --outputIOFormats (setAllowedFormats), or name a format that exists for the type and the number of channels.',
   ],
   [
+    /^Not implemented for (?:node|layer) type PLUGIN/,
+    'a plugin',
+    'Use a later TensorRT, whose optimizer takes plugins in more places, and give every optimization profile sizes of 1 or more: those of 0 lead to this with plugins (10.13 and 10.14; 10.16 takes them).',
+  ],
+  [
     /[pP]lugin/,
     'a plugin',
     'Compile the plugin with the headers of this TensorRT, and check what it returns for shapes, types and formats.',
@@ -324,7 +334,7 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     'Check that all weights are there, with the type and number that the layer has, and that the engine was built to be refitted where they are exchanged.',
   ],
   [
-    /\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
+    /(?<!(?:node|layer) )\btypes?\b|[dD]ata ?[tT]ype|k(?:FLOAT|HALF|INT\d+|FP8|BOOL)/,
     'a type',
     'Cast the inputs of the node to one type that it takes, or remove the precision that is requested for it.',
   ],
@@ -334,7 +344,7 @@ const STATEMENTS: readonly (readonly [RegExp, string, string])[] = [
     `Compare the shapes that the node gets for each optimization profile. ${FOLD}`,
   ],
   [
-    /not supported|unsupported|[cC]annot|can not/,
+    /not supported|unsupported|[cC]annot|can not|[nN]ot implemented/,
     'something that this TensorRT does not do here',
     'Use a later TensorRT, or leave out the option or the operator that is named.',
   ],
@@ -416,16 +426,28 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-words',
     code: 'shape-mismatch',
     pattern:
-      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<!\S)[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/,
+      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<=^[#>*\s]*|[:\])] )[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/m,
     named: (m, text) => {
       const { layer, why } = m.groups!;
-      const [, what, step] = entryFor(LAYER_WORDS, why!)!;
+      const [, what, step] = entryFor(LAYER_WORDS, m[0])!;
       return { layer, values: { what, step, why: closed(text.slice(text.indexOf(why!, m.index)).split('\n')[0]!) } };
     },
     cause: 'TensorRT refuses this node: {what}[[ ({why})]].',
     advice: '{step}',
     sure: 'likely',
     source: 'TensorRT 5 to 8, Layers.cpp; NVIDIA/TensorRT#457, #723, #826',
+  },
+  {
+    id: 'layer-weights-type',
+    code: 'type-mismatch',
+    pattern:
+      /(?<layer>[^\s:()]+|\(Unnamed Layer\* \d+\) \[[\w ]+\]): cannot use precision (?<have>\w+) with weights of type (?<want>\w+)/,
+    severity: 'error',
+    cause:
+      'This node has weights of the type {want}, and what it computes with is {have}: this TensorRT has no such layer.',
+    advice:
+      'Most often it belongs to sizes that the model computes (Shape, Slice, Cast): export with fixed shapes and fold constants, or cast to FP32 before it and back after it. Later versions import most of these.',
+    source: 'NVIDIA/TensorRT#482',
   },
   {
     id: 'layer-constant',

@@ -164,6 +164,17 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     source: 'protobuf; onnx/onnx-tensorrt#76, #512, #531',
   },
   {
+    id: 'link-not-built',
+    code: 'library-missing',
+    pattern: /\berror: (?<file>[\w./+-]*lib[\w+-]+\.(?:so|a)): No such file or directory/,
+    once: true,
+    severity: 'error',
+    cause: 'The linker is to use {file}, which does not exist; the program is not built.',
+    advice:
+      'Build that library first, into the folder of that path: of a project with CMake and Python parts (onnx-tensorrt, for example) run cmake and make in its folder build, then setup.py.',
+    source: 'GNU ld; onnx/onnx-tensorrt#126',
+  },
+  {
     id: 'link-folder',
     code: 'library-missing',
     pattern:

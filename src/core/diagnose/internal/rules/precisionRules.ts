@@ -22,7 +22,7 @@ const WEAK_FLAGS = {
   rtx: 'TensorRT-RTX has no precision flags: put the types into the model, as a typed copy of the model does.',
   onnxruntime: 'Set trt_fp16_enable and trt_int8_enable to false; put the types into the model.',
   other:
-    'Remove the precision flags (FP16, BF16, INT8, FP8) from the configuration: in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
+    'Remove the precision flags (FP16, BF16, INT8, FP8) and precision constraints from the configuration: in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
 const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
@@ -146,6 +146,18 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       'Check the calibration data and the model for NaN and Inf: run the data through ONNX Runtime with every tensor as an output, and look for the first one that is not finite. Remove unused branches.',
     sure: 'likely',
     source: 'TensorRT quantization.cpp; NVIDIA/TensorRT#1634',
+  },
+  {
+    id: 'calibration-zero',
+    code: 'calibration-failed',
+    pattern:
+      /Tensor (?<layer>[^\n]{1,200}?)(?: copy)? is uniformly zero; network calibration failed|Could not find tensor (?<tensor>\S+) in tensorScales/,
+    severity: 'error',
+    cause: 'Calibration saw nothing but zeros, or nothing at all, in a tensor[[, {layer}]]: it gets no scale.',
+    advice:
+      'Look at the calibration data: whether get_batch() copies real, preprocessed values to the GPU (and the files are found), and enough of them. A part of the network that is dead for them gives it, too: use other images, or set the range of that tensor. The GPU must have INT8 (compute capability 6.1, and from 7.2 on).',
+    sure: 'likely',
+    source: 'NVIDIA/retinanet-examples#3',
   },
   {
     id: 'calibration-scale',
@@ -289,11 +301,11 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'strongly-typed-flags',
     code: 'flag-conflict',
     pattern:
-      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
-    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
+      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|condition: !config\.getFlag\(BuilderFlag::k(?<flag3>(?:OBEY|PREFER)_PRECISION_CONSTRAINTS)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
+    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] ?? m.groups!['flag3'] } }),
     cause: 'The network is strongly typed, where the flag[[ {flag}]] is not allowed: its types come from the model.',
     advice: WEAK_FLAGS,
-    source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253',
+    source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253, NVIDIA/TensorRT-LLM#2386',
   },
   {
     id: 'type-beyond-gpu',

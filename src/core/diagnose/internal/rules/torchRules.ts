@@ -180,10 +180,10 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     cause: 'An input of the compiled module has a shape that its engine does not take.',
     advice:
-      'Use the shapes of the compilation, or compile with torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…) for all that occur. The line of TensorRT above gives the limits.',
+      'Use the shapes of the compilation, or compile with torch_tensorrt.Input(min_shape=…, opt_shape=…, max_shape=…) for all that occur. The line of TensorRT above gives the limits. With an engine cache (engine_cache_dir), clear it: early releases took engines of other shapes from it.',
     after: ['runtime-shape', 'out-of-memory', 'runtime-failed'],
     sure: 'likely',
-    source: 'Torch-TensorRT core/runtime/execute_engine.cpp',
+    source: 'Torch-TensorRT core/runtime/execute_engine.cpp; pytorch/TensorRT#3148',
   },
   {
     id: 'torch-trt-runtime',
