@@ -400,7 +400,7 @@ add("broadcast_6", ["raise-opset"],
     [N("Add", ["x", "b"], ["a"], name="add", broadcast=1, axis=1), N("PRelu", ["a", "b"], ["p"], name="prelu"),
      N("Mul", ["p", "s"], ["y"], name="mul", broadcast=1)], [value("x", [2, 3, 4])], [value("y", [2, 3, 4])],
     [constant("b", [0.5, 1, 2], np.float32), scale], opset=6, ir=3, shown="other", allow=["unproved"])
-add("table_of_names", ["index-labels", "ml-lookup"],
+add("table_of_names", ["ml-lookup", "index-labels"],
     [N("ArgMax", ["x"], ["i"], name="best", axis=1, keepdims=0), N("ArrayFeatureExtractor", ["names", "i"], ["n"], name="pick", **ml),
      N("Reshape", ["n", "flat"], ["label"], name="flat"), N("Relu", ["x"], ["y"], name="relu")], [X], [Y, value("label", [4], T.STRING)],
     [h.make_tensor("names", T.STRING, [16], [b"n%d" % i for i in range(16)]), constant("flat", [-1], np.int64)],
@@ -418,6 +418,10 @@ add("long_tensor", ["shorten-names"], [N("Relu", ["x"], [long], name="relu"), N(
 add("bytes_chain", ["narrow-integers", "inner-uint8"],
     [N("ReduceMax", ["b"], ["m"], name="max", axes=[1], keepdims=1), N("Mul", ["m", "two"], ["d"], name="twice"), N("Cast", ["d"], ["f"], name="float", to=1),
      N("Add", ["x", "f"], ["y"], name="add")], [value("b", [4, 16], T.UINT8), X], [Y], [constant("two", 2, np.uint8)])
+
+add("counted_transposed", ["count-nonzero"], [N("NonZero", ["x"], ["i"], name="nonzero"), N("Transpose", ["i"], ["t"], name="turn"),
+    N("Shape", ["t"], ["s"], name="shape"), N("Cast", ["s"], ["c"], name="float", to=1), N("Concat", ["c", "r"], ["y"], name="all", axis=0)],
+    [X], [value("y", [3])], [constant("r", [0.5], np.float32)])
 
 # Meaning
 add("dropout", ["dropout-inference"], after("Dropout", inputs=["h", "r", "t"], outputs=["y"]), [X], [Y],

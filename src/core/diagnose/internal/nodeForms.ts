@@ -255,9 +255,18 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
     const hasAxes = standardOpset(one.graph.model) >= 13 ? given(one, 1) : intsAttribute(one.node, 'axes') !== null;
     const shape = shapeOf(one, 0);
     if (hasAxes) return inputAxes(one);
-    // TensorRT-RTX 1.7 builds it.
-    if (isRtx(one) || since(one, '11.5') || shape === null || shape.every((size) => typeof size === 'number'))
-      return undefined;
+    if (since(one, '11.5') && !isRtx(one)) return undefined;
+    if (shape === null || shape.every((size) => typeof size === 'number')) return undefined;
+    if (isRtx(one))
+      return {
+        ...problem(
+          'unsupported-form',
+          'Squeeze without axes builds only where its dynamic dimensions are never 1.',
+          'Give it the axes that are 1.',
+          'squeeze-axes',
+        ),
+        severity: 'warning',
+      };
     return problem(
       'unsupported-form',
       'Squeeze without axes on a tensor of dynamic shape is refused.',
@@ -336,7 +345,11 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
   TopK: (one) =>
     leftOut(one, 2) ??
     ((constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
-      ? problem('unsupported-form', 'TopK of more than 3840 elements is refused.', 'Split it into chunks and merge.')
+      ? problem(
+          'unsupported-form',
+          'TopK of more than 3840 elements is refused.',
+          'Ask for fewer; leave a sort of more elements outside the engine.',
+        )
       : undefined),
   Split: (one) => leftOut(one),
   DeformConv: (one) =>

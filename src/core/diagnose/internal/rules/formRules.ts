@@ -270,7 +270,8 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-form',
     pattern: /(?:ITopKLayer (?<layer>\S+?): )?(?:(?<!\S)\S+?: )?K exceeds the maximum value allowed \((?<max>\d+)\)/,
     cause: 'This node (TopK) asks for more than {max} elements, the most that TensorRT supports.',
-    advice: 'Split it: TopK of chunks, then merge; or leave it outside the engine.',
+    advice:
+      'Ask for fewer where fewer are used: the best {max} of chunks, then of these. A sort of all of more elements is to be left outside the engine, or written as ranks: Greater between all pairs, a sum, and ScatterElements.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {

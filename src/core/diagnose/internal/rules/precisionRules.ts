@@ -22,7 +22,7 @@ const WEAK_FLAGS = {
   rtx: 'TensorRT-RTX has no precision flags: put the types into the model, as a typed copy of the model does.',
   onnxruntime: 'Set trt_fp16_enable and trt_int8_enable to false; put the types into the model.',
   other:
-    'Remove the precision flags (FP16, BF16, INT8, FP8) and precision constraints from the configuration: in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
+    'Remove the precision flags (FP16, BF16, INT8, FP8) and constraints from the configuration, and what sets types of layers (layer.precision, set_output_type): in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
 const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
@@ -215,12 +215,25 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'fp16-not-fast',
     code: 'precision-ignored',
-    pattern: /(?:Half2|FP16) support requested on hardware without native FP16/,
+    pattern:
+      /(?:Half2|FP16) support requested on hardware without native FP16|[pP]latform does not (?:have|has) (?:fast native )?(?:FP16|fp16)/,
     severity: 'warning',
     once: true,
     cause: 'This GPU has no fast FP16: with it the engine is not faster than in FP32.',
     advice: 'Build in FP32 there, or in INT8 where the GPU has it (compute capability 6.1 and from 7.2 on).',
-    source: 'TensorRT 5 to 8',
+    source: 'TensorRT 5 to 8; dusty-nv/jetson-inference#54, open-mmlab/mmdeploy#1815',
+  },
+  {
+    id: 'precision-not-on-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /Network needs native (?<type>FP16|INT8) and platform does not|[sS]pecified (?<type2>FP16|INT8) but not supported on platform|Requested inference in (?<type3>FP16|INT8) but platform does not support/,
+    severity: 'error',
+    named: ({ groups: { type, type2, type3 } = {} }) => ({ values: { type: type ?? type2 ?? type3 } }),
+    cause: 'This GPU has no fast {type}, which the program or the engine asks for.',
+    advice:
+      'Build in FP32 there, and the engine on the GPU that runs it. Fast FP16 needs compute capability 5.3, 6.0, 6.2 or 7.0 and later (GTX 10 and older have none), fast INT8 6.1, or 7.2 and later (Jetson Nano and TX2 have none).',
+    source: 'TensorRT documentation, error messages and precisions of GPUs; Torch-TensorRT TRTEngine; TAO Toolkit',
   },
   {
     id: 'int8-not-faster',
@@ -298,11 +311,36 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'captures; microsoft/onnxruntime#17235',
   },
   {
+    id: 'calibration-zero-tensor',
+    code: 'calibration-missing',
+    pattern: /\bTensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+)(?: copy)? is uniformly zero(?!; network)/,
+    once: true,
+    severity: 'warning',
+    cause: 'While calibrating, tensor {tensor} was 0 for all data: it gets no scale for INT8.',
+    named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
+    advice:
+      'Constants of zeros, and what a ReLU cuts off, may be 0: where the engine is built and accurate, nothing has to be done. Otherwise see that the calibrator finds its images and prepares them as the network expects (size, order of the dimensions, mean and range), delete the calibration cache, and look whether the model gives results in FP32 for them. Outputs of a plugin are 0 where its enqueue does not fill them.',
+    source:
+      'TensorRT documentation, error messages; NVIDIA/TensorRT#521, #663, #1102, NVIDIA/retinanet-examples#79, #188',
+  },
+  {
+    id: 'calibration-no-scale-of',
+    code: 'calibration-missing',
+    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?)[.,)]*(?:\s|$)/,
+    once: true,
+    severity: 'error',
+    named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
+    cause:
+      'INT8 has no scale for tensor {tensor}: there is no calibrator, or its cache or the dynamic ranges leave it out.',
+    advice: CALIBRATE,
+    source: 'TensorRT documentation, error messages',
+  },
+  {
     id: 'strongly-typed-flags',
     code: 'flag-conflict',
     pattern:
-      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|condition: !config\.getFlag\(BuilderFlag::k(?<flag3>(?:OBEY|PREFER)_PRECISION_CONSTRAINTS)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
-    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] ?? m.groups!['flag3'] } }),
+      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4|(?:OBEY|PREFER)_PRECISION_CONSTRAINTS)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
+    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
     cause: 'The network is strongly typed, where the flag[[ {flag}]] is not allowed: its types come from the model.',
     advice: WEAK_FLAGS,
     source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253, NVIDIA/TensorRT-LLM#2386',
@@ -438,10 +476,17 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       /Exception caught in (?<name>get_batch|get_batch_size|read_calibration_cache|write_calibration_cache)\(\): (?<why>[^\n]+)/,
     severity: 'error',
     once: true,
+    named: ({ groups }) => ({
+      values: {
+        step: /pure virtual/.test(groups!['why']!)
+          ? `The class does not define ${groups!['name']!}(): define it (get_batch_size returns the batch size as an int).`
+          : undefined,
+      },
+    }),
     cause:
       'The function {name}() of the calibrator in the script raised an exception, so the calibration has no data: {why}.',
     advice:
-      'get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
+      '[[{step} ]]get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
     source: 'TensorRT Python bindings, pyInt8; NVIDIA/TensorRT#3871',
   },
   ...MODEL_OPTIMIZER,

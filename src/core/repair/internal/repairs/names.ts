@@ -15,19 +15,24 @@ export const shortenNames: Repair = {
   issues: [],
   answers: /name.*(?:exceed|too long|longer|length)|4096/i,
   apply: (draft) => {
+    /** By node that changes: its name then. */
+    const changed = new Map<OnnxNode, string>();
     for (const node of draft.rest) {
-      const outputs = [...node.outputs.entries()].filter(
-        ([, output]) => isLong(output) && !draft.subject.isOutput(node, output),
-      );
-      for (const [index, output] of outputs) {
+      for (const [index, output] of node.outputs.entries()) {
+        if (!isLong(output) || draft.subject.isOutput(node, output)) continue;
         const short = cut(draft, output);
         draft.nameOutput(node, index, short);
         draft.rewireReaders(node, output, short);
+        for (const one of [node, ...draft.subject.readers(node, output)]) changed.set(one, one.name);
       }
-      const name = isLong(node.name) ? cut(draft, node.name) : node.name;
-      if (name !== node.name) draft.rename(node, name);
-      if (name !== node.name || outputs.length > 0) draft.place(node, [name]);
     }
+    for (const node of draft.rest) {
+      if (!isLong(node.name)) continue;
+      const short = cut(draft, node.name);
+      draft.rename(node, short);
+      changed.set(node, short);
+    }
+    for (const [node, name] of changed) draft.place(node, [name]);
   },
 };
 

@@ -1,4 +1,4 @@
-import { intAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
+import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
 
@@ -10,37 +10,47 @@ export const countNonzero: Repair = {
   class: 'exact',
   rejected: 'NonZero, whose output has as many columns as there are elements that are not 0.',
   proof:
-    'Only where nothing but Shape and Size reads the list: the shape is the rank and a count, which is exact in INT32.',
+    'Only where nothing but Shape and Size reads the list, or its Transpose: the shape is the rank and a count, which is exact in INT32.',
   versions: 'TensorRT-RTX 1.7',
   issues,
   apply: (draft) => {
     const { subject } = draft;
     for (const node of draft.nodes('NonZero')) {
       const [input = '', list = ''] = [node.inputs[0], node.outputs[0]];
-      const readers = subject.readers(node, list);
+      const turned = subject.readers(node, list).filter(turnsList);
+      const readers = subject.readers(node, list).filter((reader) => !turned.includes(reader));
+      const behind = turned.flatMap((reader) => subject.readers(reader, reader.outputs[0]!));
+      const all = [...readers, ...behind];
       const rank = subject.rank(node, input);
       const type = subject.type(node, input);
-      if (subject.isOutput(node, list) || rank === null || type === null || readers.length === 0) continue;
-      if (
-        !readers.every((reader) => ['Shape', 'Size'].includes(subject.op(reader)) && reader.attributes.length === 0)
-      ) {
+      const isOutput = subject.isOutput(node, list) || turned.some((one) => subject.isOutput(one, one.outputs[0]!));
+      if (isOutput || rank === null || type === null || all.length === 0) continue;
+      if (!all.every((reader) => ['Shape', 'Size'].includes(subject.op(reader)) && reader.attributes.length === 0)) {
         draft.refuse(node, 'something other than Shape and Size reads its list');
         continue;
       }
       const at = draft.at(node);
       const set = type === 'bool' ? input : at.op('Not', [at.op('Equal', [input, at.scalar(type, 0)])]);
       const count = at.cast(at.reduce('ReduceSum', at.cast(set, 'int32'), null, false), 'int64');
-      const shape = at.concat([at.ints(rank), at.reshape(count, [1])], 0);
+      const sizes = [at.ints(rank), at.reshape(count, [1])];
+      const shape = at.concat(sizes, 0);
+      const back = behind.length > 0 ? at.concat(sizes.toReversed(), 0) : shape;
       at.done();
-      for (const reader of readers) {
+      for (const transpose of turned) draft.remove(transpose);
+      for (const reader of all) {
         const its = draft.at(reader);
-        if (reader.op === 'Shape') its.op('Identity', [shape], { outputs: reader.outputs });
+        if (reader.op === 'Shape')
+          its.op('Identity', [behind.includes(reader) ? back : shape], { outputs: reader.outputs });
         else its.reduce('ReduceProd', shape, null, false, reader.outputs);
         its.done();
       }
     }
   },
 };
+
+/** The list with a row for each element. */
+const turnsList = (node: OnnxNode): boolean =>
+  node.op === 'Transpose' && (intsAttribute(node, 'perm') ?? [1, 0]).join() === '1,0';
 
 export const maskWhere: Repair = {
   id: 'mask-where',
