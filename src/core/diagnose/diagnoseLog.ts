@@ -110,9 +110,10 @@ function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly D
 }
 
 /** Whether a later line says that the step which a rule found at fault came to its end. */
-function isOvercome({ rule, diagnosis }: Judged, { strays = [] }: BuildLog): boolean {
+function isOvercome({ rule, diagnosis }: Judged, { strays = [], messages }: BuildLog): boolean {
   const { overcome } = rule ?? {};
-  return overcome !== undefined && strays.some(({ line, text }) => line > diagnosis.line && overcome.test(text));
+  const says = ({ line, text }: StrayLine) => line > diagnosis.line && overcome!.test(text);
+  return overcome !== undefined && (strays.some(says) || messages.some(says));
 }
 
 /** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */

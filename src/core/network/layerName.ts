@@ -372,9 +372,9 @@ const adjacent = `]${opening}`;
 
 /**
  * Splits metadata into its tokens. U+001E separates layers that TensorRT fused, U+001F nodes inside a Myelin kernel;
- * in some logs the tokens are adjacent. A known name may contain all of this.
+ * in some logs the tokens are adjacent. `likeTokens`: the names that contain all of this (`readsLikeTokens`).
  */
-export function parseMetadata(text: string, known: KnownNames = noNames): LayerMetadata {
+export function parseMetadata(text: string, likeTokens: ReadonlySet<string> = new Set()): LayerMetadata {
   const found: { from: number; to: number }[] = [];
   const rest: string[] = [];
   let cut = false;
@@ -404,16 +404,25 @@ export function parseMetadata(text: string, known: KnownNames = noNames): LayerM
       rest.push(piece.slice(Math.max(close + 1, from)));
     }
   }
-  return { tokens: readTokens(text, found, known), cut, rest: rest.join(' ').trim() };
+  return { tokens: readTokens(text, found, likeTokens), cut, rest: rest.join(' ').trim() };
 }
 
-/** Tokens at these places; several are one where the model has a node of that name, the longest first. */
-function readTokens(text: string, found: readonly { from: number; to: number }[], known: KnownNames): MetadataToken[] {
+/** Whether metadata that has this name seems to have several. */
+export const readsLikeTokens = (name: string): boolean => name.includes(opening);
+
+/** Tokens at these places; several are one where they are such a name, the longest first. */
+function readTokens(
+  text: string,
+  found: readonly { from: number; to: number }[],
+  likeTokens: ReadonlySet<string>,
+): MetadataToken[] {
+  let longest = 0;
+  for (const { length } of likeTokens) longest = Math.max(longest, length);
   const tokens: MetadataToken[] = [];
   for (let at = 0; at < found.length; at++) {
     const { from } = found[at]!;
-    for (let last = at + 1; last < found.length && found[last]!.to - from <= known.longest; last++)
-      if (known.has(text.slice(from, found[last]!.to))) at = last;
+    for (let last = at + 1; last < found.length && found[last]!.to - from <= longest; last++)
+      if (likeTokens.has(text.slice(from, found[last]!.to))) at = last;
     const whole = text.slice(from, found[at]!.to);
     tokens.push({ text: whole, parts: whole.split(' | ') });
   }

@@ -2,7 +2,7 @@
 import { addTo } from '../base/addTo.ts';
 import type { OnnxFunction, OnnxGraph, OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { constantOf, type Elements, elementsOf } from './internal/shapeValues.ts';
-import { atomsOf, type KnownNames, type MetadataToken, parseLayerName } from './layerName.ts';
+import { atomsOf, type KnownNames, type MetadataToken, parseLayerName, readsLikeTokens } from './layerName.ts';
 import { bodyOf, type ModelGraph } from './modelGraph.ts';
 
 /**
@@ -197,6 +197,8 @@ function conditionOf(graph: ModelGraph, values: ReadonlyMap<number, Elements>, t
 
 /** How a model's nodes are called in what TensorRT writes. */
 export interface NodeNames extends LayerNodes {
+  /** Names that read like several in metadata. */
+  likeTokens: ReadonlySet<string>;
   /** Indices of the nodes of that name (`node_of_<first output>` for one without); several where nodes share it. */
   nodesOf(name: string): readonly number[];
   /** The node for which the parser registered that TensorRT layer; undefined if the log doesn't say. */
@@ -270,6 +272,7 @@ export function createNodeNames(graph: ModelGraph, parsed: readonly ParsedNode[]
   };
   return {
     longest,
+    likeTokens: new Set([...byName.names()].filter(readsLikeTokens)),
     unmatched,
     replaced,
     has: (name) => byName.has(name) || registry.has(name) || constants.has(name),

@@ -8,6 +8,7 @@ export interface LogFacts {
   version: string | null;
   gpu: string | null;
   before86: boolean;
+  since10: boolean;
   /** Why its TensorRT has no kernels for that GPU, and the line that names it; null: it has, or it is not known. */
   unfit: { name: string; line: StrayLine; version: string; support: GpuSupport } | null;
 }
@@ -29,6 +30,7 @@ export function logFacts(log: BuildLog): LogFacts {
     version,
     gpu: log.gpu ?? gpu?.name ?? null,
     before86: version === null ? hasOldLine(log) : versionNumber(version) < versionNumber('8.6'),
+    since10: log.messages.some(({ text }) => /^(?:Error\[\d+\]: )?I[A-Z]\w+::\w+: Error Code \d+: /.test(text)),
     unfit:
       support === null || support.supported
         ? null

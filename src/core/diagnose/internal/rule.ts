@@ -16,6 +16,8 @@ export interface RuleContext {
   version: string | null;
   /** Whether it is older than 8.6, by that or by a line of its source that a message names. */
   before86: boolean;
+  /** Whether it is 10 or later, by the form of its errors. */
+  since10: boolean;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
   /** Why its TensorRT has no kernels for that GPU; null: it has, or it is not known. */

@@ -23,7 +23,7 @@ export function claimNamed(to: Resolution, added: readonly string[] = []): void 
   const unknown = new Map<string, number>();
   const truncated: number[] = [];
   to.view.layers.forEach((layer, index) => {
-    const metadata = layer.metadata ? parseMetadata(layer.metadata, to.names) : undefined;
+    const metadata = layer.metadata ? parseMetadata(layer.metadata, to.names.likeTokens) : undefined;
     if (metadata && metadata.tokens.length > 0) {
       if (claimTokens(to, index, metadata, unknown)) {
         truncated.push(index);
@@ -199,7 +199,7 @@ function claimCopy(to: Resolution, layer: number, tensor: string): void {
 
 /** The members that a `ForeignNode … metadata:` line lists. */
 function listMembers(to: Resolution, region: number, text: string, unknown: Map<string, number>): void {
-  const metadata = parseMetadata(text, to.names);
+  const metadata = parseMetadata(text, to.names.likeTokens);
   let cut = metadata.cut;
   let named = 0;
   for (const token of metadata.tokens) {

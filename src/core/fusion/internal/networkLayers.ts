@@ -127,7 +127,8 @@ function placed(from: Resolution, kind: string, names: string[], line: number): 
   }
   const wanted = new Set(shown);
   const isNamedIn = (metadata: string | null): boolean =>
-    metadata !== null && parseMetadata(metadata, from.names).tokens.some(({ parts }) => wanted.has(parts[0]!));
+    metadata !== null &&
+    parseMetadata(metadata, from.names.likeTokens).tokens.some(({ parts }) => wanted.has(parts[0]!));
   const layers = from.view.layers.flatMap(({ metadata, name }, index) =>
     isNamedIn(metadata) || wanted.has(withoutKernelPlace(name)) ? [index] : [],
   );

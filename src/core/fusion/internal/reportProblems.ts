@@ -202,7 +202,7 @@ export function otherModel(from: Resolution, added: readonly string[] = []): Pro
   const named = from.view.layers.filter(
     ({ metadata }) =>
       metadata?.includes('[ONNX Layer: ') &&
-      (own.size === 0 || parseMetadata(metadata, from.names).tokens.some(({ text }) => !own.has(text))),
+      (own.size === 0 || parseMetadata(metadata, from.names.likeTokens).tokens.some(({ text }) => !own.has(text))),
   ).length;
   const matched = from.layerNodes.filter((nodes) => nodes.size > 0).length;
   if (named > 0 && matched < named / 2) {

@@ -1178,11 +1178,29 @@ it.each([
   ],
   ["'tensorrt.tensorrt.ITensor' object has no attribute 'set_dynamic_range'", /Q\/DQ nodes/],
   ["'tensorrt_bindings.tensorrt.IPluginRegistry' object has no attribute 'plugin_creator_list'", /Use all_creators/],
+  [
+    "'tensorrt_rtx_bindings.tensorrt_rtx.IPluginRegistry' object has no attribute 'get_plugin_creator'",
+    /Use get_creator/,
+  ],
 ])('a name that TensorRT 11 removed: %s', (text, advice) => {
   const [first] = diagnose(`AttributeError: ${text}\n`);
   expect(first).toMatchObject({ rule: 'api-removed' });
   expect(first!.advice).toMatch(/^TensorRT 11\.0 removed it\./);
   expect(first!.advice).toMatch(advice);
+});
+
+it('a timing cache that cannot be read is a warning, not an engine that cannot be read', () => {
+  const found = diagnose(
+    '[TRT] [E] [stdArchiveReader.cpp::stdArchiveReaderInitCommon::45] Error Code 1: Serialization (Serialization assertion magicTagRead == kMAGIC_TAG failed.Magic tag does not match)\n[TRT] [W] The timing cache will not be used!\nsaved\n',
+  );
+  expect(found).toMatchObject([{ rule: 'timing-cache', severity: 'warning' }]);
+});
+
+it('a plugin that an engine lacks is not taken for an operator of a model', () => {
+  const found = diagnose(
+    '[TRT] [E] IPluginRegistry::getCreator: Error Code 4: API Usage Error (Cannot find plugin: Scale, version: 1, namespace:.)\n[TRT] [E] IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization assertion creator failed.Cannot deserialize plugin since corresponding IPluginCreatorInterface not found in Plugin Registry)\n',
+  );
+  expect(found).toMatchObject([{ code: 'plugin-missing' }]);
 });
 
 it('a crash after an error that no rule knows follows from it', () => {
@@ -1236,6 +1254,16 @@ describe('a cause that other messages hide', () => {
       'what an assertion without words asserts',
       'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
       'python-condition',
+    ],
+    [
+      'a compiler of kernels that does not know the GPU',
+      '[E] [TRT] Error Code: 9: Skipping tactic 0x0000000000000003 due to exception NVRTC error: NVRTC_ERROR_INVALID_OPTION\nnvrtc: error: invalid value for --gpu-architecture (-arch)\n',
+      'compiler-older-than-gpu',
+    ],
+    [
+      'the kernel that failed before the run did',
+      '[TRT]    ../rtSafe/cuda/cutensorReformat.cpp (352) - cuTensor Error in executeCutensor: 7 (Internal cuTensor reformat failed)\n[TRT]    FAILED_EXECUTION: std::exception\n',
+      'kernel-not-run',
     ],
   ])('%s', (_, text, rule) => {
     expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);

@@ -467,7 +467,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       /candidate(?:Requirements|Choices)\.empty\(\)(?: failed| && "no supported formats)(?:\. [nN]o supported formats for (?<layer>[^\s)]+))?|Assertion Error in getSupportedFormats: 0 \(!formats\.empty\(\)/,
     cause: 'TensorRT found no data type and memory format in which [[{layer} of ]]the network can run.',
     advice:
-      'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
+      'Use a later TensorRT (8.6 solved it for reshapes of computed shapes), or fold constants and fix the input shapes. Where INT8 is on, build without it to see whether that is the cause. Where the program sets types of layers (layer.precision, set_output_type) with OBEY_PRECISION_CONSTRAINTS, remove those that the layer does not compute in. For a plugin check its supportsFormatCombination: it must accept one combination for all of its inputs, also with INT32.',
     sure: 'likely',
     source: 'NVIDIA/TensorRT#1315, #1337, #2326, #2751, #2966, #3107, #3688; ELS-RD/transformer-deploy#155',
   },

@@ -8,7 +8,7 @@ const FOLD =
 
 /** Words by which TensorRT says what a layer needs. */
 const NEEDS =
-  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without)\\b';
+  '\\b(?:must|cannot|can ?not|requires?|should|expect(?:s|ed)|unsupported|not supported|out of bounds|mismatch(?:ed|ing)?|incompatible|exceeds?|without|doesn.t appear|allowed|no dimensions|Assertion|lowering)\\b';
 
 /** What TensorRT says of a layer: `conv1: IConvolutionLayer … must …`, `(Unnamed Layer* 3) [Slice]: … must …`. */
 const layerSays = (words: string): RegExp =>
@@ -80,6 +80,16 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /isSingle(?:Bit|Dimension)\(axes/,
+    'the axes are a mask of bits, in which exactly one has to be set',
+    'Give `1 << axis`: 1 is axis 0, 2 axis 1, 4 axis 2. For several axes reshape the tensor before.',
+  ],
+  [
+    /[wW]eight streaming budget cannot be modified/,
+    'contexts of the engine exist',
+    'Set the budget before the first execution context is made, or delete the contexts first.',
   ],
   [
     /[wW]eight ?[sS]treaming/,
@@ -219,6 +229,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     /[sS]hape|[dD]ims|[eE]xtent|[vV]olume|[iI]nterval|[bB]ound|[sS]ymbolic/,
     'shapes',
     `${FOLD} Where shapes are dynamic, narrow the optimization profile.`,
+  ],
+  [
+    /weights\.type\(\) == DataType::kINT32/,
+    'the type of a size or index',
+    'Export with opset 12 or later: older ones keep sizes (of Resize, for example) as FP32. TensorRT 8.4 and later read them.',
   ],
   [
     /engineRegions\.count/,
@@ -423,6 +438,37 @@ function parserSays(claim: string): { values: Record<string, string> } {
 /** What TensorRT checks before it goes on: general rules, for what no other knows. */
 export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'layer-inputs',
+    code: 'model-invalid',
+    pattern:
+      /(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|[^\s(:]+): I(?<kind>\w+?)Layer expected (?<want>\d+) inputs? but received (?<have>\d+)/,
+    cause: 'The layer {layer} ({kind}) has {have} of the {want} inputs that it needs.',
+    advice:
+      'Set the others with `layer.set_input(index, tensor)`: index 1 of a recurrence is the value of the next iteration.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'negative-length',
+    code: 'shape-mismatch',
+    pattern: /Error \(Tensor (?<tensor>.+?) has axis (?<axis>\d+) with inherently negative length/,
+    cause:
+      'Tensor {tensor} would have a negative size on axis {axis}: the window, kernel or slice is larger than what it is applied to.',
+    advice:
+      'Compare the kernel size, stride, padding and dilation with the input size at that place; a larger input, more padding or a smaller window mends it. With dynamic sizes the smallest shape of the profile counts.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'shape-not-integer',
+    code: 'type-mismatch',
+    pattern: /SymbolicCoord[^\n]*value->type\(\) == ValueType::kINT/,
+    cause:
+      'A tensor that gives a shape, a start or a size is of a floating-point type, and TensorRT needs INT32 or INT64 there.',
+    advice:
+      'Make it of int32 or int64 (for a constant: `np.array([…], np.int64)`), or cast it before; the next error names the layer.',
+    sure: 'likely',
+    source: 'TensorRT symbolicCoord.h; built with TensorRT 10.6',
+  },
+  {
     id: 'layer-words',
     code: 'shape-mismatch',
     pattern:
@@ -434,6 +480,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     },
     cause: 'TensorRT refuses this node: {what}[[ ({why})]].',
     advice: '{step}',
+    after: ['shape-mismatch'],
     sure: 'likely',
     source: 'TensorRT 5 to 8, Layers.cpp; NVIDIA/TensorRT#457, #723, #826',
   },
@@ -547,13 +594,110 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       /Parameter check failed[^\n]*condition: [^\n]*(?:[fF]lags?\[BuilderFlag::|builderFlag != BuilderFlag::|getFlag\(BuilderFlag::)/,
     named: (m, text) => ({
       values: {
+        step: /only supported for kSTRONGLY_TYPED/.test(text)
+          ? 'Create the network strongly typed (`builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))`, trtexec --stronglyTyped), or leave the flag out.'
+          : 'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
         flags: [...new Set(text.slice(m.index).match(/(?<=BuilderFlag::k)[A-Z0-9_]+/g) ?? [])].join(' and '),
       },
     }),
     cause: 'Options of the build do not go together, or one needs the other: {flags}.',
-    advice:
-      'Leave one of them out, or add the one that is needed: a strongly typed network takes no precision flags, an excluded lean runtime needs version compatibility.',
+    advice: '{step}',
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
+  },
+  {
+    id: 'flags-exclusive',
+    code: 'flag-conflict',
+    pattern: /Unset previous flag because (?<flags>[^\n]+?) are mutually exclusive/,
+    severity: 'warning',
+    named: ({ groups }) => ({ values: { flags: groups!['flags']!.replaceAll(/\bk(?=[A-Z])/g, '') } }),
+    cause: 'Only one of the flags {flags} can be set: the one set last counts, the others were removed.',
+    advice: 'Set the one that is meant.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'scale-mode',
+    code: 'quantization',
+    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(:]+): ScaleMode is illegal/,
+    cause:
+      'The scale of this node (Quantize or Dequantize) has neither one value nor one for each element of its axis.',
+    advice:
+      'Give a scalar scale, or one of as many values as the input has along the axis (channels of an activation, output channels of a weight), and set the axis of both layers (layer.axis).',
+    source: 'TensorRT layersImpl.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'topk-limit',
+    code: 'unsupported-form',
+    pattern: /Invalid TopK K: (?<k>\d+)\. Valid range of TopK Kis \[0, (?<limit>\d+)\)/,
+    named: ({ groups }) => ({ values: { most: String(Number(groups!['limit']) - 1) } }),
+    cause: 'A TopK asks for {k} elements, and TensorRT gives at most {most}.',
+    advice:
+      'Ask for fewer, or sort in parts: TopK over pieces of the axis, then over their results. NMS before it keeps fewer boxes, too.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'output-marked',
+    code: 'model-invalid',
+    pattern:
+      /Failed attempt to set a tensor (?<tensor>.+?) as network-level output(?: as it was (?<twice>already) set as network-level output|\. It was previously set as a network-level input)/,
+    named: ({ groups: { twice } = {} }) => ({
+      values: {
+        what: twice ? 'that is one already' : 'that is an input of the network',
+        step: twice
+          ? 'Nothing is wrong with the network; mark it once.'
+          : 'Put a layer between: `network.add_identity(tensor).get_output(0)` may be an output.',
+      },
+    }),
+    cause: 'The program marks a tensor as output[[ ({tensor})]] {what}.',
+    advice: '{step}',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'control-flow-open',
+    code: 'control-flow',
+    pattern:
+      /(?:Loop (?<loop>.+?) is missing a (?<part>trip limit)|(?<cond>\(Unnamed IfConditional\* \d+\)|\S+): IIfConditional must have a condition tensor)/,
+    named: ({ groups: { loop, cond } = {} }) => ({
+      values: {
+        what: loop ? `The loop ${loop} has no trip limit` : `The conditional ${cond!} has no condition`,
+        step: loop
+          ? 'Call `loop.add_trip_limit(tensor, trt.TripLimit.COUNT)` with a scalar of INT32 or INT64, or WHILE with one of BOOL.'
+          : 'Call `conditional.set_condition(tensor)` with a scalar of BOOL before its outputs are used.',
+      },
+    }),
+    cause: '{what}.',
+    advice: '{step}',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'plugin-method-raised',
+    code: 'failed',
+    pattern:
+      /(?:Exception (?:thrown from|caught in) (?<name>\w+)\(\):? (?<why>[^\n]+)|Return value of (?<name2>\w+)\(\) could not be interpreted as (?<type>[^\n]+))/,
+    severity: 'error',
+    once: true,
+    named: ({ groups: { name, name2, why, type } = {} }) => ({
+      values: {
+        name: name ?? name2,
+        what:
+          why === undefined
+            ? `returned something that is not ${type!.replaceAll(/nvinfer1::/g, '')}`
+            : `raised an exception: ${why}`,
+      },
+    }),
+    cause: 'The function {name}() of a Python class that TensorRT calls (a plugin, an allocator, a listener) {what}.',
+    advice:
+      'Correct that function at the line that is named below "At:"; what TensorRT reports after it follows from it. Its base class in the documentation of the Python API says what it has to return.',
+    source: 'Python bindings of TensorRT; built with TensorRT 10.6',
+  },
+  {
+    id: 'debug-tensor-unknown',
+    code: 'runtime-failed',
+    pattern: /Cannot find debug tensor with specified tensor name (?<tensor>\S+?)\.(?=\s|$)/,
+    severity: 'warning',
+    harmless: true,
+    cause: 'The engine has no debug tensor {tensor}.',
+    advice: 'Mark it when the engine is built (`network.mark_debug(tensor)`); only marked tensors can be watched.',
+    source: 'run with TensorRT 10.6',
   },
   {
     id: 'scale-weights',
@@ -634,6 +778,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'plugin-creator-none',
     code: 'plugin-missing',
+    after: ['plugin-missing'],
     pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
     severity: 'error',
     cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
@@ -678,13 +823,13 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'host-array-size',
     code: 'runtime-shape',
     pattern:
-      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
+      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|Input binding size is: (?<want5>\d+) bytes but the file size is (?<have5>\d+) bytes|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
     severity: 'error',
-    named: ({ groups: { have, have2, have3, have4, want, want2, want3, want4 } = {} }) => ({
+    named: ({ groups: { have, have2, have3, have4, have5, want, want2, want3, want4, want5 } = {} }) => ({
       values: {
-        have: have ?? have2 ?? have3 ?? (have4 && `${have4} bytes of`),
-        want: want ?? want2 ?? want3 ?? want4,
-        times: timesOf(have ?? have2 ?? have3 ?? have4, want ?? want2 ?? want3 ?? want4),
+        have: have ?? have2 ?? have3 ?? ((have4 ?? have5) && `${have4 ?? have5} bytes of`),
+        want: want ?? want2 ?? want3 ?? want4 ?? want5,
+        times: timesOf(have ?? have2 ?? have3 ?? have4 ?? have5, want ?? want2 ?? want3 ?? want4 ?? want5),
       },
     }),
     cause:
@@ -751,7 +896,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'internal-check',
     code: 'internal',
     pattern:
-      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|(?:\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] |\b(?:I[A-Z]\w+::|createInfer)\w+: )Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
+      /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|(?:\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] |\b(?:I[A-Z]\w+::|createInfer)\w+: )Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|(?:^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?|Internal Error \()Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
     named: (m, text, { version }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
       return { values: { topic, step, version: version ?? undefined } };
@@ -826,7 +971,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     cause: 'TensorRT refuses {topic} while {phase}: {why}.',
     advice:
       '[[{step} ]]If that does not fit, keep the whole verbose log, reduce the model to the part that fails (`polygraphy debug reduce`), and try it with the next version of TensorRT.',
-    after: EVERY_CAUSE,
+    after: [...EVERY_CAUSE, 'failed'],
     sure: 'possible',
     source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },

@@ -46,6 +46,15 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/cuDLA-samples#34',
   },
   {
+    id: 'dla-disabled',
+    code: 'dla-failed',
+    pattern: /Setting DLA memory pool size on TensorRT build with DLA disabled/,
+    cause: 'The program sets the size of a memory pool of the DLA, and this TensorRT is built without DLA.',
+    advice:
+      'Remove it: only the workspace (trt.MemoryPoolType.WORKSPACE) and the tactic pools count on a GPU. DLA cores are in Jetson Xavier and Orin and in DRIVE.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
     id: 'dla-fallback',
     code: 'dla-fallback',
     pattern:

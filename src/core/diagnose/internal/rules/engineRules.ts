@@ -91,7 +91,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'timing-cache',
     code: 'engine-other-device',
     pattern:
-      /[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
+      /timing cache will not be used|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
     severity: 'warning',
     harmless: true,
     cause: 'The timing cache is of another GPU, driver or version of TensorRT, or damaged, so it is not used.',
@@ -233,12 +233,61 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA driver API; NVIDIA/TensorRT#3911',
   },
   {
+    id: 'refit-none',
+    code: 'weights-missing',
+    pattern: /condition: !isNoneRefittable\(\)/,
+    cause: 'The program makes a refitter for an engine that was not built to be refitted.',
+    advice:
+      'Build it with the flag REFIT (or REFIT_INDIVIDUAL, or STRIP_PLAN with one of them; trtexec --refit, --stripWeights).',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'refit-count',
+    code: 'weights-missing',
+    pattern: /(?<name>[^\s(:]+): refit weights count (?<have>\d+) must equal to weights prototype count (?<want>\d+)/,
+    cause: 'The program refits {name} with {have} numbers, and the engine has {want} of them.',
+    advice:
+      'Give weights of the same shape as those of the build (`refitter.get_weights_prototype(name).size`); an engine of another shape has to be built again. TensorRT may keep them transposed or fused, so take names and order from the ONNX file where it was parsed.',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'refit-name',
+    code: 'weights-missing',
+    pattern: /(?<name>[^\s(:]+): The weights cannot be refitted/,
+    cause: 'The engine has no weights named {name} that can be refitted.',
+    advice:
+      'Use the names of the engine (`refitter.get_all_weights()`). With REFIT_INDIVIDUAL only weights that were marked when it was built can be refitted (`network.mark_weights_refittable(name)`).',
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'refit-model',
+    code: 'weights-missing',
+    pattern: /REFIT_FAILED[^\n]*(?:Failed to refit all the weights|successfullyRefittedWeights)/,
+    cause: 'The ONNX model that the engine is refitted from does not have all weights of the engine.',
+    advice:
+      'Refit from the model that it was built from, or from one with the same nodes and names of weights (a new export of the same code). `refitter.get_missing_weights()` lists what is missing.',
+    source: 'onnx-tensorrt ModelRefitter.cpp; built with TensorRT 10.6',
+  },
+  {
     id: 'engine-damaged',
     code: 'engine-invalid',
+    overcome: /timing cache will not be used/,
     pattern:
-      /magicTag|[Mm]agic tag does not match|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
-    cause:
-      'The file is not an engine that this version of TensorRT can read: of another version or product, or damaged.',
+      /magicTag|Failed to read memory from the stream: read \d+ out of|[Mm]agic tag does not match|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
+    named: (_, text) => ({
+      values: /magicTag == rt::kPLAN_MAGIC_TAG/.test(text)
+        ? {
+            what: 'it does not begin like one: another kind of file, or an engine of another product or of a much older version',
+            step: 'See which file is loaded: an ONNX model has to be built first, a header before the engine (of Ultralytics: 4 bytes of length, then JSON) has to be skipped, and a Git LFS pointer fetched (`git lfs pull`).',
+          }
+        : /header\.size == |Failed to read memory from the stream/.test(text)
+          ? {
+              what: 'it is not complete (its size is not the one in its header), so the copy or the write of it was cut off',
+              step: 'Copy it again and compare the sizes.',
+            }
+          : { what: 'of another version or product, or damaged' },
+    }),
+    cause: 'The file is not an engine that this version of TensorRT can read: {what}.',
     advice: {
       onnxruntime:
         'Delete the cached engines (trt_engine_cache_path), and install the TensorRT that this release of ONNX Runtime was built with (the table of its TensorRT provider names it).',
@@ -247,7 +296,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
       ultralytics:
         'Ultralytics writes its own header before the engine: skip it (4 bytes of length, then JSON) to load the engine elsewhere.',
       other:
-        'Build the engine again with the TensorRT that loads it: trtexec, the Python package and the libraries that LD_LIBRARY_PATH (PATH) finds first may differ in version. A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
+        '[[{step} ]]Build the engine again with the TensorRT that loads it: trtexec, the Python package and the libraries that LD_LIBRARY_PATH (PATH) finds first may differ in version. A file of another product (TensorRT-RTX, DLA loadable, Ultralytics with its own header) fails alike.',
     },
     source:
       'captures of TensorRT 8.6 and 10.6; HolyWu/vs-dpir#20, triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',

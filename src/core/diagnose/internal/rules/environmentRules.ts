@@ -219,7 +219,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-after-fork',
     code: 'runtime-failed',
     pattern:
-      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)/,
+      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)|CUDA initialization failure with error:? 3\b/,
     severity: 'error',
     cause:
       'CUDA is not initialized in this process or thread: most often it was used before the process was forked (multiprocessing, a web server with workers).',
@@ -255,13 +255,46 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'NVML, NVIDIA kernel module',
   },
   {
+    id: 'cuda-init-memory',
+    code: 'out-of-memory',
+    once: true,
+    pattern: /CUDA initialization failure with error:? 2\b|Unable to determine GPU memory usage: out of memory/,
+    severity: 'error',
+    cause: 'CUDA got no memory when it started (error 2): the GPU is full, or a limit of the process forbids it.',
+    advice:
+      'Look at `nvidia-smi` for programs that fill the GPU, and at `ulimit -v` (and the limits of the container or batch system): CUDA reserves far more addresses than it uses, so a limit on virtual memory has to go.',
+    sure: 'likely',
+    source: 'CUDA error 2; run with TensorRT 10.6 under ulimit -v',
+  },
+  {
+    id: 'llvm-memory',
+    code: 'out-of-memory',
+    pattern: /LLVM ERROR: out of memory/,
+    severity: 'error',
+    cause: 'The program asked the host for memory (RAM) that it could not get while {phase}.',
+    advice:
+      'Where an engine is loaded, its file is most often none: another kind of file, such as an ONNX model given to --loadEngine, or a damaged one, gives sizes without meaning. Otherwise give it more RAM, or a higher limit (`ulimit -v`, the container).',
+    sure: 'likely',
+    source: 'loading of an ONNX file by trtexec 10.6',
+  },
+  {
+    id: 'driver-stub',
+    code: 'library-missing',
+    pattern: /CUDA driver is a stub library|CUDA initialization failure with error:? 34\b|cudaErrorStubLibrary/,
+    severity: 'error',
+    cause: 'The program loads the stub of libcuda, which is only for linking, in place of the driver.',
+    advice:
+      'Remove folders named stubs (…/cuda/lib64/stubs) and copies of their libcuda.so from LD_LIBRARY_PATH and from the program; the real libcuda.so.1 comes with the driver (`ldconfig -p | grep libcuda`).',
+    source: 'CUDA error 34; run with TensorRT 10.6',
+  },
+  {
     id: 'no-gpu',
     code: 'library-missing',
     pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? (?:100|101|999|3)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? (?:100|101|999)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
     cause:
       'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
-    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. TensorRT-RTX builds without a GPU.`,
+    advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. CUDA_VISIBLE_DEVICES that is empty or names a GPU that does not exist hides all of them. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
@@ -359,18 +392,18 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda failure: 209\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda (?:failure|Error in [~\w:]+): (?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
       'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
-    source: 'CUDA error 209',
+    source: 'CUDA error 209 (8 and 48 before CUDA 10.1)',
   },
   {
     id: 'nvrtc-failed',
     code: 'library-mismatch',
     pattern:
-      /NVRTC (?:[Cc]ompilation|error|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
+      /NVRTC (?:[Cc]ompilation|error(?!: NVRTC_ERROR_INVALID_OPTION)|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
     severity: 'error',
     once: true,
     cause:
@@ -390,7 +423,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       'The CUDA compiler that is installed (nvcc, NVRTC, ptxas) does not know this GPU[[, SM {sm}]]: it is older than the GPU, or so new that it dropped it.',
     advice:
       'Install the CUDA version that this TensorRT was built with, and a TensorRT that supports the GPU (its support matrix lists both), and see that no older libnvrtc comes first in LD_LIBRARY_PATH.',
-    source: 'CUDA, NVRTC and ptxas',
+    source: 'CUDA, NVRTC and ptxas; autowarefoundation/autoware_universe#13067',
   },
   {
     id: 'gpu-memory-unknown',

@@ -158,6 +158,21 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'PyTorch',
   },
   {
+    id: 'cuda-python-moved',
+    code: 'library-mismatch',
+    pattern:
+      /(?:cannot import name '(?<name>cudart|cuda|nvrtc)' from 'cuda'|No module named 'cuda\.(?<name2>cudart|cuda|nvrtc)')/,
+    severity: 'error',
+    named: ({ groups: { name, name2 } = {} }) => {
+      const one = name ?? name2!;
+      return { values: { name: one, now: { cudart: 'runtime', cuda: 'driver' }[one] ?? one } };
+    },
+    cause: 'The script imports {name} from the package cuda (cuda-python) as releases before 13 had it.',
+    advice:
+      'Write `from cuda.bindings import {now} as {name}`, which cuda-python 12.6 and later take, or install the older release (`pip install "cuda-python<13"`).',
+    source: 'cuda-python 13 release notes',
+  },
+  {
     id: 'python-versions-differ',
     code: 'library-mismatch',
     pattern:

@@ -120,7 +120,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:constant|kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
     named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
       const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|\w+ weights has)/.exec(text)?.[1];
       const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
@@ -326,7 +326,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:
-      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser(?!: Could not open)|CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
+      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
     cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
     advice:
       'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',

@@ -66,7 +66,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'engine-plugin',
     code: 'plugin-missing',
     pattern:
-      /Cannot deserialize plugin since corresponding IPluginCreator not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
+      /Cannot deserialize plugin since corresponding IPluginCreator(?:Interface)? not found|pluginV2Runner\.cpp::(?:nvinfer1::rt::)?load::\d+\] Error Code 1: Seriali|TRTNet: [^\n]*could not find plugin:? (?<plugin>\w+)/,
     cause: 'The engine contains a plugin[[ ({plugin})]] that is not registered where it is loaded.',
     advice: ENGINE_PLUGIN,
     after: ['plugin-missing'],
@@ -372,13 +372,26 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'plugin-looked-up',
+    code: 'plugin-missing',
+    pattern:
+      /IPluginRegistry::getPluginCreator: Error Code 4[^\n]*Cannot find plugin: (?<plugin>(?!\w+_TRT\b)\w+), version: (?<release>[^,\s]+)/,
+    cause:
+      'The program, or the engine that it loads, asks for the plugin {plugin}, version {release}, which is not registered.',
+    advice:
+      'Load the library that has it before (`trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for your own), in that version and namespace; `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there. What is an operator of ONNX needs a plugin seldom: the network has layers for it (add_scatter, add_resize, add_nms).',
+    source: 'built with TensorRT 10.6',
+  },
+  {
     id: 'operator-later',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
-    when: ({ op = '', version, product }) =>
+    when: ({ op = '', version, since10, product }) =>
       product !== 'tensorrt-rtx' &&
       sinceOf(op) !== undefined &&
-      (version === null || versionNumber(version) < versionNumber(sinceOf(op)!)),
+      (version === null
+        ? !since10 || versionNumber(sinceOf(op)!) > versionNumber('10.0')
+        : versionNumber(version) < versionNumber(sinceOf(op)!)),
     named: (_, __, { op = '' }) => ({
       values: {
         since: sinceOf(op),
@@ -398,6 +411,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
   {
     id: 'operator-unknown',
     code: 'unsupported-op',
+    overcome: /Cannot deserialize plugin since corresponding/,
     pattern: NO_PLUGIN,
     named: (_, __, { op }) => ({
       values: {

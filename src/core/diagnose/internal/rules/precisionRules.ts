@@ -22,7 +22,7 @@ const WEAK_FLAGS = {
   rtx: 'TensorRT-RTX has no precision flags: put the types into the model, as a typed copy of the model does.',
   onnxruntime: 'Set trt_fp16_enable and trt_int8_enable to false; put the types into the model.',
   other:
-    'Remove the precision flags (FP16, BF16, INT8, FP8) and precision constraints from the configuration: in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
+    'Remove the precision flags (FP16, BF16, INT8, FP8) and constraints from the configuration, and what sets types of layers (layer.precision, set_output_type): in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
 const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
@@ -339,8 +339,8 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'strongly-typed-flags',
     code: 'flag-conflict',
     pattern:
-      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4)\)|condition: !config\.getFlag\(BuilderFlag::k(?<flag3>(?:OBEY|PREFER)_PRECISION_CONSTRAINTS)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
-    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] ?? m.groups!['flag3'] } }),
+      /condition: !?config\.getFlag\(BuilderFlag::k(?<flag>FP16|BF16|INT8|FP8|INT4|(?:OBEY|PREFER)_PRECISION_CONSTRAINTS)\)|builderFlag != BuilderFlag::k(?<flag2>\w+) \|\| !getConfig\(\)\.stronglyTyped|[Ss]trongly ?[Tt]yped[^\n]{0,100}(?:not (?:be )?(?:set|allowed|supported|specified|valid)|cannot|conflict|incompatible|ignored)|(?:not (?:be )?(?:set|allowed|supported|specified)|cannot)[^\n]{0,80}strongly ?typed/i,
+    named: (m) => ({ values: { flag: m.groups!['flag'] ?? m.groups!['flag2'] } }),
     cause: 'The network is strongly typed, where the flag[[ {flag}]] is not allowed: its types come from the model.',
     advice: WEAK_FLAGS,
     source: 'TensorRT builder (10 and later); NVIDIA/TensorRT#4253, NVIDIA/TensorRT-LLM#2386',
@@ -476,10 +476,17 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       /Exception caught in (?<name>get_batch|get_batch_size|read_calibration_cache|write_calibration_cache)\(\): (?<why>[^\n]+)/,
     severity: 'error',
     once: true,
+    named: ({ groups }) => ({
+      values: {
+        step: /pure virtual/.test(groups!['why']!)
+          ? `The class does not define ${groups!['name']!}(): define it (get_batch_size returns the batch size as an int).`
+          : undefined,
+      },
+    }),
     cause:
       'The function {name}() of the calibrator in the script raised an exception, so the calibration has no data: {why}.',
     advice:
-      'get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
+      '[[{step} ]]get_batch(names) has to return a list with one address on the GPU as an int for each input (`[int(self.device_input)]`), in the order of names, and None at the end; read_calibration_cache() None or bytes. Convert the data to the type of the input (np.ascontiguousarray, float32) and copy it to the GPU before.',
     source: 'TensorRT Python bindings, pyInt8; NVIDIA/TensorRT#3871',
   },
   ...MODEL_OPTIMIZER,

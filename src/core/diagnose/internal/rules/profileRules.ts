@@ -70,17 +70,24 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'unknown-input',
     code: 'unknown-input',
     pattern:
-      /Cannot find input tensor with name "(?<input>.+?)" in the network inputs|no input (?:is )?named '(?<input2>.+?)'/,
-    named: (m) => ({ values: { input: m.groups!['input'] ?? m.groups!['input2'] } }),
+      /Cannot find input tensor with name "(?<input>.+?)" in the (?:network inputs|engine bindings)|no input (?:is )?named '(?<input2>.+?)'/,
+    named: ({ groups: { input, input2 } = {} }) => ({
+      values: {
+        input: input ?? input2,
+        step: /^\d+$/.test(input ?? '')
+          ? 'An x joins the sizes of a shape, a comma begins the next input: --shapes=NAME:4x16.'
+          : 'Use the input names of the model.',
+      },
+    }),
     cause: 'The model has no input named "{input}".',
-    advice: 'Use the input names of the model.',
+    advice: '{step}',
     source: 'captures of TensorRT 10.6',
   },
   {
     id: 'polygraphy-inputs',
     code: 'unknown-input',
     pattern:
-      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in the feed[ _]dict|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
+      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in (?:the feed[ _]dict|input data)|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
     severity: 'error',
     named: ({ groups: { wrong, unset } = {} }) => ({
       values: {
@@ -95,6 +102,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use the names that the network has (`polygraphy inspect model MODEL.onnx` lists them), and give all of its inputs; or export the model again with those names (torch.onnx.export with input_names=[…]). A file of another exporter than the program is for has other names.',
     source: 'Polygraphy profile.py, runner.py; yuvraj108c/ComfyUI-Upscaler-Tensorrt#34',
+  },
+  {
+    id: 'polygraphy-outputs',
+    code: 'unknown-input',
+    pattern: /The following outputs were not found in the network: \{(?<names>[^}\n]+)\}/,
+    severity: 'error',
+    cause: 'The command asks for outputs that the network does not have: {names}.',
+    advice:
+      'Use names of tensors of the model, not of nodes (`polygraphy inspect model MODEL.onnx --show layers` lists them); "mark all" takes every tensor.',
+    source: 'Polygraphy mark_outputs',
   },
   {
     id: 'polygraphy-feed',
@@ -199,9 +216,13 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'outside-profile',
     code: 'runtime-shape',
     pattern:
-      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile|condition: [^\n]*profileM(?:in|ax)Dims\.d\[/i,
+      /satisfyProfile(?:\. Set dimensions? (?:is |are )?(?<shape2>\[[\d,-]*\]) for tensor (?<tensor>\S+) does not satisfy any optimization profiles\.(?: Valid range for profile \d+: (?<range>\[[\d,-]*\]\.\.\[[\d,-]*\]))?)?|Supplied binding dimensions (?<shape3>\[[\d,-]*\]) for tensor (?<tensor3>\S+) exceed min\.\.max range for profile \d+\.(?: Valid range is (?<range3>\[[\d,-]*\]\.\.\[[\d,-]*\]))?|Runtime dimension does not satisfy any optimization profile|trt failed to set binding dimension to (?<shape>\[[\d,-]*\]) for input '(?<input>[^']+)'|(?:input|tensor) (?:shape|dimension)s? (?:is |are )?(?:out of|outside|not in)(?: the)? (?:range of the )?(?:optimization )?profile|request(?:ed)? shape .*?(?:exceeds|outside).{0,40}profile|condition: [^\n]*profileM(?:in|ax)Dims\.d\[/i,
     named: (m) => ({
-      values: { shape: m.groups!['shape'] ?? m.groups!['shape2'], input: m.groups!['input'] ?? m.groups!['tensor'] },
+      values: {
+        shape: m.groups!['shape'] ?? m.groups!['shape2'] ?? m.groups!['shape3'],
+        input: m.groups!['input'] ?? m.groups!['tensor'] ?? m.groups!['tensor3'],
+        range: m.groups!['range'] ?? m.groups!['range3'],
+      },
     }),
     cause:
       'The shape[[ {shape}]] of an input[[, {input},]] is outside the optimization profile of the engine[[ ({range})]], or has another rank.',
@@ -337,8 +358,11 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'static-input-of-profile',
     code: 'profile-inconsistent',
     pattern:
-      /(?<![^\s:(])(?<input>[^\s:(]+): k(?:MIN|OPT|MAX) dimensions in profile (?<profile>\d+) are (?<have>\[[\d,-]*\]) but input has static dimensions (?<want>\[[\d,-]*\])/,
+      /(?<![^\s:(])(?<input>[^\s:(]+): k(?:MIN|OPT|MAX) dimensions in profile (?<profile>\d+) are (?<have>\[[\d,-]*\]) but input has static dimensions (?<want>\[[\d,-]*\])|Input tensor (?<input2>\S+) has static dimensions that don't match k(?:MIN|OPT|MAX) dimensions in profile index \d+\. Input dimensions are (?<want2>\[[\d,-]*\]) but profile dimensions are (?<have2>\[[\d,-]*\])/,
     once: true,
+    named: ({ groups: { input, input2, have, have2, want, want2 } = {} }) => ({
+      values: { input: input ?? input2, have: have ?? have2, want: want ?? want2 },
+    }),
     cause: 'The profile gives input {input} the shape {have}, but the model fixes it to {want}.',
     advice: {
       trtexec: 'Remove {input} from --minShapes, --optShapes and --maxShapes, or export the model with dynamic axes.',
@@ -347,7 +371,42 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
         'Remove {input} from trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes, or export the model with dynamic axes.',
       other: 'Give {want} in min, opt and max, or export the model with that input dynamic.',
     },
-    source: 'TensorRT network.cpp (validate)',
+    source: 'TensorRT network.cpp (validate); built with TensorRT 10.6',
+  },
+  {
+    id: 'input-without-profile',
+    code: 'profile-inconsistent',
+    pattern: /Dynamic input tensor (?<input>\S+) is missing dimensions in profile (?<profile>\d+)/,
+    cause: 'Profile {profile} has no shapes for input {input}, whose dimensions are dynamic.',
+    advice: {
+      polygraphy: 'Give {input} in --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, by exactly that name.',
+      other:
+        'Call `profile.set_shape("{input}", min, opt, max)` for it, too. set_shape takes a name that no input has without a word: compare the names with those of the network (`network.get_input(i).name`).',
+    },
+    source: 'built with TensorRT 10.6',
+  },
+  {
+    id: 'static-model-shapes',
+    code: 'profile-inconsistent',
+    pattern: /Static model does not take explicit shapes/,
+    cause: 'The command gives shapes, and the inputs of the model have fixed sizes.',
+    advice:
+      'Remove --shapes, --minShapes, --optShapes and --maxShapes, or export the model with dynamic axes (torch.onnx.export with dynamic_axes or dynamic_shapes) to build for other sizes.',
+    source: 'trtexec sampleEngines.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'shape-values-of-profile',
+    code: 'shape-values-missing',
+    pattern:
+      /Optimization profile (?<profile>\d+) is missing values for shape input tensor (?<input>\S+?)\.?(?=[)\s]|$)/,
+    cause:
+      'Profile {profile} has no values for input {input}: it is a shape tensor, whose values decide shapes in the network.',
+    advice: {
+      trtexec:
+        'Pass its values in place of a shape: --minShapes={input}:1x8, and likewise --optShapes and --maxShapes.',
+      other: 'Call `profile.set_shape_input("{input}", min, opt, max)` with its smallest, usual and largest values.',
+    },
+    source: 'built with TensorRT 10.6',
   },
   {
     id: 'rank-of-profile',

@@ -93,16 +93,26 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'builder-flag-removed',
     code: 'unknown-flag',
-    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
+    pattern:
+      /BuilderFlag' (?:object )?has no attribute '(?<flag>(?:FP|BF|INT)\d+|STRICT_TYPES|\w+_PRECISION_CONSTRAINTS)'/,
     cause: 'This TensorRT has no builder flag {flag}.',
     advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
     source: 'TensorRT 11, TensorRT-RTX',
   },
   {
+    id: 'builder-flag-named',
+    code: 'unknown-flag',
+    pattern: /BuilderFlag' (?:object )?has no attribute '(?<flag>\w+)'/,
+    cause: 'This TensorRT has no builder flag {flag}: the name is misspelled, or of another version.',
+    advice:
+      '`trt.BuilderFlag.__members__` lists the names of this version: FP16 is half precision, BF16 bfloat16, INT8 and FP8 the quantized types.',
+    source: 'Python bindings of TensorRT 10.6',
+  },
+  {
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /(?:AttributeError: |export failure[^\n]{0,60}: )(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_bindings)?\.)*(?:tensorrt\.)?(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:AttributeError: |export failure[^\n]{0,60}: )(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_rtx)?(?:_bindings)?\.)*(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser|Layer|PluginRegistry)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
       const { class: class1, class2, name1, name2, name3, name4 } = m.groups!;
       const type = class1 ?? class2;
@@ -174,15 +184,71 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
-        what: m.groups!['type'] ? `${m.groups!['type']} is not a data type of this version.` : causeText(text),
+        what: m.groups!['type']
+          ? `${m.groups!['type']} is not a data type of this version.`
+          : m.groups!['number']
+            ? `The value of ${m.groups!['option'] ?? 'an option'} is not a number where one is needed.`
+            : causeText(text),
       },
     }),
     cause: '{what}',
-    advice: 'Correct the value. A comma inside a layer name also splits the list and causes this error.',
+    advice:
+      'Correct the value (--help lists what the option takes; an input or output format is TYPE:LAYOUT, such as fp16:chw). A comma inside a layer name also splits the list and causes this error.',
     source: 'captures of trtexec and Polygraphy',
+  },
+  {
+    id: 'time-limit',
+    code: 'killed',
+    pattern: /^timeout: sending signal (?<signal>\w+) to command|\bexit(?:ed)?(?: with)? (?:code|status):? ?124\b/m,
+    severity: 'error',
+    once: true,
+    cause: 'The command timeout ended the program while {phase}: it took longer than it was given.',
+    advice:
+      'Give it more time. A build takes longer with many dynamic shapes, a high builder optimization level or other programs on the GPU, and less with a timing cache that is kept (--timingCacheFile).',
+    source: 'GNU coreutils, timeout',
+  },
+  {
+    id: 'interrupted',
+    code: 'killed',
+    pattern: /^KeyboardInterrupt\b/m,
+    severity: 'error',
+    lastResort: true,
+    cause:
+      'The program was interrupted while {phase}: by Ctrl-C, or by a program that stopped it in that way (SIGINT).',
+    advice:
+      'Nothing of TensorRT failed. The lines above say where it was; a build that seems to hang may only be timing tactics, which a verbose log shows.',
+    source: 'Python',
+  },
+  {
+    id: 'engine-not-saved',
+    code: 'file-missing',
+    pattern: /Saving engine to file failed/,
+    cause: 'The engine was built and could not be written to the file that --saveEngine names.',
+    advice: 'Make the folder of that file first, and check its permissions and the free space (`df -h`).',
+    after: ['failed', 'file-missing'],
+    source: 'trtexec sampleEngines.cpp; built with TensorRT 10.6',
+  },
+  {
+    id: 'polygraphy-script',
+    code: 'failed',
+    pattern: /Could not import symbol: (?<name>\w+) from script: (?<file>\S+)/,
+    severity: 'error',
+    cause: 'The script {file} that Polygraphy is given does not define {name}.',
+    advice: 'Define a function of that name in it, or give the name of yours after a colon: {file}:FUNCTION.',
+    source: 'Polygraphy invoke_from_script',
+  },
+  {
+    id: 'polygraphy-model-type',
+    code: 'model-unreadable',
+    pattern: /Model type: (?<type>\w+) could not be converted to an ONNX model/,
+    severity: 'error',
+    cause: 'The command gives Polygraphy a file that it takes for the kind {type}, where it needs an ONNX model.',
+    advice:
+      'Give the .onnx file to runners of ONNX (--onnxrt, --onnx-…), and an engine only to --trt. --model-type says what a file is where its name does not.',
+    source: 'Polygraphy, tools/args/backend/onnx/loader.py',
   },
   {
     id: 'killed',

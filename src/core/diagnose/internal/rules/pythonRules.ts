@@ -2,7 +2,7 @@ import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
 const NO_HEADER =
-  "Ultralytics writes its metadata before the engine: it cannot read an engine that trtexec or another script wrote, so build it with `yolo export format=engine`, or update ultralytics, which later takes such engines. The reverse, another program with an engine of Ultralytics: cut that header off (4 bytes with its length, then the JSON). Otherwise check the file's encoding, and use paths without letters outside ASCII.";
+  'Open engines and ONNX models with mode "rb" (`open(path, "rb")`): they are binary. Ultralytics writes its metadata before the engine: it cannot read an engine that trtexec or another script wrote, so build it with `yolo export format=engine`, or update ultralytics, which later takes such engines. The reverse, another program with an engine of Ultralytics: cut that header off (4 bytes with its length, then the JSON). Otherwise check the file\'s encoding, and use paths without letters outside ASCII.';
 const UTF8 =
   'Start it with PYTHONUTF8=1 (Windows: `set PYTHONUTF8=1`), keep its paths and files free of letters outside ASCII, or give `encoding="utf-8"` to open() at the place that the traceback shows.';
 
@@ -100,7 +100,7 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     lastResort: true,
     named: ({ groups: { code } = {} }) =>
       /^utf-?8$/i.test(code!)
-        ? { values: { what: 'as text that is none, or the header of an engine that has none', use: NO_HEADER } }
+        ? { values: { what: 'as text that is binary, or the header of an engine that has none', use: NO_HEADER } }
         : {
             values: {
               what: `in the encoding of the system (${code}), and it is in another, most often UTF-8`,
@@ -123,7 +123,7 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     cause:
       'The program makes a buffer with the size of a dynamic dimension, which is -1 (or a number that is no size).',
     advice:
-      'Set the shapes of the inputs first (context.set_input_shape) and take the sizes of the outputs from the context (context.get_tensor_shape), or build with fixed shapes. In Torch-TensorRT use ir="dynamo" or fixed shapes. For YOLO of Ultralytics export the engine with the same release that loads it.',
+      'Set the shapes of the inputs first (context.set_input_shape) and take the sizes of the outputs from the context (context.get_tensor_shape); one that stays -1 depends on the data (NonZero, NMS) and needs an output allocator (context.set_output_allocator, get_max_output_size). Or build with fixed shapes. In Torch-TensorRT use ir="dynamo" or fixed shapes. For YOLO of Ultralytics export the engine with the same release that loads it.',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'NumPy, PyTorch; ultralytics/ultralytics#13548, pytorch/TensorRT#775, #1113',

@@ -40,7 +40,7 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   ],
   [
     /^error 4\b|driver shutting down/,
-    'CUDA was shut down before',
+    'CUDA was shut down before, or, with CUDA 10.0 and older, a kernel failed',
     'Destroy the objects of TensorRT before the program ends.',
   ],
   [
@@ -69,19 +69,19 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'a kernel used an address that is not one of the memory which it must be in',
     'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
   ],
-  [/^error 400\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
+  [/^error (?:33|400)\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
   [
-    /^error 701\b|too many resources/,
+    /^error (?:7|701)\b|too many resources/,
     'a kernel needs more registers or threads than the GPU has',
     'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
   ],
   [
-    /^error 702\b|timed out/,
+    /^error (?:6|702)\b|timed out/,
     'a kernel ran longer than the system allows',
     'On Windows raise the limit (TdrDelay) or use a GPU without a display; elsewhere lower the batch or the shapes.',
   ],
   [
-    /^error 710\b|device-side assert/,
+    /^error (?:59|710)\b|device-side assert/,
     'a kernel checked a value and refused it',
     'Most often an index is out of range (labels, tokens, Gather): run with CUDA_LAUNCH_BLOCKING=1.',
   ],
@@ -167,9 +167,11 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*is not set for)|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => {
-      const name = Object.values(m.groups!).find((one) => one !== undefined);
+      const name = Object.values(m.groups!)
+        .find((one) => one !== undefined)
+        ?.replace(/\.$/, '');
       const of = name === undefined ? '' : ` (${name})`;
       return {
         values: {
@@ -184,7 +186,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       onnxruntime:
         "The provider sets these addresses itself; what it forgets is an output without elements, or one whose size depends on the data (of NonZero, NonMaxSuppression, TopK and the like). Update ONNX Runtime, leave those operators to CUDA (trt_op_types_to_exclude='NonZero,NonMaxSuppression,RoiAlign'), or have the model give at least one element.",
       other:
-        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use.',
+        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use. An output whose size depends on the data (of NonZero, NMS) needs an allocator in place of an address (`context.set_output_allocator`).',
     },
     after: ['calibration-failed'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3874, #4057, #4224, microsoft/onnxruntime#26170',
@@ -250,7 +252,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
     advice: {
@@ -264,6 +266,15 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },
   {
+    id: 'address-alignment',
+    code: 'runtime-failed',
+    pattern: /(?<name>[^\s(:]+): data must be aligned on (?<bytes>\d+) boundary/,
+    cause: 'The address that the program sets for tensor {name} is not a multiple of {bytes} bytes.',
+    advice:
+      'Give the beginning of an allocation (cudaMalloc and torch.empty align it), or copy a view into memory of its own (`tensor.clone()`).',
+    source: 'TensorRT executionContext.cpp; run with TensorRT 10.6',
+  },
+  {
     id: 'context-destroyed',
     code: 'runtime-failed',
     pattern:
@@ -272,7 +283,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     cause:
       'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
     advice:
-      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. If the results are complete and only the end fails, they are right.',
+      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. A stream that was destroyed gives the same: keep it until the last run ends. If the results are complete and only the end fails, they are right.',
     sure: 'likely',
     source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
   },
@@ -292,14 +303,14 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'kernel-not-run',
     code: 'runtime-failed',
     pattern:
-      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
+      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|cuTensor Error in \w+: \d|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
     severity: 'error',
     cause:
       'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
     advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
     after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
     sure: 'possible',
-    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001',
+    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001, dusty-nv/jetson-inference#797',
   },
   {
     id: 'no-current-context',
@@ -348,6 +359,16 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
+  },
+  {
+    id: 'plugin-cuda',
+    code: 'runtime-failed',
+    pattern: /[pP]luginV2\w*Runner\b[^\n]*Cuda Error in [~\w:]+: (?<number>\d+)/,
+    cause: 'A plugin failed when it ran, with the CUDA error {number}.',
+    advice: `${PLUGIN_FAILED} Run an engine with explicit batch by executeV2 or enqueueV2: execute and enqueue with a batch size give plugins the wrong sizes.`,
+    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#804',
   },
   {
     id: 'cuda-other-error',

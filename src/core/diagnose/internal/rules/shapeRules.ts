@@ -1,3 +1,4 @@
+import { EVERY_CAUSE } from './everyCause.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { causeText, layerBefore } from '../causeText.ts';
 
@@ -272,12 +273,13 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'output-shape',
     code: 'shape-mismatch',
     pattern:
-      /Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed|(?:[eE]rror while computing output extent|[oO]utput shape can ?not be computed) (?:of|for) node (?<layer2>[^\s)]+?)\.?(?:\)|\s|$)/,
+      /Error \((?<layer>[^\n]*?)(?:, scope: [^\n]*?)?: output shape can ?not be computed|(?:[eE]rror while computing output extent|[oO]utput shape can ?not be computed) (?:of|for) node (?<layer2>\(Unnamed Layer\* \d+\) \[[\w ]+\]|[^\s)]+?)\.?(?:\)|\s|$)/,
     named: (m) => ({ layer: m.groups!['layer'] ?? m.groups!['layer2'] }),
     cause:
       'TensorRT cannot compute the output shape of this node: the shapes of its inputs do not fit each other, or depend on values that it does not know.',
     advice:
       'Compare the shapes of its inputs, which must be equal, or 1, from the last dimension on. Give the model fixed input sizes where they are dynamic, and fold what computes shapes.',
+    after: [...EVERY_CAUSE, 'failed'],
     source: 'TensorRT graphShapeAnalyzer.cpp; pytorch/TensorRT#2597',
   },
 ];

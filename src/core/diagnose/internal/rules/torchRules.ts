@@ -138,6 +138,24 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
   },
 ];
 
+/** What calls that are often given something else take. */
+const CALLS: Readonly<Record<string, string>> = {
+  parse: 'It takes the bytes of the model (`open(path, "rb").read()`); for a path call parse_from_file(path).',
+  parse_from_file: 'It takes the path of the model as a str; for bytes call parse(data).',
+  deserialize_cuda_engine: 'It takes the bytes of the engine (`open(path, "rb").read()`), not its path.',
+  set_tensor_address:
+    'It takes the name and an address as int: tensor.data_ptr() of PyTorch, array.data.ptr of CuPy, int(buffer) of PyCUDA.',
+  execute_async_v3:
+    'It takes the handle of a stream as int (stream_handle): stream.cuda_stream of PyTorch, stream.ptr of CuPy, stream.handle of PyCUDA.',
+  execute_v2: 'It takes a list of addresses as int, one for each input and output.',
+  set_input_shape: 'It takes the name and a tuple of int.',
+  create_network: 'It takes an int: `1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)`, or 0.',
+  set_memory_pool_limit: 'It takes the pool and a number of bytes as int (`1 << 30`).',
+  __init__:
+    'Objects of TensorRT are made with a logger: `trt.Builder(logger)`, `trt.Runtime(logger)`, `trt.OnnxParser(network, logger)`.',
+  set_shape: 'It takes the name and three tuples of int: min, opt and max.',
+};
+
 /** Torch-TensorRT, torch2trt, and the export of PyTorch models. */
 export const TORCH_RULES: readonly DiagnosisRule[] = [
   ...TORCH_CHECKS,
@@ -424,14 +442,24 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     source: 'pybind11; Linaom1214/TensorRT-For-YOLO-Series#68',
   },
   {
+    id: 'python-base-init',
+    code: 'failed',
+    pattern: /TypeError: (?:\w+\.)*(?<base>I?[A-Z]\w+)\.__init__\(\) must be called when overriding __init__/,
+    severity: 'error',
+    cause: 'A class of the script that derives from {base} of TensorRT does not call the constructor of {base}.',
+    advice: 'Begin its __init__ with `trt.{base}.__init__(self)`, once for each base class of TensorRT.',
+    source: 'pybind11; built with TensorRT 10.6',
+  },
+  {
     id: 'binding-arguments',
     code: 'unknown-flag',
     pattern:
       /TypeError: (?<call>[\w.]+)\(\): incompatible (?:function|constructor) arguments|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
     severity: 'error',
+    named: ({ groups }) => ({ values: { use: CALLS[groups!['call']?.split('.').at(-1) ?? ''] } }),
     cause: 'A call of the Python interface of TensorRT[[ ({call})]] got arguments of other types or in another number.',
     advice:
-      'The lines after it list the types that this version takes, and what the script gave ("Invoked with"). None there means that an earlier call failed (a layer, profile or engine that was not made); otherwise the script is for another TensorRT: lists became trt.Dims or tuples, NumPy numbers need int(), and the type ITensor of torch2trt needs its latest version.',
+      '[[{use} ]]The lines after it list the types that this version takes, and what the script gave ("Invoked with"). None there means that an earlier call failed (a layer, profile or engine that was not made); otherwise the script is for another TensorRT: lists became trt.Dims or tuples, NumPy numbers need int(), and the type ITensor of torch2trt needs its latest version.',
     after: EVERY_CAUSE,
     sure: 'likely',
     source: 'pybind11; NVIDIA/TensorRT python',
