@@ -219,6 +219,31 @@ describe('what a version refuses', () => {
       rtx,
       ['model-invalid'],
     ],
+    // Built with TensorRT-RTX 1.7.1: "Attention operation was not supported by a dedicated kernel".
+    ...(
+      [
+        [true, []],
+        [false, ['no-implementation']],
+      ] as const
+    ).map(([isDecomposed, expected]): [string, OnnxModel, CheckTarget, string[]] => [
+      `causal Attention in FP32 that is ${isDecomposed ? '' : 'not '}decomposed`,
+      model(
+        [
+          node('Attention', ['q', 'k', 'v'], ['y'], {
+            attributes: [
+              attribute('is_causal', 1),
+              attribute('q_num_heads', 4),
+              attribute('kv_num_heads', 4),
+              ...(isDecomposed ? [attribute('TRT_decomposable', 1)] : []),
+            ],
+          }),
+        ],
+        ['q', 'k', 'v'].map((name) => value(name, [1, 6, 32])),
+        ['y'],
+      ),
+      rtx,
+      [...expected],
+    ]),
     ['Cast without a type', model([node('Cast', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
     [
       'Mod of INT8',

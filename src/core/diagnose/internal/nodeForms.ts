@@ -408,16 +408,17 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         'Attention with a mask and is_causal is refused.',
         'Put the causal mask into the mask.',
       );
+    const isCausal = intAttribute(one.node, 'is_causal') === 1;
     if (
-      shapeOf(one, 0)?.length === 4 &&
+      (shapeOf(one, 0)?.length === 4 || isCausal) &&
       typeOf(one, 0) === 'float' &&
       isRtx(one) &&
       !one.node.attributes.some(({ name }) => name === 'TRT_decomposable')
     )
       return problem(
         'no-implementation',
-        'Attention with 4-D inputs in FP32 has no kernel in TensorRT-RTX.',
-        'Set the attribute TRT_decomposable=1, use FP16, or give 3-D inputs.',
+        `Attention ${isCausal ? 'with is_causal' : 'with 4-D inputs'} in FP32 has no kernel in TensorRT-RTX.`,
+        'Set the attribute TRT_decomposable=1, with which TensorRT writes it as products and a Softmax.',
       );
     return undefined;
   },

@@ -1278,6 +1278,16 @@ describe('a cause that other messages hide', () => {
       'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
       'python-condition',
     ],
+    [
+      'a compiler of kernels that does not know the GPU',
+      '[E] [TRT] Error Code: 9: Skipping tactic 0x0000000000000003 due to exception NVRTC error: NVRTC_ERROR_INVALID_OPTION\nnvrtc: error: invalid value for --gpu-architecture (-arch)\n',
+      'compiler-older-than-gpu',
+    ],
+    [
+      'the kernel that failed before the run did',
+      '[TRT]    ../rtSafe/cuda/cutensorReformat.cpp (352) - cuTensor Error in executeCutensor: 7 (Internal cuTensor reformat failed)\n[TRT]    FAILED_EXECUTION: std::exception\n',
+      'kernel-not-run',
+    ],
   ])('%s', (_, text, rule) => {
     expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);
   });

@@ -403,7 +403,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'nvrtc-failed',
     code: 'library-mismatch',
     pattern:
-      /NVRTC (?:[Cc]ompilation|error|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
+      /NVRTC (?:[Cc]ompilation|error(?!: NVRTC_ERROR_INVALID_OPTION)|[Ff]ailure)|nvrtc_compile\.cpp|NVRTC_ERROR_(?:COMPILATION|BUILTIN_OPERATION_FAILURE|INTERNAL_ERROR)/,
     severity: 'error',
     once: true,
     cause:
@@ -423,7 +423,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       'The CUDA compiler that is installed (nvcc, NVRTC, ptxas) does not know this GPU[[, SM {sm}]]: it is older than the GPU, or so new that it dropped it.',
     advice:
       'Install the CUDA version that this TensorRT was built with, and a TensorRT that supports the GPU (its support matrix lists both), and see that no older libnvrtc comes first in LD_LIBRARY_PATH.',
-    source: 'CUDA, NVRTC and ptxas',
+    source: 'CUDA, NVRTC and ptxas; autowarefoundation/autoware_universe#13067',
   },
   {
     id: 'gpu-memory-unknown',

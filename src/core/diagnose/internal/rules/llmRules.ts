@@ -89,10 +89,22 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#108, #440, #753, #1796, #1992, #2021',
   },
   {
+    id: 'lora-weight-names',
+    code: 'weights-missing',
+    pattern: /KeyError: '(?<name>[\w.-]*\.base_layer\.\w+)'/,
+    severity: 'error',
+    cause:
+      'The weight {name} is one of a model that LoRA (PEFT) wrapped, and what was exported or converted before names its weights without that.',
+    advice:
+      'Merge the LoRA into the weights first (`pipe.fuse_lora(); pipe.unload_lora_weights()`, `model.merge_and_unload()`), use the versions of diffusers and peft that the requirements.txt of the script names, delete the ONNX files and engines of earlier runs, and export again.',
+    sure: 'likely',
+    source: 'PEFT BaseTunerLayer; NVIDIA/TensorRT#4090',
+  },
+  {
     id: 'llm-weight-missing',
     code: 'weights-missing',
     pattern:
-      /KeyError: '(?<name>[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
+      /KeyError: '(?<name>(?![\w.-]*\.base_layer\.)[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
     severity: 'error',
     named: ({ groups: { name, name2, name3, name4 } = {} }) => {
       const weight = name ?? name2 ?? name3 ?? name4!;

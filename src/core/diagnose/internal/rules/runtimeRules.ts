@@ -303,14 +303,14 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'kernel-not-run',
     code: 'runtime-failed',
     pattern:
-      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
+      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|cuTensor Error in \w+: \d|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
     severity: 'error',
     cause:
       'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
     advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
     after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
     sure: 'possible',
-    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001',
+    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001, dusty-nv/jetson-inference#797',
   },
   {
     id: 'no-current-context',
