@@ -13,7 +13,7 @@ export function decoderGraph(count: number): GraphData {
     nodes: inputs.map((own, i) => ({
       id: String(i),
       name: `/model/layers.${Math.floor(i / 127)}/part.${Math.floor((i % 127) / 12)}/Op_${i}`,
-      op: ['MatMul', 'Add', 'Mul', 'Softmax', 'Reshape', 'Cast'][(i * 7) % 6]!,
+      op: ['MatMul', 'Add', 'Mul', 'Softmax', 'Transpose', 'Neg'][(i * 7) % 6]!,
       domain: '',
       inputs: own.length === 0 ? ['x'] : own,
       outputs: [`t${i}`],

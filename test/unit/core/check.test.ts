@@ -287,6 +287,26 @@ describe('what a version refuses', () => {
       rtx,
       ['model-invalid'],
     ],
+    ['a Reshape to nothing', model([node('Reshape', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
+    ['a Cast to nothing', model([node('Cast', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
+    [
+      'a function that has the name of an operator with attributes',
+      {
+        ...model([node('Cast', ['x'], ['y'], { domain: 'f' })], [x], ['y']),
+        functions: [
+          {
+            name: 'Cast',
+            domain: 'f',
+            overload: '',
+            inputs: ['a'],
+            outputs: ['c'],
+            nodes: [node('Relu', ['a'], ['c'])],
+          },
+        ],
+      },
+      rtx,
+      [],
+    ],
     [
       'a large TopK',
       model([node('TopK', ['x', 'k'], ['y', 'i'])], [x], ['y'], [ints('k', [4000])]),

@@ -611,21 +611,26 @@ function broadcasts(one: NodeToCheck): boolean {
 /** Required inputs that have no name, and attributes of opsets that the parser no longer reads. */
 const TWO_INPUTS = /^(?:Add|Sub|Mul|Div|Pow|MatMul|Gemm|Conv|Equal|Greater|Less|Gather|And|Or|Where|PRelu)$/;
 function isOld(one: NodeToCheck, opset: number): boolean {
-  const { op, inputs, attributes } = one.node;
+  const { op } = one.node;
   return (
     (opset < 7 && TWO_INPUTS.test(op) && !/^(?:MatMul|Gemm|Conv|Gather)$/.test(op) && broadcasts(one)) ||
-    (op === 'Reshape' && inputs.length < 2 && (opset >= 5 || !attributes.some(({ name }) => name === 'shape'))) ||
     (opset < 7 && op === 'Gemm' && given(one, 2) && (shapeOf(one, 2)?.length ?? 2) < 2) ||
     (opset < 2 && op === 'Pad')
   );
 }
 
 function oldForm(one: NodeToCheck): NodeProblem | undefined {
-  const { op, inputs, domain } = one.node;
+  const { op, inputs, domain, attributes } = one.node;
   if (!isStandardDomain(domain)) return undefined;
   if (TWO_INPUTS.test(op) && inputs.slice(0, 2).includes(''))
     return problem('model-invalid', `${op} lacks a required input.`, 'The model was cut or edited badly: connect it.');
   const opset = standardOpset(one.graph.model);
+  if (op === 'Reshape' && inputs.length < 2 && (opset >= 5 || !attributes.some(({ name }) => name === 'shape')))
+    return problem(
+      'model-invalid',
+      `Reshape has no shape: opset ${opset} takes it as ${opset >= 5 ? 'the second input' : 'the attribute shape'}.`,
+      'Give it one, or export the model again.',
+    );
   const bare = op === 'MatMul' ? one.graph.inputs[one.index]!.map((at) => one.graph.tensors[at]) : [];
   const scalar = bare.find((tensor) => tensor?.kind === 'input' && tensor.value?.shape === null);
   if (scalar)
@@ -639,7 +644,6 @@ function oldForm(one: NodeToCheck): NodeProblem | undefined {
     : undefined;
 }
 
-/** What is wrong with the form of one node; undefined: nothing that the tables know. */
 /** Attributes that an operator must have, with what to give it. */
 const REQUIRED: ReadonlyMap<string, readonly [name: string, advice: string]> = new Map<
   string,
@@ -662,11 +666,15 @@ const REQUIRED: ReadonlyMap<string, readonly [name: string, advice: string]> = n
 
 function lacksAttribute({ node }: NodeToCheck): NodeProblem | undefined {
   const [name, advice] = REQUIRED.get(node.op) ?? [];
-  return name === undefined || advice === undefined || node.attributes.some((one) => one.name === name)
+  return name === undefined ||
+    advice === undefined ||
+    !isStandardDomain(node.domain) ||
+    node.attributes.some((one) => one.name === name)
     ? undefined
     : problem('model-invalid', `${node.op} lacks its attribute ${name}.`, advice);
 }
 
+/** What is wrong with the form of one node; undefined: nothing that the tables know. */
 export function formProblem(one: NodeToCheck): NodeProblem | undefined {
   const { op } = one.node;
   return (

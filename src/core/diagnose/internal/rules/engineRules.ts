@@ -277,7 +277,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => ({
       values: /magicTag == rt::kPLAN_MAGIC_TAG/.test(text)
         ? {
-            what: 'it does not begin like one: another kind of file, or an engine of another product or of a much older version',
+            what: 'it does not begin like one, so it is another kind of file, or an engine of another product or a much older version',
             step: 'See which file is loaded: an ONNX model has to be built first, a header before the engine (of Ultralytics: 4 bytes of length, then JSON) has to be skipped, and a Git LFS pointer fetched (`git lfs pull`).',
           }
         : /header\.size == |Failed to read memory from the stream/.test(text)
