@@ -18,7 +18,7 @@ import { raisedIn, withClaim, type RaisedIn } from './internal/raisedIn.ts';
 import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
-import { isCode, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { isCode, marksInfo, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -121,8 +121,9 @@ function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readon
   const [first] = known;
   if (known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
   const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
-  if (before.length < 2) return [];
-  return judge.stray(strayEvent(before[0]!.line, before.map(({ text }) => text).join('\n'))) ?? [];
+  const open = before.filter(({ text }) => !marksInfo(text));
+  if (open.length < 2) return [];
+  return judge.stray(strayEvent(open[0]!.line, open.map(({ text }) => text).join('\n'))) ?? [];
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
@@ -207,6 +208,8 @@ class Judge {
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
     const finding = this.#rulesFor(event, this.#contextOf(event));
+    // What a program reports of its work is no failure; it may be what a rule calls a warning.
+    if (finding?.severity === 'error' && marksInfo(event.text)) return undefined;
     // A program that marks a line as a warning went on after it.
     return finding && this.#judged(event.severity === 'warning' ? { ...finding, severity: 'warning' } : finding, event);
   }
@@ -491,11 +494,15 @@ function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLi
       !isCode(text) &&
       !marksWarning(text) &&
       !WENT_ON.test(text) &&
+      !KERNEL.test(text) &&
       judge.stray(strayEvent(line, text))?.diagnosis.severity !== 'warning',
   );
   const after = lastLine === undefined ? strays : [...strays, lastLine];
   return after.some(({ line, text }) => line > (last?.line ?? 0) && SUCCESS.test(text)) ? undefined : last;
 }
+
+/** The log of the kernel: it holds failures that concern no build, and a rule knows those that do. */
+const KERNEL = /^\[ *\d+\.\d+\] /;
 
 /** Words of a line after which a program goes on in another way. */
 const WENT_ON =

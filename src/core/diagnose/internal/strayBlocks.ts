@@ -8,10 +8,29 @@ export function* strayBlocks({ strays = [] }: BuildLog): Generator<LogMessage[]>
   for (let from = 0; from < strays.length;) {
     let to = from + 1;
     while (to < strays.length && to - from < MOST_JOINED && strays[to]!.line === strays[to - 1]!.line + 1) to++;
-    yield strays.slice(from, to).flatMap(({ line, text }) => (isCode(text) ? [] : [strayEvent(line, text)]));
+    const lines = strays.slice(from, to);
+    const told = toldIn(lines.map(({ text }) => text));
+    yield lines.flatMap(({ line, text }, at) => (told[at] || isCode(text) ? [] : [strayEvent(line, text)]));
     from = to;
   }
 }
+
+/** Which lines belong to one before them that says nothing of this run: the help of an option, the source of a warning. */
+function toldIn(lines: readonly string[]): boolean[] {
+  let within: RegExp | undefined;
+  return lines.map((text) => {
+    const told = within?.test(text) ?? false;
+    if (OPTION.test(text)) within = IN_COLUMN;
+    else if (PYTHON_WARNING.test(text)) within = INDENTED;
+    else if (!told || within === INDENTED) within = undefined;
+    return told || within === IN_COLUMN;
+  });
+}
+
+const OPTION = /^ {1,8}--?[a-z][\w-]*(?:[ ,=[]|$)/;
+const IN_COLUMN = /^(?: {12,}|\t{2,})\S/;
+const PYTHON_WARNING = /^\S*:\d+: \w*Warning: /;
+const INDENTED = /^ {2}\S/;
 
 /** How long a prefix may be that was taken off the first line of a text. */
 const LONGEST_PREFIX = 40;
@@ -38,14 +57,27 @@ export function brokenLines(text: string): string[][] {
 
 /** Marks and words by which programs say that they go on after a line. */
 const WARNS =
-  /^\W{0,8}WARN(?:ING)?\b|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|\b(?:continuing without|will be disabled|[Ff]alling back to)\b|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
+  /^\W{0,8}(?:WARN(?:ING)?\b|Warning: )|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|\b(?:continuing without|will be disabled|[Ff]alling back to|[Rr]etrying|retry (?:in|with|without))\b|, using [^\n]{1,80} instead\b|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
 
 /** Source code that was pasted, or that a traceback shows: it says what may fail, not what did. */
 const CODE =
   /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
 
+/** More of it: a call or a string with the words of a message, a statement that prints them, a comment, a row of an enumeration. */
+const WORDS_IN_CODE =
+  /^(?:\S+:\d+:)?\s*(?:(?!\w*(?:Error|Exception)\()[\w.:]+(?:->\w+)*\((?!\))[^\n"']*(?<=[(, =fru])["'][^\n]*\)[;,]?$|[A-Z][A-Z_]+\([^\n]*\);$|assert [^\n]+, f?["']|\/\/ ?\S|#define )|\w << ["']|[;{]\s*\/\/ |^\s+(?:# |[fru]?(["'])(?:(?!\1)[^\n])*\1(?:\.format\(|\)|,?$))|^\s*(?:CUDA_ERROR_|cudaError)\w+\s*=\s*\d+,?$|^\s*This indicates that /;
+
+/** What was repaired, or what a test was named after: lines of change lists and of programs that run tests. */
+const TOLD =
+  /^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,10} (?:[A-Z][a-z]+ |\[?\w+(?:\(\w+\))?(?:\]|: ))|^\s*[-*•]\s+(?:\[[\w-]+\]\s*|\w+(?:\(\w+\))?:\s*)?(?:Fix(?:e[sd])?|Revert(?:ed|s)?|Resolved?)\b|^\s*\d+\/\d+ Test +#\d+: [^\n]*Passed\b|^\[ +(?:RUN|OK) +\]|^\S+::\w+\S* PASSED(?: +\[ *\d+%\])?$/;
+
+/** Marks of a line in which a program only reports its work. */
+const INFORMS =
+  /^(?:\[?INFO\b|I\d{4} [\d:.]+ |[^\n]{0,60}(?:- INFO -|: I tensorflow\/|\[I:onnxruntime|[-\]] INFO |\[INFO\]))[^\n]*$/;
+
 export const marksWarning = (text: string): boolean => WARNS.test(text);
-export const isCode = (text: string): boolean => CODE.test(text);
+export const isCode = (text: string): boolean => CODE.test(text) || WORDS_IN_CODE.test(text) || TOLD.test(text);
+export const marksInfo = (text: string): boolean => INFORMS.test(text);
 
 export const strayEvent = (line: number, text: string): LogMessage => ({
   severity: marksWarning(text) ? 'warning' : 'error',

@@ -55,7 +55,7 @@ const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-invalid-values',
     code: 'failed',
     pattern:
-      /Output validation failed: iteration \d+ contains invalid values|Encountered (?:one or more )?(?:NaNs?|non-finite)[^\n]{0,60}(?:values|in output)|\bNaN Detected\b|Inf Detected\b/,
+      /Output validation failed: iteration \d+ contains invalid values|Encountered (?:one or more )?(?:NaNs?|non-finite)[^\n]{0,60}(?:values|in output)|(?<!\b[Nn]o )\b(?:NaN|Inf) Detected\b/,
     severity: 'error',
     once: true,
     cause: 'An output has NaN or infinite values.',

@@ -246,7 +246,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'pip-mixed',
     code: 'library-mismatch',
     pattern:
-      /^(?<name>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?<have>\d+\.\d+)[\s\S]{0,600}?^tensorrt[-_]cu\d+[-_](?:bindings|libs) +(?!\k<have>\b)(?<want>\d+\.\d+)|^tensorrt(?:[-_]cu\d+)? +(?<want2>\d+\.\d+)[\s\S]{0,600}?^(?<name2>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?!\k<want2>\b)(?<have2>\d+\.\d+)/m,
+      /^(?<name>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?<have>\d+\.\d+)\b[\s\S]{0,600}?^tensorrt[-_]cu\d+[-_](?:bindings|libs) +(?!\k<have>\b)(?<want>\d+\.\d+)\b|^tensorrt(?:[-_]cu\d+)? +(?<want2>\d+\.\d+)\b[\s\S]{0,600}?^(?<name2>tensorrt[-_](?:cu\d+[-_])?(?:bindings|libs)) +(?!\k<want2>\b)(?<have2>\d+\.\d+)/m,
     severity: 'warning',
     named: ({ groups: { name, name2, have, have2, want, want2 } = {} }) => ({
       values: { name: name ?? name2, have: have ?? have2, want: want ?? want2 },

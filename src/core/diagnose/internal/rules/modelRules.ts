@@ -314,7 +314,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'uff-inputs',
     code: 'unsupported-form',
-    pattern: /^[^\n]{0,40}uff_graph\.(?<op>\w+)\(inputs\[[^\n]*/,
+    pattern: /^[^\n=]{0,40}uff_graph\.(?<op>\w+)\(inputs\[[^\n]*/,
     severity: 'error',
     cause: 'The converter to UFF finds fewer inputs of a node than it counts on: that node has lost one.',
     advice:

@@ -239,7 +239,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'int8-not-faster',
     code: 'precision-ignored',
     pattern:
-      /\bint8\b[^\n]{0,60}\b(?:slower|not faster|no faster|no speed-?up)\b|\b(?:no|little|same|almost no) (?:speed |time )?(?:difference|speed|time|latency)\b[^\n]{0,60}\bint8\b|\binference time[^\n]{0,20}\bsame\b[^\n]{0,30}\bint8\b|\bno difference in [^\n]{0,40}time\b[^\n]{0,30}\bint8\b/i,
+      /\bint8\b[^\n]{0,60}\b(?:(?<!\b(?:no|not) )slower|not faster|no faster|no speed-?up)\b|\b(?:no|little|same|almost no) (?:speed |time )?(?:difference|speed|time|latency)\b[^\n]{0,60}\bint8\b|\binference time[^\n]{0,20}\bsame\b[^\n]{0,30}\bint8\b|\bno difference in [^\n]{0,40}time\b[^\n]{0,30}\bint8\b/i,
     severity: 'warning',
     once: true,
     harmless: true,

@@ -202,7 +202,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'time-limit',
     code: 'killed',
-    pattern: /^timeout: sending signal (?<signal>\w+) to command|\bexit(?:ed)?(?: with)? (?:code|status):? ?124\b/m,
+    pattern:
+      /^timeout: sending signal (?<signal>\w+) to command|^(?:[^\n]{0,200}\b(?:exited|failed|finished|completed|terminated|stopped|returned)\b[^\n]{0,40})?[^\w\n]{0,9}(?:with )?(?:exit )?(?:code|status):? ?124[^\w\n]{0,9}$/im,
     severity: 'error',
     once: true,
     cause: 'The command timeout ended the program while {phase}: it took longer than it was given.',
