@@ -244,6 +244,74 @@ describe('what a version refuses', () => {
       rtx,
       [...expected],
     ]),
+    // Built with TensorRT-RTX 1.7.1, in FP16 and BF16.
+    ...(
+      [
+        [8, 4, {}, ['no-implementation']],
+        [9, 4, {}, []],
+        [256, 4, {}, []],
+        [257, 4, {}, ['no-implementation']],
+        [8, 4, { TRT_decomposable: 1 }, []],
+        [8, 3, {}, []],
+        [8, 3, { is_causal: 1 }, ['no-implementation']],
+      ] as const
+    ).map(([size, rank, more, expected]): [string, OnnxModel, CheckTarget, string[]] => [
+      `${rank}-D Attention of head size ${size} ${Object.keys(more).join('')}`,
+      model(
+        [
+          node('Attention', ['q', 'k', 'v'], ['y'], {
+            attributes: Object.entries({ ...(rank === 3 && { q_num_heads: 2, kv_num_heads: 2 }), ...more }).map(
+              ([name, number]) => attribute(name, number),
+            ),
+          }),
+        ],
+        ['q', 'k', 'v'].map((name) =>
+          value(name, rank === 4 ? [2, 2, 16, size] : [2, 16, 2 * size], size === 9 ? 'bfloat16' : 'float16'),
+        ),
+        ['y'],
+      ),
+      rtx,
+      [...expected],
+    ]),
+    // Its builder crashes, decomposed or not, also where the key is a copy that it merges with the query.
+    ...(
+      [
+        [['x', 'x', 'v'], ['unsupported-form']],
+        [['x', 'i', 'v'], ['unsupported-form']],
+        [['t', 'u', 'v'], ['unsupported-form']],
+        [['x', 'v', 'v'], []],
+        [['x', 'v', 'x'], []],
+      ] as const
+    ).map(([inputs, expected]): [string, OnnxModel, CheckTarget, string[]] => [
+      `Attention of ${inputs.join(', ')}`,
+      model(
+        [
+          node('Identity', ['x'], ['i']),
+          node('Transpose', ['x'], ['t'], { attributes: [{ name: 'perm', kind: 'ints', value: [0, 2, 1, 3] }] }),
+          node('Transpose', ['i'], ['u'], { attributes: [{ name: 'perm', kind: 'ints', value: [0, 2, 1, 3] }] }),
+          node('Attention', [...inputs], ['y'], { attributes: [attribute('TRT_decomposable', 1)] }),
+        ],
+        ['x', 'v'].map((name) => value(name, [2, 16, 16, 64], 'float16')),
+        ['y', 'i', 't', 'u'],
+      ),
+      rtx,
+      [...expected],
+    ]),
+    // TensorRT takes a scalar for one element.
+    ...(
+      [
+        [[2, 4], [], ['shape-mismatch']],
+        [[], [2, 4], ['shape-mismatch']],
+        [[], [], ['shape-mismatch']],
+        [[2, 1], [], []],
+        [['a', 'b'], [], []],
+      ] as const
+    ).map(([a, b, expected]): [string, OnnxModel, CheckTarget, string[]] => [
+      `MatMul of ${a.join('×') || 'a scalar'} and ${b.join('×') || 'a scalar'}`,
+      model([node('MatMul', ['a', 'b'], ['y'])], [value('a', [...a]), value('b', [...b])], ['y']),
+      rtx,
+      [...expected],
+    ]),
     ['Cast without a type', model([node('Cast', ['x'], ['y'])], [x], ['y']), rtx, ['model-invalid']],
     [
       'Mod of INT8',

@@ -1,4 +1,5 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
+import { driverNode } from './parsedOp.ts';
 import { causeText, isFrame, withoutCudaNoise } from './causeText.ts';
 
 /** A node's own text may hold long attributes; beyond this many lines two messages are two events. */
@@ -91,7 +92,8 @@ const parserPosition = (text: string): string | undefined => /While parsing node
  */
 const positionOf = (text: string): string | undefined =>
   /While parsing node number (\d+) /.exec(text)?.[1] ??
-  /\b(?:node (\d+) '.*'|In node (\d+)) \(\w+\): [A-Z_]+: /.exec(text)?.slice(1).find(Boolean);
+  /\bIn node (\d+) \(\w+\): [A-Z_]+: /.exec(text)?.[1] ??
+  driverNode(text)?.place;
 
 /**
  * The same cause is often printed three times: by the call that fails, by the parser with the node, and by the program

@@ -4,6 +4,7 @@ import { createNodeNames, type NodeNames, nodesInName, parserName } from '../../
 import { shapeValueInputs } from './checkShapes.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
 import { shapeText } from '../../base/text.ts';
+import { driverNode } from './parsedOp.ts';
 
 /** An input of the network. */
 export interface NetworkInput {
@@ -101,15 +102,20 @@ export class NodeFinder {
    */
   parsed(text: string): { name: string; ids: string[] } | undefined {
     const at = /While parsing node number (\d+) \[(\S*) -> "([^"]*)"/.exec(text);
-    const place = at?.[1] ?? /\bnode (\d+) '.*' \(\w+\): /.exec(text)?.[1];
+    const named = driverNode(text);
+    const place = at?.[1] ?? named?.place;
     if (place === undefined) return undefined;
     const graph = this.#graph;
     const [producer] = at ? this.#producers(at[3]!) : [];
     const numbered = graph?.model.graph.nodes[Number(place)];
     const node = producer === undefined ? undefined : graph!.nodes[producer]!;
     if (node !== undefined) return { name: parserName(node), ids: [node.id] };
-    const name = /\n(?:\w+\.cpp:\d+: )?(?:name: "(.*)"|Node name: (.*))/.exec(text)?.slice(1).find(Boolean);
-    const op = at?.[2] ?? /\bnode \d+ '.*' \((\w+)\): /.exec(text)?.[1];
+    const name =
+      /\n(?:\w+\.cpp:\d+: )?(?:name: "(.*)"|Node name: ([\s\S]*?)(?=\n(?:\w+\.cpp:\d+: )?(?:---|Node \w+:)|$))/
+        .exec(text)
+        ?.slice(1)
+        .find(Boolean);
+    const op = at?.[2] ?? named?.op;
     if (numbered !== undefined && numbered.op === op && (name === undefined || parserName(numbered) === name))
       return { name: parserName(numbered), ids: [numbered.id] };
     return name === undefined ? undefined : { name, ids: [] };

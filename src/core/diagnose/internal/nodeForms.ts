@@ -223,6 +223,59 @@ const readsCondition = ({ node }: NodeToCheck): boolean => {
   return body === undefined || name === undefined || reads(body);
 };
 
+/** What the builder merges where two nodes do the same. */
+const MOVES = /^(?:Reshape|Transpose|Squeeze|Unsqueeze)$/;
+
+/** What a tensor is a copy of, as text: one that no node moves, and how it was moved. */
+function copiedFrom(graph: ModelGraph, tensor: number): string {
+  let at = tensor;
+  let moves = '';
+  for (let steps = 0; steps < 64; steps++) {
+    const index = graph.tensors[at]?.producer ?? -1;
+    const { op = '', attributes } = graph.nodes[index] ?? {};
+    if (op !== 'Identity' && !MOVES.test(op)) break;
+    const [source = -1, ...others] = graph.inputs[index]!;
+    const places = others.map((input, place) => constantAt({ graph, index }, place + 1)?.ints ?? input);
+    if (op !== 'Identity') moves += JSON.stringify([op, attributes, places]);
+    at = source;
+  }
+  return moves + at;
+}
+
+/** What TensorRT-RTX has no kernel for; three dimensions without a mask need none. */
+function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
+  const [query, key] = one.graph.inputs[one.index]!.map((tensor) => copiedFrom(one.graph, tensor));
+  if (query === key)
+    return problem(
+      'unsupported-form',
+      'Attention with one tensor as query and key crashes the builder of TensorRT-RTX.',
+      'Multiply the query by 2 and halve the attribute scale (without it, it is 1/√(head size)): the numbers stay the same.',
+    );
+  const isCausal = intAttribute(one.node, 'is_causal') === 1;
+  const shape = shapeOf(one, 0);
+  const how = isCausal
+    ? 'with is_causal'
+    : given(one, 3)
+      ? 'with a mask'
+      : shape?.length === 4
+        ? 'with 4-D inputs'
+        : '';
+  if (how === '' || one.node.attributes.some(({ name }) => name === 'TRT_decomposable')) return undefined;
+  const type = typeOf(one, 0);
+  const heads = shape?.length === 3 ? (intAttribute(one.node, 'q_num_heads') ?? 1) : 1;
+  const last = shape?.at(-1);
+  const size = typeof last === 'number' ? last / heads : null;
+  const lacksKernel = /^b?float16$/.test(type ?? '') && size !== null && (size < 9 || size > 256);
+  const which = type === 'float' ? 'in FP32' : lacksKernel ? `of head size ${size}` : null;
+  return which === null
+    ? undefined
+    : problem(
+        'no-implementation',
+        `Attention ${how} ${which} has no kernel in TensorRT-RTX.`,
+        'Set the attribute TRT_decomposable=1, with which TensorRT writes it as products and a Softmax.',
+      );
+}
+
 const CHECKS: Readonly<Record<string, FormCheck>> = {
   Gather: table,
   MaxPool: pooling,
@@ -408,19 +461,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         'Attention with a mask and is_causal is refused.',
         'Put the causal mask into the mask.',
       );
-    const isCausal = intAttribute(one.node, 'is_causal') === 1;
-    if (
-      (shapeOf(one, 0)?.length === 4 || isCausal) &&
-      typeOf(one, 0) === 'float' &&
-      isRtx(one) &&
-      !one.node.attributes.some(({ name }) => name === 'TRT_decomposable')
-    )
-      return problem(
-        'no-implementation',
-        `Attention ${isCausal ? 'with is_causal' : 'with 4-D inputs'} in FP32 has no kernel in TensorRT-RTX.`,
-        'Set the attribute TRT_decomposable=1, with which TensorRT writes it as products and a Softmax.',
-      );
-    return undefined;
+    return isRtx(one) ? attentionKernel(one) : undefined;
   },
   GridSample: (one) => {
     const [a, b] = [typeOf(one, 0), typeOf(one, 1)];

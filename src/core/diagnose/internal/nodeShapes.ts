@@ -47,9 +47,11 @@ const elementwise: FormCheck = (one) =>
 
 const product: FormCheck = (one) => {
   const [a, b] = [shapeOf(one, 0), shapeOf(one, 1)];
-  if (!a || !b || b.length === 0) return undefined;
-  // A scalar counts as one element.
-  const [inner, outer] = [a.length === 0 ? 1 : a.at(-1), b.at(b.length > 1 ? -2 : -1)];
+  if (!a || !b) return undefined;
+  // A scalar counts as one element, though not next to another.
+  const [inner, outer] = [a.length === 0 ? 1 : a.at(-1), b.length === 0 ? 1 : b.at(b.length > 1 ? -2 : -1)];
+  if ((a.length === 0 || b.length === 0) && (differ(inner, outer) || a.length === b.length))
+    return problem('shape-mismatch', 'MatMul of a scalar is refused.', 'Multiply by a scalar with Mul.');
   if (differ(inner, outer)) return mismatch(`MatMul of ${shapeText(a)} and ${shapeText(b)}: ${inner} is not ${outer}.`);
   // TensorRT takes the row that it makes of a vector away from the front, where the batch is.
   if (a.length === 1 && b.slice(0, -2).some((size) => typeof size === 'number' && size !== 1))

@@ -116,6 +116,26 @@ describe('a message is told by what it says, not by what is usual', () => {
     expect(found.message).toMatch(/^A provider of ONNX Runtime gave up/);
   });
 
+  it('a node whose name has line breaks is one error, with its whole name', () => {
+    const found = diagnose(
+      [
+        '[E] [TRT] ModelImporter.cpp:140: While parsing node number 1 [Det -> "y',
+        'z"]:',
+        '[E] [TRT] ModelImporter.cpp:142: --- Begin node ---',
+        'Node name: a',
+        'b',
+        '[E] [TRT] ModelImporter.cpp:143: --- End node ---',
+        '[E] [TRT] ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:1130 In function checkDet:',
+        '[8] false',
+        "[E] model.onnx: node 1 'a",
+        "b' (Det): UNSUPPORTED_NODE: this version of TensorRT cannot run it",
+      ].join('\n'),
+    );
+    expect(found.map(({ message }) => message)).toEqual([
+      String.raw`TensorRT does not support the operator Det of node "a\nb".`,
+    ]);
+  });
+
   it('a line of the source tells that TensorRT is older than 8.6, and not which version it is', () => {
     const error = (line: number) =>
       first(
