@@ -116,6 +116,7 @@ function causeOf(one: Judged, kept: readonly Judged[]): Judged | undefined {
   const own = followsFrom(one, kept);
   if (own) return own;
   const severe = kept.filter(({ diagnosis }) => diagnosis.severity === 'error');
-  const errors = severe.length > 0 ? severe : kept.filter(({ diagnosis }) => endsBuild(diagnosis));
+  const errors =
+    severe.length > 0 ? severe : kept.filter(({ rule, diagnosis }) => endsBuild(diagnosis) && !rule?.harmless);
   return errors.findLast(({ diagnosis }) => diagnosis.line <= one.diagnosis.line) ?? errors[0];
 }

@@ -155,6 +155,111 @@ describe('a failure is never nothing', () => {
   });
 });
 
+describe('texts next to those that a rule is from', () => {
+  const first = (text: string) => diagnose(`${text}\n`)[0];
+
+  it.each([
+    [
+      'PyCUDA asks for a kernel by name',
+      'pycuda._driver.LogicError: cuModuleGetFunction failed: named symbol not found',
+      'kernel-not-in-module',
+    ],
+    [
+      'a driver without a function',
+      '[TRT] [W] Unable to determine GPU memory usage: named symbol not found',
+      'driver-symbol',
+    ],
+    ['FP16 on the GPU', 'RuntimeError: "lu_factor_cusolver" not implemented for \'Half\'', 'half-on-gpu'],
+    ['FP16 on the CPU', 'RuntimeError: "addmm_impl_cpu_" not implemented for \'Half\'', 'half-on-cpu'],
+    [
+      'a base class of TensorRT',
+      'TypeError: tensorrt.tensorrt.Profiler.__init__() must be called when overriding __init__',
+      'python-base-init',
+    ],
+    ['a base class of PyTorch', 'TypeError: torch._C.Base.__init__() must be called when overriding __init__', null],
+    ['a claim of a plugin', '[F] [TRT] Validation failed: dim0 == 3', 'plugin-validation'],
+    ['a shape in a program', 'ValueError: Input shape (1, 3) does not match provided input shape (1, 4)', null],
+    [
+      'a call of ONNX Runtime',
+      'TypeError: run(): incompatible function arguments. The following argument types are supported:\n    1. (self: onnxruntime.capi.onnxruntime_pybind11_state.InferenceSession, arg0: list[str]) -> list\n\nInvoked with: <onnxruntime.capi.InferenceSession object at 0x7f>, None',
+      null,
+    ],
+    [
+      'a bias that counts all groups',
+      'While parsing node number 180 [ConvTranspose]:\nERROR: builtin_op_importers.cpp:570 In function importConvTranspose:\n[6] Assertion failed: shaped_bias_weights.shape.d[0] == kernel_weights.shape.d[1] * ngroup',
+      'parser-condition',
+    ],
+  ])('%s', (_, text, rule) => expect(first(text)?.rule ?? null).toBe(rule));
+
+  it.each([
+    'Config Validation failed: missing key',
+    '2 errors: Validation failed: for DeploymentConfig',
+    'onnx2trt only supports asymmetric quantization here',
+  ])('says nothing of %s', (text) => expect(diagnose(`${text}\n[TRT] INFO: Loading\n`)).toEqual([]));
+
+  it.each([
+    [
+      '[E] [TRT] Could not find scales for tensor (Unnamed Layer* 12) [Activation]_output.',
+      'tensor (Unnamed Layer* 12) [Activation]_output:',
+    ],
+    [
+      '[8] Assertion failed: status.is_success(): Found unsupported input type of UINT8',
+      'A node has an input of type UINT8',
+    ],
+    [
+      '[E] [TRT] Error Code 4: API Usage Error ((Unnamed Layer* 2) [Recurrence]: IRecurrenceLayer expected 2 inputs but received 3.)',
+      'takes 2 inputs and got 3.',
+    ],
+    ['[TensorRT] ERROR: (Unnamed Layer* 31) [Recurrence]: second input is not of this loop.', 'is not of this loop.'],
+    [
+      'WARNING:torch_tensorrt:1 supported operations detected in subgraph containing 1 computational nodes. Skipping this subgraph, since min_block_size was detected to be 5',
+      'with 1 operator (1 supported)',
+    ],
+    ['RuntimeError: Wrong number of inputs, expect 1 get 2', '(it takes 1 input and got 2)'],
+    [
+      "ImportError: cannot import name 'run' from 'common' (/work/common.py)",
+      'versions: common has no run, which the caller imports.',
+    ],
+    [
+      '[E] Input binding size is: 602112 bytes but the file size is 150528 bytes.',
+      'puts 150528 bytes where the engine, or the program, has room for 602112:',
+    ],
+    [
+      'ValueError: could not broadcast input array from shape (3,4) into shape (12,)',
+      'puts an array of shape (3,4) where the engine, or the program, has room for one of shape (12,).',
+    ],
+    ['[TRT]    TensorRT 10.3 does not support legacy caffe models', 'the last with them is 8.6'],
+  ])('%s', (text, said) => {
+    const { message } = first(text)!;
+    expect(message).toContain(said);
+    expect(message).not.toMatch(/\.\.$/);
+  });
+
+  it('says of a builder flag what its version has', () => {
+    const advice = (flag: string, version: string) =>
+      diagnose(
+        `TensorRT version: ${version}\nAttributeError: type object 'tensorrt.tensorrt.BuilderFlag' has no attribute '${flag}'\n`,
+      )[0]!.advice;
+    expect(advice('BF16', '8.6.1')).toBe('It came with TensorRT 9: use that or a later version.');
+    expect(advice('FP4', '10.3.0')).toContain('10.8');
+    expect(advice('STRICT_TYPES', '10.3.0')).toContain('OBEY_PRECISION_CONSTRAINTS takes its place');
+    expect(advice('BF16', '11.2.1')).toBe(
+      'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
+    );
+    expect(advice('FP16', '11.2.1')).toContain('typed copy');
+  });
+
+  it('does not put errors under a warning that stops nothing', () => {
+    const unknownBoard =
+      '[W] [TRT] Unknown embedded device detected. Using 59656MiB as the allocation cap for memory on embedded devices.';
+    const [error, warning] = diagnose(
+      `${unknownBoard}\n[E] Engine could not be created from network\n[E] Building engine failed\n`,
+    );
+    expect(error).toMatchObject({ code: 'failed', severity: 'error' });
+    expect(warning).toMatchObject({ rule: 'embedded-device-cap', severity: 'warning', follows: [] });
+  });
+});
+
 describe('the cause first', () => {
   it('folds what follows from it', () => {
     const [first, ...others] = diagnose(logs.get('allocation-failed')!);

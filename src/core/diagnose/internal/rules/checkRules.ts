@@ -1,3 +1,4 @@
+import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
@@ -442,9 +443,18 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     code: 'model-invalid',
     pattern:
       /(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|[^\s(:]+): I(?<kind>\w+?)Layer expected (?<want>\d+) inputs? but received (?<have>\d+)/,
-    cause: 'The layer {layer} ({kind}) has {have} of the {want} inputs that it needs.',
-    advice:
-      'Set the others with `layer.set_input(index, tensor)`: index 1 of a recurrence is the value of the next iteration.',
+    named: ({ groups: { layer, want, have } = {} }) => ({
+      layer,
+      values: {
+        needs: counted(Number(want), 'input'),
+        step:
+          Number(have) > Number(want)
+            ? 'Leave out those that it does not take: its class in the documentation lists them.'
+            : 'Set the others with `layer.set_input(index, tensor)`: index 1 of a recurrence is the value of the next iteration.',
+      },
+    }),
+    cause: 'The layer {layer} ({kind}) takes {needs} and got {have}.',
+    advice: '{step}',
     source: 'built with TensorRT 10.6',
   },
   {
@@ -555,7 +565,12 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-of-old',
     code: 'unsupported-form',
     pattern: /^(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]): (?<why>[a-z][^\n]{8,200})/m,
-    named: ({ groups }) => ({ values: { kind: /\[([\w ]+)\]$/.exec(groups!['layer']!)![1]!.toLowerCase() } }),
+    named: ({ groups }) => ({
+      values: {
+        kind: /\[([\w ]+)\]$/.exec(groups!['layer']!)![1]!.toLowerCase(),
+        why: groups!['why']!.replace(/[\s.]+$/, ''),
+      },
+    }),
     cause: 'TensorRT does not take this node ({kind} layer) as it is: {why}.',
     advice:
       'Compare the shapes and attributes of the layer with what the message asks for; of several such lines the first is the cause. Without explicit batch, shapes do not count the batch. A later TensorRT may take it.',
@@ -827,13 +842,17 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     named: ({ groups: { have, have2, have3, have4, have5, want, want2, want3, want4, want5 } = {} }) => ({
       values: {
-        have: have ?? have2 ?? have3 ?? ((have4 ?? have5) && `${have4 ?? have5} bytes of`),
-        want: want ?? want2 ?? want3 ?? want4 ?? want5,
+        have: have2
+          ? `an array of shape ${have2}`
+          : (have4 ?? have5)
+            ? `${have4 ?? have5} bytes`
+            : `${have ?? have3} values`,
+        want: want2 ? `one of shape ${want2}` : want3 ? `the shape ${want3}` : (want ?? want4 ?? want5),
         times: timesOf(have ?? have2 ?? have3 ?? have4 ?? have5, want ?? want2 ?? want3 ?? want4 ?? want5),
       },
     }),
     cause:
-      'The script puts {have} values where the engine, or the script, has room for {want}[[: {times} as many, so most likely another batch size]].',
+      'The program puts {have} where the engine, or the program, has room for {want}[[: {times} as many, so most likely another batch size]].',
     advice:
       'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
     after: EVERY_CAUSE,

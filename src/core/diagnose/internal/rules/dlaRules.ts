@@ -88,7 +88,7 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     severity: 'warning',
     cause: 'No layer of the network runs on the DLA: all of them run on the GPU.',
     advice:
-      'Build for the GPU, without --useDLACore. The DLA has convolutions, pooling, activations and elementwise layers on 4-D tensors in FP16 or INT8, and no recurrent layers, embeddings (Gather) or dynamic shapes.',
+      'Build for the GPU, without the DLA as default device (trtexec: without --useDLACore). The DLA has convolutions, pooling, activations and elementwise layers on 4-D tensors in FP16 or INT8, and no recurrent layers, embeddings (Gather) or dynamic shapes.',
     source: 'TensorRT builder; NVIDIA/TensorRT#2318',
   },
   {

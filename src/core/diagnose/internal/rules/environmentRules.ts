@@ -298,6 +298,17 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'kernel-not-in-module',
+    code: 'runtime-failed',
+    pattern: /(?:cuModuleGet|cuLibraryGet|CUDADriverError)[^\n]*(?:named symbol not found|CUDA_ERROR_NOT_FOUND)/,
+    severity: 'error',
+    cause: 'The program asks a CUDA module for a kernel or a variable that the module does not contain.',
+    advice:
+      'Compare the name with the source of the module: C++ changes the names of functions, so declare the kernel `extern "C"` or give its mangled name (`cuobjdump -symbols`). TensorRT is not what fails.',
+    sure: 'likely',
+    source: 'CUDA error 500; PyCUDA get_function, CuPy RawModule',
+  },
+  {
     id: 'driver-symbol',
     code: 'library-mismatch',
     pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error:? 500\b/,
@@ -374,18 +385,21 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern: /Unknown +embed+ed device detected[^\n]*as the allocation cap/,
     severity: 'warning',
     once: true,
-    cause: 'This TensorRT does not know this Jetson: it is older than the module, and takes the memory that it finds.',
+    harmless: true,
+    cause:
+      'This TensorRT does not know this board, whose GPU shares the memory of the CPU (such as a Jetson): it is older than the board, and takes the memory that it finds.',
     advice:
-      'The warning alone stops nothing: the build goes on, and may take long. The TensorRT of a later JetPack knows the module.',
+      'The warning alone stops nothing: the build goes on, and may take long. A later TensorRT (on a Jetson that of a later JetPack) knows the board.',
     source: 'NVIDIA/TensorRT#3070, #3072, wang-xinyu/tensorrtx#1452',
   },
   {
     id: 'embedded-device-unknown',
     code: 'gpu-unsupported',
     pattern: /Unknown +embed+ed device detected/,
-    cause: 'This TensorRT does not know the memory size of this Jetson: it is older than the module.',
+    cause:
+      'This TensorRT does not know the memory size of this board, whose GPU shares the memory of the CPU (such as a Jetson): it is older than the board.',
     advice:
-      'Install the JetPack that supports the module: its TensorRT knows it. Do not mix packages of different JetPacks.',
+      'Use a TensorRT that supports the board: on a Jetson that of its JetPack. Do not mix packages of different JetPacks.',
     source: 'TensorRT utils.cpp::checkMemLimit; forums of NVIDIA Jetson',
   },
   {

@@ -17,7 +17,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'deconvolution-bias-groups',
     code: 'unsupported-form',
-    pattern: /shaped_bias_weights\.shape\.d\[0\] == kernel_weights\.shape\.d\[1\]/,
+    pattern: /shaped_bias_weights\.shape\.d\[0\] == kernel_weights\.shape\.d\[1\](?! \*)/,
     cause:
       'The parser of this TensorRT (7.0 or older) compares the bias of this node (ConvTranspose) with the channels of one group: it does not take a bias with several groups.',
     advice:
@@ -133,7 +133,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     id: 'resize-asymmetric-only',
     code: 'unsupported-form',
     pattern:
-      /only supports asymmetric|asymmetric resize!|Assertion failed: \(?transformationMode == "asymmetric"\)? &&/,
+      /only supports asymmetric(?! quanti)|asymmetric resize!|Assertion failed: \(?transformationMode == "asymmetric"\)? &&/,
     cause:
       'This node (Resize) has another coordinate mode than asymmetric, the only one that this TensorRT (7.0 or 7.1) takes; PyTorch exports bilinear ones with half_pixel or align_corners.',
     advice:

@@ -297,11 +297,22 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     source: 'Frigate docker/tensorrt, trt-model-prepare; remz1337/Proxmox#13',
   },
   {
+    id: 'half-on-gpu',
+    code: 'unsupported-type',
+    pattern: /"(?<op>\w*?(?:cuda|cusolver|cublas|magma)\w*)" not implemented for 'Half'/,
+    severity: 'error',
+    cause: 'PyTorch has no {op} for FP16 on the GPU.',
+    advice:
+      'Run that operation in FP32 (`x.float()` before it, `.half()` after it), or keep the whole model in FP32 and let TensorRT choose FP16. TensorRT is not what fails.',
+    source: 'PyTorch AT_DISPATCH',
+  },
+  {
     id: 'half-on-cpu',
     code: 'unsupported-type',
-    pattern: /"(?<op>\w+?)(?:_cpu|_channels_last|KernelImpl)*" not implemented for 'Half'/,
+    pattern: /"(?<op>\w+?)(?:_impl|_cpu_?|_channels_last|KernelImpl)*" not implemented for 'Half'/,
     severity: 'error',
-    cause: 'PyTorch runs the model on the CPU in FP16, where it has no {op}: nothing reached TensorRT.',
+    sure: 'likely',
+    cause: 'PyTorch runs a model in FP16 on the CPU, where it has no {op}: TensorRT is not what fails.',
     advice: {
       ultralytics:
         'Export with device=0, where FP16 is there; with half=True and dynamic=True old releases export on the CPU: use one of the two, or update ultralytics.',

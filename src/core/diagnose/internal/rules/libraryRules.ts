@@ -165,11 +165,11 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     named: ({ groups: { name, name2 } = {} }) => {
       const one = name ?? name2!;
-      return { values: { name: one, now: { cudart: 'runtime', cuda: 'driver' }[one] ?? one } };
+      return { values: { name: one, now: { cudart: 'runtime as cudart', cuda: 'driver as cuda' }[one] ?? one } };
     },
     cause: 'The script imports {name} from the package cuda (cuda-python) as releases before 13 had it.',
     advice:
-      'Write `from cuda.bindings import {now} as {name}`, which cuda-python 12.6 and later take, or install the older release (`pip install "cuda-python<13"`).',
+      'Write `from cuda.bindings import {now}`, which cuda-python 12.6 and later take, or install the older release (`pip install "cuda-python<13"`).',
     source: 'cuda-python 13 release notes',
   },
   {
@@ -180,9 +180,13 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     lastResort: true,
     named: ({ groups: { call, name, module } = {} }) => ({
-      values: { what: call ? `${call}() takes other arguments` : `${module} has no ${name}` },
+      values: {
+        what: call
+          ? `${call}() takes other arguments than the caller expects`
+          : `${module} has no ${name}, which the caller imports`,
+      },
     }),
-    cause: 'Two Python packages or extensions here are of different versions: {what} than the caller expects.',
+    cause: 'Two Python packages or extensions here are of different versions: {what}.',
     advice:
       'Update both, the extension (node, plugin, script) and the program that it extends, or install the version of the package that its requirements name. TensorRT is not what fails.',
     sure: 'likely',
@@ -315,7 +319,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     harmless: true,
     cause: 'The program looked for torch_tensorrt, which is not installed, and goes on without it.',
     advice:
-      'Nothing has to be done: its ONNX models use the TensorRT and CUDA of ONNX Runtime. To have it, install torch-tensorrt of the release that belongs to the installed PyTorch.',
+      'Nothing has to be done where the program runs without it: ONNX models use the TensorRT and CUDA of ONNX Runtime. To have it, install torch-tensorrt of the release that belongs to the installed PyTorch.',
     sure: 'likely',
     source: 'hacksider/Deep-Live-Cam#1263',
   },

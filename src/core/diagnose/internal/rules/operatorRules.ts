@@ -378,8 +378,13 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       /IPluginRegistry::getPluginCreator: Error Code 4[^\n]*Cannot find plugin: (?<plugin>(?!\w+_TRT\b)\w+), version: (?<release>[^,\s]+)/,
     cause:
       'The program, or the engine that it loads, asks for the plugin {plugin}, version {release}, which is not registered.',
-    advice:
-      'Load the library that has it before (`trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for your own), in that version and namespace; `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there. What is an operator of ONNX needs a plugin seldom: the network has layers for it (add_scatter, add_resize, add_nms).',
+    advice: {
+      trtexec:
+        'Load the library that has it, in that version and namespace: --staticPlugins=LIBRARY or --dynamicPlugins=LIBRARY (before 8.6 --plugins=LIBRARY).',
+      rtx: 'TensorRT-RTX brings no plugins: compile the library for it, and load that before (ctypes.CDLL(path), or getPluginRegistry()->loadLibrary(path)), in that version and namespace.',
+      other:
+        'Load the library that has it before (`trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for your own), in that version and namespace; `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there. An operator of ONNX seldom needs a plugin: the network has layers for it (add_scatter, add_resize, add_nms).',
+    },
     source: 'built with TensorRT 10.6',
   },
   {

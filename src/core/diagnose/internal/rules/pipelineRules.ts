@@ -54,7 +54,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     named: ({ 0: text, groups: { version, version2, kind } = {} }) => ({
       values: {
         why: version
-          ? `TensorRT ${version} has no parser for Caffe and UFF models any more (the last with them is 9)`
+          ? `TensorRT ${version} has no parser for Caffe and UFF models any more (the last with them is 8.6)`
           : kind
             ? `TensorRT ${version2} is too old for ${kind} models`
             : text.includes('prototxt')

@@ -33,7 +33,7 @@ const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
     ...OF_MODEL_OPTIMIZER,
     id: 'modelopt-data',
     pattern:
-      /Model input count and calibration data doesn't match|Calibration data (?:has only one tensor|list is empty)|calibration data must be numpy array or dict|expects shape of rank \S+, but calibration shape|Input names from ONNX model do not match provided|Calibration data file contains pickled objects|does not match provided input shape|Either calibration_shapes or calibration_data_reader/,
+      /Model input count and calibration data doesn't match|Calibration data (?:has only one tensor|list is empty)|calibration data must be numpy array or dict|expects shape of rank \S+, but calibration shape|Input names from ONNX model do not match provided|Calibration data file contains pickled objects|Input shape from '[^'\n]+' does not match provided input shape|Either calibration_shapes or calibration_data_reader/,
     cause: 'The calibration data does not fit the inputs of the model.',
     advice:
       'Give --calibration_data as an .npy file for one input, or an .npz file (a dictionary) with an array under the name of each input, of its type and rank, with the samples along the first axis: `numpy.savez("calib.npz", **{name: array})`. Fix dynamic dimensions with --calibration_shapes=name:1x3x224x224. A file with pickled objects needs --trust_calibration_data.',
@@ -46,9 +46,9 @@ const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
     pattern:
       /Could not find `TensorrtExecutionProvider`, only|is not accessible (?:via \S+ or site-packages|in \S+! Please make sure)|Could not (?:find|import) the `(?:trtexec|tensorrt)`|'trtexec' binary not found|NvTensorRtRtx EP on Linux is not|`trtexec` version must be >=|TensorRT-RTX ABI was requested|model contains DDS and custom ops\. Custom ops are only supported/,
     cause:
-      'Model Optimizer does not find what it calibrates or times with: TensorRT, trtexec, cuDNN or a provider of ONNX Runtime.',
+      'Model Optimizer does not find, or cannot use, what it calibrates or times with: TensorRT, trtexec, cuDNN or a provider of ONNX Runtime.',
     advice:
-      'Install onnxruntime-gpu (with the CUDA of its release) in place of onnxruntime, the wheel tensorrt, and put the folders of libcudnn*.so and of the TensorRT libraries on LD_LIBRARY_PATH (PATH on Windows) and trtexec on PATH. Calibrate with --calibration_eps cuda:0 cpu where TensorRT is not needed: only custom operators need trt.',
+      'Install the wheel tensorrt, and onnxruntime-gpu (with the CUDA of its release) in place of onnxruntime. Put the folders of libcudnn*.so and of the TensorRT libraries on LD_LIBRARY_PATH (PATH on Windows), and that of trtexec on PATH. Calibrate with --calibration_eps cuda:0 cpu where TensorRT is not needed: only custom operators need trt.',
     source: 'modelopt/onnx/quantization/ort_utils.py, ort_patching.py',
   },
   {
@@ -68,7 +68,7 @@ const MODEL_OPTIMIZER: readonly DiagnosisRule[] = [
     pattern:
       /forward_loop (?:is required for calibration|must (?:be provided|not be None))|amax must be a CUDA tensor for dynamic block|(?:fp4_fake_quant|FP4\w*) requires triton|Could not find transformer layers in model|MoE calibration incomplete|Negative values in amax|pre_quant_scale should be/,
     cause:
-      'The calibration by Model Optimizer lacks something: a forward_loop with data, the model on the GPU, or Triton.',
+      'Model Optimizer cannot calibrate: it lacks a forward_loop with data, the model on the GPU, or Triton, or the data did not reach every layer.',
     advice:
       'Pass mtq.quantize(model, config, forward_loop) a function that runs a few hundred real samples through the whole model, on the GPU (not offloaded to the CPU by device_map="auto"). FP4 and other block formats need the package triton.',
     source: 'modelopt/torch/quantization: mode.py, model_calib.py, tensor_quant.py',
@@ -326,7 +326,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-no-scale-of',
     code: 'calibration-missing',
-    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?)[.,)]*(?:\s|$)/,
+    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]*(?:\s|$)/,
     once: true,
     severity: 'error',
     named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
@@ -410,9 +410,9 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     code: 'quantization',
     pattern: /Parameter check failed at: \S*Layers\.cpp::setInput::\d+, condition: mNetwork/,
     cause:
-      'The parser gives a layer weights that other nodes compute (DequantizeLinear): this TensorRT takes them in no such network.',
+      'The parser gives a layer weights that other nodes compute (DequantizeLinear): this TensorRT does not take such weights in this network.',
     advice:
-      'Build models with Q/DQ nodes by TensorRT 8 or later, with INT8 allowed. TensorRT 7 reads none of PyTorch: take the Q/DQ nodes out of the model and calibrate it there, or set the ranges of its tensors (setDynamicRange).',
+      'Build models with Q/DQ nodes by TensorRT 8 or later, with INT8 allowed. TensorRT 7 reads no Q/DQ models of PyTorch: take the Q/DQ nodes out of the model and calibrate it there, or set the ranges of its tensors (setDynamicRange).',
     sure: 'likely',
     source: 'NVIDIA/TensorRT#1285',
   },

@@ -379,9 +379,12 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     pattern: /Dynamic input tensor (?<input>\S+) is missing dimensions in profile (?<profile>\d+)/,
     cause: 'Profile {profile} has no shapes for input {input}, whose dimensions are dynamic.',
     advice: {
+      trtexec: 'Give {input} in --minShapes, --optShapes and --maxShapes, by exactly that name.',
       polygraphy: 'Give {input} in --trt-min-shapes, --trt-opt-shapes and --trt-max-shapes, by exactly that name.',
+      onnxruntime:
+        'Give {input} in trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes, by exactly that name.',
       other:
-        'Call `profile.set_shape("{input}", min, opt, max)` for it, too. set_shape takes a name that no input has without a word: compare the names with those of the network (`network.get_input(i).name`).',
+        'Call `profile.set_shape("{input}", min, opt, max)` for it, too. set_shape also accepts names that no input has: compare them with those of the network (`network.get_input(i).name`).',
     },
     source: 'built with TensorRT 10.6',
   },

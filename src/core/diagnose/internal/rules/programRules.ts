@@ -4,6 +4,20 @@ import { versionNumber } from '../gpuSupport.ts';
 import type { DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
+const NO_PRECISION_FLAGS = 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.';
+
+/** What to do on a TensorRT before 11 that lacks a flag. */
+const FLAGS: Readonly<Record<string, string>> = {
+  STRICT_TYPES:
+    'OBEY_PRECISION_CONSTRAINTS takes its place from TensorRT 8.2 on; TensorRT 10 no longer has STRICT_TYPES.',
+  OBEY_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
+  PREFER_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
+  FP8: 'It came with TensorRT 8.6: use that or a later version.',
+  BF16: 'It came with TensorRT 9: use that or a later version.',
+  INT4: 'It came with TensorRT 10: use that or a later version.',
+  FP4: 'It came with TensorRT 10.8: use that or a later version.',
+};
+
 /** A replay that does not fit: more particular than anything else that the same text says. */
 export const REPLAY_RULES: readonly DiagnosisRule[] = [
   {
@@ -95,8 +109,14 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'unknown-flag',
     pattern:
       /BuilderFlag' (?:object )?has no attribute '(?<flag>(?:FP|BF|INT)\d+|STRICT_TYPES|\w+_PRECISION_CONSTRAINTS)'/,
-    cause: 'This TensorRT has no builder flag {flag}.',
-    advice: 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.',
+    named: ({ 0: text, groups: { flag } = {} }, _, { version, product }) => {
+      const instead = product === 'tensorrt-rtx' || text.includes('tensorrt_rtx') ? undefined : FLAGS[flag!];
+      const isTyped = instead === undefined || (version !== null && versionNumber(version) >= versionNumber('11.0'));
+      const step = isTyped ? NO_PRECISION_FLAGS : version === null ? `${instead} ${NO_PRECISION_FLAGS}` : instead;
+      return { values: { step } };
+    },
+    cause: 'This TensorRT[[ ({version})]] has no builder flag {flag}.',
+    advice: '{step}',
     source: 'TensorRT 11, TensorRT-RTX',
   },
   {
@@ -208,7 +228,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     once: true,
     cause: 'The command timeout ended the program while {phase}: it took longer than it was given.',
     advice:
-      'Give it more time. A build takes longer with many dynamic shapes, a high builder optimization level or other programs on the GPU, and less with a timing cache that is kept (--timingCacheFile).',
+      'Give it more time. A build takes longer with many dynamic shapes, a high builder optimization level or other programs on the GPU, and less with a timing cache that is kept (trtexec: --timingCacheFile).',
     source: 'GNU coreutils, timeout',
   },
   {
@@ -531,8 +551,10 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'plugin-validation',
     code: 'unsupported-form',
-    pattern: /Validation failed: (?<claim>[^\n]+)(?:\n(?<file>\S*[pP]lugin\S*?:\d+))?/,
+    pattern:
+      /Validation failed: (?:(?<claim>[^\n]+)\n(?<file>\S*[pP]lugin\S*?:\d+)|(?<claim2>[^\n]*(?:[=!<>]=|&&|\|\||->|::|nullptr)[^\n]*))/,
     severity: 'error',
+    named: ({ groups: { claim, claim2 } = {} }) => ({ values: { claim: claim ?? claim2 } }),
     cause: 'A plugin does not take the attributes or inputs of its node: `{claim}` does not hold[[ ({file})]].',
     advice:
       'Compare the attributes of the node (names, types, lengths) with those that the plugin reads: its README is in plugin/ of TensorRT\'s repository. One that is missing is empty, so that lengths differ: "Attribute … not found in plugin node" before this line names it. An operator of ONNX needs no plugin where the parser has it.',

@@ -241,7 +241,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Myelin[^\n]*(?:[eE]rror ?|failed|Start\w*:) ?\(?(?:700|716)\b|Error Code 1: Myelin[^\n]*(?:illegal memory access|misaligned address)/,
     cause:
-      'A kernel that TensorRT made for a region which it compiles as a whole (Myelin) read or wrote outside its memory; what failed after it is a consequence.',
+      'A kernel that TensorRT made for a region which it compiles as a whole (Myelin) read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice:
       'While the engine runs, first check that each buffer is on the GPU and large enough for the shapes that were set, that indices (Gather, token ids) are within range, and that each thread has a context of its own; `compute-sanitizer` shows the kernel. While it is built, or if all of that is right, it is an error of this version: use a later TensorRT (LSTM failed in 8.4, until 9.0), fix the shapes, or split the model there.',
     after: ['out-of-memory', 'calibration-failed'],
@@ -254,7 +254,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     pattern:
       /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
-      'A kernel read or wrote outside its memory (CUDA: illegal memory access); what failed after it is a consequence.',
+      'A kernel read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice: {
       trtexec:
         'trtexec fills inputs with random numbers: where they are indices, such as token ids, they lie outside of the table that is read. Give real values (--loadInputs=name:file.bin). Otherwise a plugin is the usual cause; run once under `compute-sanitizer` to see which kernel. If it happens while building without plugins, try the next version.',
@@ -365,7 +365,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern: /[pP]luginV2\w*Runner\b[^\n]*Cuda Error in [~\w:]+: (?<number>\d+)/,
     cause: 'A plugin failed when it ran, with the CUDA error {number}.',
-    advice: `${PLUGIN_FAILED} Run an engine with explicit batch by executeV2 or enqueueV2: execute and enqueue with a batch size give plugins the wrong sizes.`,
+    advice: `${PLUGIN_FAILED} Run an engine with explicit batch by executeV2, enqueueV2 or enqueueV3: execute and enqueue with a batch size give plugins the wrong sizes.`,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#804',

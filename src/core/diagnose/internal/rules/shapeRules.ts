@@ -40,10 +40,9 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'recurrent-weights',
     code: 'shape-mismatch',
     pattern: /: last dimension of input0 = (?<a>\S+) and last dimension of input1 = (?<b>\S+) but must match/,
-    cause:
-      'This node[[ ({op})]] multiplies vectors of {a} elements by weights for {b}: the last dimension of its input does not fit that of its weights.',
+    cause: 'This node[[ ({op})]] multiplies its inputs along their last dimensions, and these differ: {a} and {b}.',
     advice:
-      'Compare the last dimension of the input with that of the weights (W and R of a recurrent layer, where R fits hidden_size; B of a Gemm with transB), and correct the one that is wrong: a Transpose is missing, or the weights are of another variant of the model.',
+      'Compare the two, and correct the one that is wrong: a Transpose is missing, or weights (W and R of a recurrent layer, where R fits hidden_size; B of a Gemm with transB) are of another variant of the model.',
     source: 'TensorRT matrixMultiplyLayer.cpp; LSTM built with TensorRT-RTX 1.7.1',
   },
   {

@@ -1,3 +1,4 @@
+import { counted } from '../../../base/text.ts';
 import type { DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -58,8 +59,9 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     pattern:
       /Wrong number of inputs, expect(?:ed)? (?<want>\d+),? (?:got|get) (?<have>\d+)|Encountered dynamic output shapes during runtime|CUDA Graphs are not compatible with OutputAllocator|incompatible with CUDA Graphs|The input size \([^)\n]+\) of dimension \([^)\n]+\) is not in dynamic shape range|Failed to set weight streaming budget|Requested budget is greater than streamable bytes|Streamable bytes are zero/,
     severity: 'error',
+    named: ({ groups: { want } = {} }) => ({ values: { takes: want && counted(Number(want), 'input') } }),
     cause:
-      'The compiled module of Torch-TensorRT is run in another way than it was compiled for[[ ({want} inputs, and it got {have})]].',
+      'The compiled module of Torch-TensorRT is run in another way than it was compiled for[[ (it takes {takes} and got {have})]].',
     advice:
       'Give the inputs of the compilation, within their shapes. Outputs whose size depends on the data (nonzero, unique, masks) need the output allocator, which cannot be used together with CUDA graphs (torch_tensorrt.runtime.set_cudagraphs_mode(False)). Weight streaming needs enable_weight_streaming=True when compiling, and a budget between 0 and the streamable bytes.',
     after: ['out-of-memory', 'runtime-failed'],
@@ -84,7 +86,7 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     pattern:
       /require_full_compilation=True was specified, but model is not fully supported|require_full_compilation is enabled however the list of|Conversion of (?:module (?<name>[^\n]{1,80}?)|(?:method|module of type) \S+) not currently (?:fully )?supported/,
     severity: 'error',
-    cause: 'Not every operator of the module can be converted, and a whole engine was asked for[[: {name}]].',
+    cause: 'Not every operator of the module[[ {name}]] can be converted, and a whole engine was asked for.',
     advice:
       'Compile without require_full_compilation, so that the rest runs in PyTorch. For an engine of the whole module (convert_exported_program_to_serialized_trt_engine) replace the operators that the dry run lists (dryrun=True: "Graph Structure"), register converters, or go by ONNX.',
     after: ['type-mismatch'],
@@ -96,15 +98,16 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     pattern:
       /(?<have>\d+) supported operations detected in subgraph containing (?<all>\d+) computational nodes\. Skipping this subgraph, since min_block_size was detected to be (?<least>\d+)/,
     severity: 'warning',
-    named: ({ groups: { have, least } = {} }) => ({
+    named: ({ groups: { have, all, least } = {} }) => ({
       values: {
+        operators: counted(Number(all), 'operator'),
         why:
           have === '0'
             ? 'none of its operators has a converter'
             : `fewer than min_block_size (${least}) can be converted`,
       },
     }),
-    cause: 'A part of the module with {all} operators, {have} of them supported, stays in PyTorch: {why}.',
+    cause: 'A part of the module with {operators} ({have} supported) stays in PyTorch: {why}.',
     advice:
       'Compile with min_block_size=1 to have TensorRT run such parts, too (dryrun=True lists what is supported). Many small parts come from graph breaks: see them with TORCH_LOGS=graph_breaks. Switches between PyTorch and TensorRT cost time, so that it may be slower.',
     source: 'Torch-TensorRT dynamo/_compiler.py; pytorch/TensorRT#2356',
@@ -300,14 +303,25 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
   {
     id: 'onnx-export-amax',
     code: 'quantization',
-    pattern: /Expected node type 'onnx::Constant' for argument '(?<name>\w+)' of node/,
+    pattern: /Expected node type 'onnx::Constant' for argument '(?<name>\w*(?:amax|scale|zero_point)\w*)' of node/,
     severity: 'error',
     cause:
-      'The export to ONNX needs {name} of a node as a constant, and the model computes it while it runs. Where it is of a quantizer (amax, scale), that quantizer has no value from a calibration, or one for each channel or block of its input.',
+      'The export to ONNX needs {name} of a node as a constant, and the model computes it while it runs. Where it is of a quantizer, that quantizer has no value from a calibration, or one for each channel or block of its input.',
     advice:
       'Calibrate before the export (`mtq.quantize(model, config, forward_loop)` with data that reaches every layer) and quantize activations statically, with one scale per tensor: INT8_DEFAULT_CFG or FP8_DEFAULT_CFG, not a dynamic or per-channel one for FP8. For another operator give the argument as a number.',
     sure: 'likely',
     source: 'PyTorch torch/onnx/symbolic_helper.py; NVIDIA/Model-Optimizer#621',
+  },
+  {
+    id: 'onnx-export-constant',
+    code: 'unsupported-form',
+    pattern: /Expected node type 'onnx::Constant' for argument '(?<name>\w+)' of node(?: '(?<what>[\w:]+)')?/,
+    severity: 'error',
+    cause:
+      'The export to ONNX needs {name} of a node[[ ({what})]] as a constant, and the model computes it while it runs.',
+    advice:
+      'Give it as a plain number in the code of the model, or fix the input sizes that it is computed from; `torch.onnx.export(…, dynamo=True)` and later releases of PyTorch take more. TensorRT is not what fails.',
+    source: 'PyTorch torch/onnx/symbolic_helper.py',
   },
   {
     id: 'onnx-export-translation',
@@ -422,7 +436,7 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     id: 'binding-none',
     code: 'failed',
     pattern:
-      /TypeError: (?:\w+\.)*(?<call>\w+)\(\): incompatible (?:function|constructor) arguments[\s\S]*?Invoked with:(?=[^\n]*(?:, |: )None\b)/,
+      /TypeError: (?:\w+\.)*(?<call>\w+)\(\): incompatible (?:function|constructor) arguments(?![\s\S]*\(self: (?:onnxruntime|torch|pycuda|cv2|pyds)\.)[\s\S]*?Invoked with:(?=[^\n]*(?:, |: )None\b)/,
     severity: 'error',
     named: ({ groups: { call } = {} }) => ({
       values: {
@@ -444,7 +458,8 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
   {
     id: 'python-base-init',
     code: 'failed',
-    pattern: /TypeError: (?:\w+\.)*(?<base>I?[A-Z]\w+)\.__init__\(\) must be called when overriding __init__/,
+    pattern:
+      /TypeError: (?:(?:\w+\.)*tensorrt\w*\.(?=[A-Z])|(?=I[A-Z]))(?<base>\w+)\.__init__\(\) must be called when overriding __init__/,
     severity: 'error',
     cause: 'A class of the script that derives from {base} of TensorRT does not call the constructor of {base}.',
     advice: 'Begin its __init__ with `trt.{base}.__init__(self)`, once for each base class of TensorRT.',
@@ -454,7 +469,7 @@ export const TORCH_RULES: readonly DiagnosisRule[] = [
     id: 'binding-arguments',
     code: 'unknown-flag',
     pattern:
-      /TypeError: (?<call>[\w.]+)\(\): incompatible (?:function|constructor) arguments|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
+      /TypeError: (?<call>[\w.]+)\(\): incompatible (?:function|constructor) arguments(?![\s\S]*\(self: (?:onnxruntime|torch|pycuda|cv2|pyds)\.)|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
     severity: 'error',
     named: ({ groups }) => ({ values: { use: CALLS[groups!['call']?.split('.').at(-1) ?? ''] } }),
     cause: 'A call of the Python interface of TensorRT[[ ({call})]] got arguments of other types or in another number.',

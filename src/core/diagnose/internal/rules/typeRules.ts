@@ -88,7 +88,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     id: 'input-uint8-of-operator',
     code: 'unsupported-type',
     pattern: /Found unsupported input type of UINT8/,
-    cause: 'This node ({op}) has an input of type UINT8, which TensorRT has only at inputs and outputs of the model.',
+    cause:
+      'This node[[ ({op})]] has an input of type UINT8, which TensorRT has only at inputs and outputs of the model.',
     advice:
       'Cast to FP32 or INT32 right after the input of the model and compute in that type; cast to UINT8 only for an output of the model.',
     repair: 'narrow-integers',
