@@ -208,10 +208,10 @@ class Judge {
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
   stray(event: LogMessage): Judged | undefined {
     const finding = this.#rulesFor(event, this.#contextOf(event));
-    // What a program reports of its work is no failure; it may be what a rule calls a warning.
-    if (finding?.severity === 'error' && marksInfo(event.text)) return undefined;
-    // A program that marks a line as a warning went on after it.
-    return finding && this.#judged(event.severity === 'warning' ? { ...finding, severity: 'warning' } : finding, event);
+    // A program that marks a line as a warning, or as a report of its work, went on after it. Loggers that give TensorRT's
+    // errors a level of their own are known by the form of these.
+    const wentOn = event.severity === 'warning' || (marksInfo(event.text) && !OWN_ERROR.test(event.text));
+    return finding && this.#judged(wentOn ? { ...finding, severity: 'warning' } : finding, event);
   }
 
   /** What the log reached is said of its last run. */
@@ -500,6 +500,9 @@ function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLi
   const after = lastLine === undefined ? strays : [...strays, lastLine];
   return after.some(({ line, text }) => line > (last?.line ?? 0) && SUCCESS.test(text)) ? undefined : last;
 }
+
+/** How TensorRT writes its errors, whatever the level of the line. */
+const OWN_ERROR = /\bError Code \d+: |\bCuda Error in \w+: \d/;
 
 /** The log of the kernel: it holds failures that concern no build, and a rule knows those that do. */
 const KERNEL = /^\[ *\d+\.\d+\] /;

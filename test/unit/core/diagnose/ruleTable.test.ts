@@ -199,6 +199,16 @@ describe('texts next to those that a rule is from', () => {
 
   it.each([
     [
+      '2024-01-01 10:00:00 INFO app: 1: [defaultAllocator.cpp::allocate::20] Error Code 1: Cuda Runtime (out of memory)',
+      'error',
+    ],
+    ['INFO:root:RuntimeError: CUDA error: no kernel image is available for execution on the device', 'warning'],
+  ])('takes %s for no less than a %s, though its level is INFO', (text, severity) =>
+    expect(diagnose(`${text}\n`)).toMatchObject([{ severity }]),
+  );
+
+  it.each([
+    [
       '[E] [TRT] Could not find scales for tensor (Unnamed Layer* 12) [Activation]_output.',
       'tensor (Unnamed Layer* 12) [Activation]_output:',
     ],
