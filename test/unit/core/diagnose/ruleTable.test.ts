@@ -49,6 +49,13 @@ it.each([...harmless.keys()])('no rule finds an error where nothing failed: %s',
   expect(diagnose(harmless.get(id)!).filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
+it.each([
+  ['packages of one version', harmless.get('pip-list-of-two-digits')!],
+  ['praise of INT8', 'int8 is no slower than FP16 with TensorRT.'],
+])('no rule warns of %s', (_, text) => {
+  expect(diagnose(text)).toEqual([]);
+});
+
 describe('a log that is read for a diagnosis alone', () => {
   const inBrief = (text: string) => {
     const reader = new BuildLogReader({ times: false, registered: false });
