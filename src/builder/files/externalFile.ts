@@ -1,5 +1,9 @@
 import { lstat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { errorText } from '../../core/base/problem.ts';
+import { counted, thousands } from '../../core/base/text.ts';
+import type { CheckFinding } from '../../core/diagnose/checkModel.ts';
+import { byteLength, modelTensors, type OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { type FileSource, openFile } from './fileSource.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 
@@ -41,4 +45,49 @@ export async function openExternal(folder: string, location: string): Promise<Fi
   });
   if (!status.isFile()) throw new UserError(`${path}: the external data of the model is not a regular file`);
   return openFile(path, { unpack: false });
+}
+
+/** What a build will miss of a model's external data: files that are missing or too short, by their sizes alone. */
+export async function missingData(path: string, model: OnnxModel): Promise<CheckFinding[]> {
+  /** By file: the tensor that ends last in it, and where. */
+  const ends = new Map<string, { tensor: string; end: number }>();
+  for (const { name, type, shape, data } of modelTensors(model)) {
+    if (!data || !('external' in data)) continue;
+    const { location = '', offset = '0', length = byteLength(type, shape) } = data.external;
+    const end = Number(offset) + Number(length);
+    if (!((ends.get(location)?.end ?? -1) >= end)) ends.set(location, { tensor: name, end });
+  }
+  const found: CheckFinding[] = [];
+  for (const [location, { tensor, end }] of ends) {
+    const base = { code: 'weights-missing', nodes: [], tensors: [tensor] };
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- a few files
+      const file = await externalPath(dirname(path), location);
+      // oxlint-disable-next-line no-await-in-loop -- a few files
+      const status = await lstat(file).catch(() => undefined);
+      // A model may be checked without its weights; a file that is cut off is of no use.
+      if (status === undefined)
+        found.push({
+          ...base,
+          severity: 'warning',
+          message: `The external data ${location} is missing.`,
+          advice: 'Put it next to the model, or build with --random-weights.',
+        });
+      else if (status.size < end)
+        found.push({
+          ...base,
+          severity: 'error',
+          message: `The external data ${location} has ${counted(status.size, 'byte')}, and tensor ${tensor} ends at ${thousands(end)}.`,
+          advice: 'Download or export it again.',
+        });
+    } catch (error) {
+      found.push({
+        ...base,
+        severity: 'unknown',
+        message: `Whether the external data ${location} is complete is not known.`,
+        advice: errorText(error),
+      });
+    }
+  }
+  return found;
 }

@@ -1,3 +1,4 @@
+import { missingData } from '../../builder/files/externalFile.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { askOnnxParser, type ParserAnswer } from '../../builder/run/askOnnxParser.ts';
 import { findPackages } from '../../builder/tools/ensurePackages.ts';
@@ -52,7 +53,10 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
     const { value: model, problems } = await new ParsedFiles().model(path);
     const broken = problems.find(({ severity }) => severity === 'error');
     if (broken) throw new UserError(`${path}: ${broken.message}`);
-    const findings = await withApplyingRepairs(path, checkModel(model, target, givenShapes(values)));
+    const findings = [
+      ...(await withApplyingRepairs(path, checkModel(model, target, givenShapes(values)))),
+      ...(await missingData(path, model)),
+    ];
     const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal.signal);
     const rejected = findings.some(({ severity }) => severity === 'error') || parser?.accepted === false;
     if (values.json)

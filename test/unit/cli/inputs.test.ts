@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, sep } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +18,7 @@ import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
 import { type BuildOptions, runBuild } from '../../../src/builder/run/runBuild.ts';
 import { externalLocations } from '../../../src/builder/files/writeModel.ts';
 import { build } from '../../../src/cli/build/build.ts';
+import { check } from '../../../src/cli/inspect/check.ts';
 import { diagnose } from '../../../src/cli/diagnose.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
 import { precision } from '../../../src/cli/precision/precision.ts';
@@ -250,6 +261,32 @@ describe('precision import --apply', () => {
 test.each([precision, replay])('$name: a verb that is none', async (command) => {
   await expect(run(command, 'chek')).rejects.toThrow("unknown subcommand 'chek'; did you mean 'check'?");
   await expect(run(command)).rejects.toThrow('the subcommand is missing; subcommands are check');
+});
+
+test('check compares the sizes of external data with what the model needs, and looks at no other file', async () => {
+  const { place, model } = copyOfModel();
+  const { value } = await new ParsedFiles().model(model);
+  const [location] = externalLocations(value);
+  const out = async () => await run(check, model, '--no-parser');
+  expect(await out()).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`warning weights-missing: The external data ${location} is missing.`),
+  });
+  writeFileSync(join(place, location!), 'short');
+  expect(await out()).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(
+      /^error weights-missing: The external data \S+ has 5 bytes, and tensor \S+ ends at [\d,]+\.$/m,
+    ),
+  });
+  truncateSync(join(place, location!), 1 << 30);
+  expect(await out()).toMatchObject({ code: 0, out: expect.not.stringContaining('weights-missing') });
+  rmSync(join(place, location!));
+  symlinkSync(log, join(place, location!));
+  expect(await out()).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^unknown weights-missing: Whether .* is complete is not known\.\n.*symbolic link/m),
+  });
 });
 
 describe('a cluster folder', () => {
