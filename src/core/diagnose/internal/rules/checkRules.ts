@@ -442,7 +442,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-inputs',
     code: 'model-invalid',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|[^\s(:]+): I(?<kind>\w+?)Layer expected (?<want>\d+) inputs? but received (?<have>\d+)/,
+      /(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<![^\s(:])[^\s(:]+): I(?<kind>\w+?)Layer expected (?<want>\d+) inputs? but received (?<have>\d+)/,
     named: ({ groups: { layer, want, have } = {} }) => ({
       layer,
       values: {
@@ -498,7 +498,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-weights-type',
     code: 'type-mismatch',
     pattern:
-      /(?<layer>[^\s:()]+|\(Unnamed Layer\* \d+\) \[[\w ]+\]): cannot use precision (?<have>\w+) with weights of type (?<want>\w+)/,
+      /(?<layer>(?<![^\s:()])[^\s:()]+|\(Unnamed Layer\* \d+\) \[[\w ]+\]): cannot use precision (?<have>\w+) with weights of type (?<want>\w+)/,
     severity: 'error',
     cause:
       'This node has weights of the type {want}, and what it computes with is {have}: this TensorRT has no such layer.',
@@ -582,7 +582,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'parser-assertion',
     code: 'unsupported-form',
     pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\b\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
     named: (m) => parserSays(m[0]),
     cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
     advice:
@@ -632,7 +632,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'scale-mode',
     code: 'quantization',
-    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s(:]+): ScaleMode is illegal/,
+    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s(:])[^\s(:]+): ScaleMode is illegal/,
     cause:
       'The scale of this node (Quantize or Dequantize) has neither one value nor one for each element of its axis.',
     advice:
@@ -670,7 +670,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'control-flow-open',
     code: 'control-flow',
     pattern:
-      /(?:Loop (?<loop>.+?) is missing a (?<part>trip limit)|(?<cond>\(Unnamed IfConditional\* \d+\)|\S+): IIfConditional must have a condition tensor)/,
+      /(?:Loop (?<loop>.+?) is missing a (?<part>trip limit)|(?<cond>\(Unnamed IfConditional\* \d+\)|(?<!\S)\S+): IIfConditional must have a condition tensor)/,
     named: ({ groups: { loop, cond } = {} }) => ({
       values: {
         what: loop ? `The loop ${loop} has no trip limit` : `The conditional ${cond!} has no condition`,
@@ -815,7 +815,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'data-dependent-region',
     code: 'unsupported-form',
-    pattern: /(?<layer>[^\s(]+) requires foreign node optimizations incompatible with data-dependent shapes/,
+    pattern: /(?<layer>(?<![^\s(])[^\s(]+) requires foreign node optimizations incompatible with data-dependent shapes/,
     cause:
       'This node gets shapes that depend on data (after NonZero, a mask or NMS), and this version of TensorRT can only compile it with known ones.',
     advice:

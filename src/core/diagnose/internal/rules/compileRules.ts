@@ -190,7 +190,8 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'library-of-library',
     code: 'library-mismatch',
-    pattern: /(?<file>[^\s/\\]+\.so[\d.]*): undefined reference to [`'‘"][^\n@]+@+(?<needs>lib\w+\.so[.\d]*)/,
+    pattern:
+      /(?<file>(?<![^\s/\\])[^\s/\\]+\.so[\d.]*): undefined reference to [`'‘"][^\n@]+@+(?<needs>lib\w+\.so[.\d]*)/,
     once: true,
     severity: 'error',
     cause:

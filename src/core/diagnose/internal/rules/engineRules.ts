@@ -244,7 +244,8 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'refit-count',
     code: 'weights-missing',
-    pattern: /(?<name>[^\s(:]+): refit weights count (?<have>\d+) must equal to weights prototype count (?<want>\d+)/,
+    pattern:
+      /(?<name>(?<![^\s(:])[^\s(:]+): refit weights count (?<have>\d+) must equal to weights prototype count (?<want>\d+)/,
     cause: 'The program refits {name} with {have} numbers, and the engine has {want} of them.',
     advice:
       'Give weights of the same shape as those of the build (`refitter.get_weights_prototype(name).size`); an engine of another shape has to be built again. TensorRT may keep them transposed or fused, so take names and order from the ONNX file where it was parsed.',
@@ -253,7 +254,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'refit-name',
     code: 'weights-missing',
-    pattern: /(?<name>[^\s(:]+): The weights cannot be refitted/,
+    pattern: /(?<name>(?<![^\s(:])[^\s(:]+): The weights cannot be refitted/,
     cause: 'The engine has no weights named {name} that can be refitted.',
     advice:
       'Use the names of the engine (`refitter.get_all_weights()`). With REFIT_INDIVIDUAL only weights that were marked when it was built can be refitted (`network.mark_weights_refittable(name)`).',

@@ -43,7 +43,7 @@ const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-options',
     code: 'flag-conflict',
     pattern:
-      /Cannot set EXCLUDE_LEAN_RUNTIME|`--exclude-lean-runtime` requires|(?:not supported|only supported) with USE_TENSORRT_RTX=1|likely not using a TensorRT-RTX build|Cannot mark layers to run in \w+ if it is not enabled|Please enable at least one precision besides|precision tool cannot work with engines|(?:check-average|use-subprocess|warm-up|streaming=True)[^\n]{0,40}(?:cannot be|is not supported|requires|does not support)|No outputs were selected\. Please check|Could not automatically determine model type|Please (?:explicitly )?specify the (?:desired output format|type) with|TensorRT network scripts must exist|(?<what>[\w.]+) is not available on TensorRT version (?<have>[\d.]+)/,
+      /Cannot set EXCLUDE_LEAN_RUNTIME|`--exclude-lean-runtime` requires|(?:not supported|only supported) with USE_TENSORRT_RTX=1|likely not using a TensorRT-RTX build|Cannot mark layers to run in \w+ if it is not enabled|Please enable at least one precision besides|precision tool cannot work with engines|(?:check-average|use-subprocess|warm-up|streaming=True)[^\n]{0,40}(?:cannot be|is not supported|requires|does not support)|No outputs were selected\. Please check|Could not automatically determine model type|Please (?:explicitly )?specify the (?:desired output format|type) with|TensorRT network scripts must exist|(?<what>(?<![\w.])[\w.]+) is not available on TensorRT version (?<have>[\d.]+)/,
     severity: 'error',
     cause:
       'Polygraphy was given options, or a file, that do not go together[[: {what} does not exist in TensorRT {have}]].',

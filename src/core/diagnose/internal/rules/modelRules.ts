@@ -150,7 +150,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-null',
     code: 'weights-missing',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?\w+ weights has (?<what>zero count but non-null|non-zero count but null) values/,
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:])[^\s:]+): ?\w+ weights has (?<what>zero count but non-null|non-zero count but null) values/,
     named: ({ groups: { layer, what } = {} }) => ({
       layer: layer!,
       values: {

@@ -268,7 +268,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'address-alignment',
     code: 'runtime-failed',
-    pattern: /(?<name>[^\s(:]+): data must be aligned on (?<bytes>\d+) boundary/,
+    pattern: /(?<name>(?<![^\s(:])[^\s(:]+): data must be aligned on (?<bytes>\d+) boundary/,
     cause: 'The address that the program sets for tensor {name} is not a multiple of {bytes} bytes.',
     advice:
       'Give the beginning of an allocation (cudaMalloc and torch.empty align it), or copy a view into memory of its own (`tensor.clone()`).',

@@ -116,7 +116,7 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     id: 'torch-trt-dynamic-dimension',
     code: 'unsupported-form',
     pattern:
-      /Channel dim can't be dynamic for (?<what>[\w ]+)|Last \d dimensions can't be dynamic for (?<what2>\w+)|Can't chunk on dynamic shape dimension|k value cannot be dynamic|We don't support squeeze dynamic dim|(?<what3>[\w.]+) received input [^\n]{1,200} that is not part of the TensorRT region/,
+      /Channel dim can't be dynamic for (?<what>[\w ]+)|Last \d dimensions can't be dynamic for (?<what2>\w+)|Can't chunk on dynamic shape dimension|k value cannot be dynamic|We don't support squeeze dynamic dim|(?<what3>(?<![\w.])[\w.]+) received input [^\n]{1,200} that is not part of the TensorRT region/,
     severity: 'error',
     named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
