@@ -1,5 +1,12 @@
 import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
-import { builtNetworkOf, inferTensors, type InferredTensors, type Network, networkOf } from '../network/network.ts';
+import {
+  builtNetworkOf,
+  inferTensors,
+  type InferredTensors,
+  type Network,
+  networkOf,
+  withBody,
+} from '../network/network.ts';
 import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../network/modelGraph.ts';
 import { outputTypes } from '../network/outputTypes.ts';
 import { addTo } from '../base/addTo.ts';
@@ -283,17 +290,10 @@ function checkNames(graph: ModelGraph): CheckFinding[] {
   });
 }
 
-const withBodies = (node: OnnxNode): OnnxNode[] => [
-  node,
-  ...node.subgraphs.flatMap(({ graph }) => graph.nodes.flatMap(withBodies)),
-];
-
 /** A function that calls itself, perhaps through others: the parser follows the calls until it crashes. */
 function checkRecursion({ functions, nodes }: OnnxModel): CheckFinding[] {
   const keyOf = ({ domain, op }: OnnxNode): string => `${domain}:${op}`;
-  const calls = new Map(
-    functions.map((one) => [`${one.domain}:${one.name}`, one.nodes.flatMap(withBodies).map(keyOf)]),
-  );
+  const calls = new Map(functions.map((one) => [`${one.domain}:${one.name}`, one.nodes.flatMap(withBody).map(keyOf)]));
   const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
     (calls.get(from) ?? []).some(
       (next) => next === to || (calls.has(next) && !seen.has(next) && reaches(next, to, seen.add(next))),

@@ -429,7 +429,8 @@ function bodyModel(fn: OnnxFunction, attributes: readonly OnnxAttribute[], { irV
   };
 }
 
-const withBody = (node: OnnxNode): OnnxNode[] => [
+/** A node with all nodes of its bodies. */
+export const withBody = (node: OnnxNode): OnnxNode[] => [
   node,
   ...node.subgraphs.flatMap(({ graph }) => graph.nodes.flatMap(withBody)),
 ];

@@ -155,20 +155,8 @@ const REACHED: Readonly<Record<NonNullable<BuildLog['reached']>, PhaseReached>> 
 
 /** Names of functions and files in messages, by the phase that they belong to. */
 const SPOKEN: readonly [RegExp, PhaseReached][] = [
-  [
-    /[\\/]builder[\\/]|cudnnBuilder|Setting layouts of network/,
-    {
-      phase: 'optimizing the network',
-      usual: `${MEMORY} Otherwise a region (ForeignNode) that this version cannot compile: split the model there.`,
-    },
-  ],
-  [
-    /[\\/]rt(?:Safe|Ext)?[\\/]/,
-    {
-      phase: 'building or running the engine',
-      usual: 'The excerpt does not show what TensorRT was doing.',
-    },
-  ],
+  [/[\\/]builder[\\/]|cudnnBuilder|Setting layouts of network/, REACHED.optimizing],
+  [/[\\/]rt(?:Safe|Ext)?[\\/]/, SOME_PHASE],
   [
     /calibrat/i,
     {

@@ -624,19 +624,21 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
   });
 });
 
+/** A plain node of a model. */
+const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
+  id,
+  name: `n${id}`,
+  op,
+  domain: '',
+  inputs,
+  outputs,
+  attributes: [],
+  subgraphs: [],
+  metadata: [],
+});
+
 describe('a cause that the log does not state, with the model', () => {
   const value = (name: string) => ({ name, type: 'float', shape: [2, 2] });
-  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
-    id,
-    name: `n${id}`,
-    op,
-    domain: '',
-    inputs,
-    outputs,
-    attributes: [],
-    subgraphs: [],
-    metadata: [],
-  });
   type Nodes = ReturnType<typeof node>[];
   const withNodes = async (nodes: Nodes) => {
     const { graph } = await model('unnamed');
@@ -699,17 +701,6 @@ describe('a cause that the log does not state, with the model', () => {
 it('values for the inputs that decide shapes, as many as each has, and not for other integers', async () => {
   const { graph } = await model('unnamed');
   const value = (name: string, shape: number[], type = 'int64') => ({ name, type, shape });
-  const node = (id: string, op: string, inputs: string[], outputs: string[]) => ({
-    id,
-    name: op,
-    op,
-    domain: '',
-    inputs,
-    outputs,
-    attributes: [],
-    subgraphs: [],
-    metadata: [],
-  });
   const nodes = [
     node('0', 'Concat', ['rows', 'columns'], ['s']),
     node('1', 'Expand', ['x', 's'], ['e']),

@@ -234,7 +234,7 @@ describe('texts next to those that a rule is from', () => {
     ],
     ['RuntimeError: Wrong number of inputs, expect 1 get 2', '(it takes 1 input and got 2)'],
     [
-      "ImportError: cannot import name 'run' from 'common' (/work/common.py)",
+      "ImportError: cannot import name 'run' from 'common' (/src/common.py)",
       'versions: common has no run, which the caller imports.',
     ],
     [
