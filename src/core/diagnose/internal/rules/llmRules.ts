@@ -104,7 +104,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     id: 'llm-weight-missing',
     code: 'weights-missing',
     pattern:
-      /KeyError: '(?<name>(?![\w.-]*\.base_layer\.)[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
+      /KeyError: '(?<name>(?![\w.-]*\.base_layer\.)[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\b\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
     severity: 'error',
     named: ({ groups: { name, name2, name3, name4 } = {} }) => {
       const weight = name ?? name2 ?? name3 ?? name4!;
@@ -262,7 +262,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'llm-kernels-gpu',
     code: 'gpu-unsupported',
-    pattern: /Assertion failed: Unsupported [Aa]rch(?:itecture)?\b[^\n]*?(?<file>\w+)\.(?:cpp|cu|h):\d+/,
+    pattern: /Assertion failed: Unsupported [Aa]rch(?:itecture)?\b[^\n]*?\b(?<file>\w+)\.(?:cpp|cu|h):\d+/,
     severity: 'error',
     cause: 'TensorRT-LLM has no kernels for this GPU in {file}.',
     advice:
