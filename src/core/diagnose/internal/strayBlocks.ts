@@ -65,7 +65,7 @@ const CODE =
 
 /** More of it: a call or a string with the words of a message, a statement that prints them, a comment, a row of an enumeration. */
 const WORDS_IN_CODE =
-  /^(?:\S+:\d+:)?\s*(?:(?!\w*(?:Error|Exception)\()[\w.:]+(?:->\w+)*\((?!\))[^\n"']*(?<=[(, =fru])["'][^\n]*\)[;,]?$|[A-Z][A-Z_]+\([^\n]*\);$|assert [^\n]+, f?["']|\/\/ ?\S|#define )|\w << ["']|[;{]\s*\/\/ |^\s+(?:# |[fru]?(["'])(?:(?!\1)[^\n])*\1(?:\.format\(|\)|,?$))|^\s*(?:CUDA_ERROR_|cudaError)\w+\s*=\s*\d+,?$|^\s*This indicates that /;
+  /^(?:\S+:\d+:)?\s*(?:(?!\w*(?:Error|Exception)\()[\w.:]+(?:->\w+)*\((?!\))[^\n"']*(?<=[(, =fru])["'][^\n]*\)[;,]?$|[A-Z][A-Z_]+\([^\n]*\);$|assert [^\n]+, f?["']|\/\/ ?\S|#define )|\w << ["']|[;{]\s*\/\/ |^\s+(?:# |[fru]?(["'])(?!\w*(?:Error|Exception): )(?:(?!\1)[^\n])*\1(?:\.format\(|\)|,?$))|^\s*(?:CUDA_ERROR_|cudaError)\w+\s*=\s*\d+,?$|^\s*This indicates that /;
 
 /** What was repaired, or what a test was named after: lines of change lists and of programs that run tests. */
 const TOLD =

@@ -189,7 +189,7 @@ export class BuildLogReader {
       to = from + MAX_LINE;
       if (this.#cut.length < 10) this.#cut.push(this.#lines);
     }
-    if (to > from) {
+    if (to > from && !isFence(text, from, to)) {
       const last = this.#last;
       last.text = text;
       last.from = from;
@@ -330,6 +330,12 @@ function runPhrase(state: LogState, cursor: LogCursor): boolean {
   return false;
 }
 
+const FENCE = /^```[\w-]*[ \t]*$/;
+
+/** Where a quotation begins or ends in Markdown: what follows is no part of what is before. */
+const isFence = (text: string, from: number, to: number): boolean =>
+  text.charCodeAt(from) === 0x60 && FENCE.test(text.slice(from, to));
+
 /** A line without prefix: part of what is before it, a frame, or a program's own words. */
 function readBare(state: LogState, cursor: LogCursor): void {
   const { text, from } = cursor;
@@ -339,6 +345,7 @@ function readBare(state: LogState, cursor: LogCursor): void {
     runPhrase(state, cursor);
     return;
   }
+  if (isFence(text, from, cursor.to)) return leaveBlock(state);
   if (state.block === 'foreign-node' && onForeignNodeContinued(state, cursor)) return;
   if (state.list !== null && onListLine(state, cursor)) return;
   if (first === 0x7b && text.startsWith('{"event":', from)) {

@@ -220,7 +220,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'out-of-memory',
     code: 'out-of-memory',
     pattern:
-      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|cuda failure(?: in file '[^'\n]+' line \d+)?: ?2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

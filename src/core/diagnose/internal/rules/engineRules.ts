@@ -145,7 +145,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-other-version',
     code: 'engine-other-version',
     pattern:
-      /expecting library version \S+ got|plan (?:major |minor )?version does not match runtime|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|not compatible with this version of TensorRT|serializ(?:ed|ation) (?:engine )?version mismatch|engine (?:was )?(?:built|generated) with (?:a )?different (?:version of )?TensorRT/,
+      /expecting library version \S+ got|plan (?:major |minor )?version does not match runtime|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|old deserialization call on a newer plan file|not compatible with this version of TensorRT|serializ(?:ed|ation) (?:engine )?version mismatch|engine (?:was )?(?:built|generated) with (?:a )?different (?:version of )?TensorRT/,
     named: (_, text) => {
       const [, have, was] = /expecting library version (\S+) got (?:\.\.)?([^\s,)]+)/.exec(text) ?? [];
       const [, tag, tagWas] = /Current Version: (\d+), Serialized Engine Version: (\d+)/.exec(text) ?? [];

@@ -179,7 +179,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
     pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error:? 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|(?:CUDA initialization failure with error|(?:CUDA|[Cc]uda) (?:failure|[eE]rror)(?: in (?:file '[^'\n]+' line \d+|[~\w:]+))?):? ?35\b|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -406,7 +406,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda (?:failure|Error in [~\w:]+): (?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|[cC]uda (?:failure(?: in file '[^'\n]+' line \d+)?|Error in [~\w:]+): ?(?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:

@@ -195,8 +195,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     }),
     cause: 'The provider of ONNX Runtime got an option that {what}: {name}.',
     advice:
-      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed.',
-    source: 'ONNX Runtime provider_options_utils.h',
+      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed. Where a binding for another language sets the option, update it, or match it with the ONNX Runtime that it names.',
+    source: 'ONNX Runtime provider_options_utils.h; pykeio/ort#100',
   },
   {
     id: 'provider-subgraph-shapes',

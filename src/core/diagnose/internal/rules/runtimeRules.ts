@@ -252,7 +252,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|[cC]uda failure(?: in file '[^'\n]+' line \d+)?: ?(?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice: {
@@ -352,6 +352,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT plugin/common/checkMacrosPlugin.cpp; NVIDIA/TensorRT#795, #1085',
   },
   {
+    id: 'plugin-input-size',
+    code: 'shape-mismatch',
+    pattern:
+      /(?<plugin>\w+?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
+    severity: 'error',
+    cause:
+      'The plugin {plugin} was set up for another input size than that of the tensor it gets: `{claim}` does not hold.',
+    advice:
+      'Let the size that the program takes (from its options or the name of the model), width, height and classes in the .cfg or configuration, and the model agree; then convert the model again, compile the plugin again, and delete old engines.',
+    sure: 'likely',
+    source: 'glibc assert; jkjung-avt/tensorrt_demos#299',
+  },
+  {
     id: 'plugin-enqueue',
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
@@ -374,8 +387,9 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { file, library, status, ...groups } = {} }) => {
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file1>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure in file '(?<file2>[^'\n]+)' line \d+: ?(?<number7>\d+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { file1, file2, library, status, ...groups } = {} }) => {
+      const file = file1 ?? file2;
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
       const why = status
@@ -389,7 +403,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       return {
         values: {
           why: means === undefined ? said : `${means} (${said})`,
-          step: /\.cu:\d+$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
+          step: /\.cu(?::\d+)?$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
         },
       };
     },
