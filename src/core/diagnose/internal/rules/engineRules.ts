@@ -91,13 +91,13 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'timing-cache',
     code: 'engine-other-device',
     pattern:
-      /timing cache will not be used|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
+      /timing cache will not be used|MyelinCache::deserializeFromBuffer|myelinCache\.h::deserializeFromBuffer|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
     severity: 'warning',
     harmless: true,
     cause: 'The timing cache is of another GPU, driver or version of TensorRT, or damaged, so it is not used.',
     advice:
-      'Nothing has to be done: the build takes longer and writes a new one. Keep one cache for each GPU model and version; delete this one.',
-    source: 'TensorRT timing cache (setTimingCache, combine)',
+      'Nothing has to be done: the build takes longer and writes a new one. Keep one cache for each GPU model and version; delete this one. If it comes again with a new one, this version cannot read what it wrote: use a later TensorRT, or release of the program.',
+    source: 'TensorRT timing cache (setTimingCache, combine); lightvector/KataGo#739, #945',
   },
   {
     id: 'engine-empty',
