@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
@@ -39,6 +40,23 @@ describe('every rule', () => {
     expect(rule.source).toMatch(/\S/);
   });
 });
+
+/** Patterns that may look at a part of a line again for each of its characters: with lines of 100 KB that takes seconds. */
+const slowIn = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type);
+
+it('no pattern of a rule takes time that grows with the square of a line', () => {
+  const slow = RULES.flatMap(({ id, pattern, overcome }) =>
+    [pattern, ...(overcome ? [overcome] : [])].flatMap(slowIn).map((type) => `${id}: ${type}`),
+  );
+  expect(slow).toEqual([]);
+});
+
+it.each([/(?<layer>[^\s:]+): no tactic/, /size of \d+[^\n]*?\s*Try/, /(?:\w+)*: failed/])(
+  'the pattern %s of a rule would be found',
+  (pattern) => {
+    expect(slowIn(pattern)).not.toEqual([]);
+  },
+);
 
 it('a tensor that a text in brackets ends with is named without them', () => {
   const text = '[E] Error[4]: Error Code 4: Internal Error (IShuffleLayer r: reshaping failed for tensor: x)';

@@ -102,7 +102,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'cmake-not-found',
     code: 'library-missing',
     pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]*)(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]{0,300})(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, name3, name4, name5, name6 } = {} }) => ({
@@ -185,7 +185,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'link-folder',
     code: 'library-missing',
     pattern:
-      /cannot find +(?<path>\/\S+?):? +(?:File format not recognized|Is a directory)|(?<path2>\/\S+): file not recognized: (?:File format not recognized|File truncated|Is a directory)/,
+      /cannot find +(?<path>\/\S+?):? +(?:File format not recognized|Is a directory)|(?<path2>(?<!\S)\/\S+): file not recognized: (?:File format not recognized|File truncated|Is a directory)/,
     once: true,
     severity: 'error',
     named: ({ groups: { path, path2 } = {} }) => ({ values: { path: path ?? path2 } }),

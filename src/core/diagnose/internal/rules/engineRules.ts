@@ -91,7 +91,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'timing-cache',
     code: 'engine-other-device',
     pattern:
-      /timing cache will not be used|MyelinCache::deserializeFromBuffer|myelinCache\.h::deserializeFromBuffer|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
+      /timing cache will not be used|MyelinCache::deserializeFromBuffer|myelinCache\.h::deserializeFromBuffer|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::[^\n]*condition|[dD]eserialize timing cache/,
     severity: 'warning',
     harmless: true,
     cause: 'The timing cache is of another GPU, driver or version of TensorRT, or damaged, so it is not used.',

@@ -26,7 +26,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'kernel-library',
     code: 'library-mismatch',
-    pattern: /validateCaskKLibSize|createCaskKernelLibrary\w*[^\n]*Error Code/,
+    pattern: /validateCaskKLibSize|createCaskKernelLibrary[^\n]*Error Code/,
     cause: 'The library of kernels that TensorRT loads while it builds is not the one of this version, or is damaged.',
     advice:
       'Install one TensorRT and remove the others from the path of the loader (PATH, LD_LIBRARY_PATH): the builder resources must have the version of nvinfer. The version in the name of trtexec and that of the package must agree.',
@@ -93,7 +93,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-mismatch',
     code: 'library-mismatch',
     pattern:
-      /(?:Compiled|compiled|built|linked) against (?<library>cu\w+|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but (?:running against|running with|loaded) (?:cu\w+|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
+      /(?:Compiled|compiled|built|linked) against (?<library>cu\w{1,20}|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but (?:running against|running with|loaded) (?:cu|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
     named: (m) => ({ values: { older: olderText(m.groups!['want']!, m.groups!['have']!) } }),
     cause:
       'The {library} that is loaded here, {have}, is {older} than the one that TensorRT was compiled against, {want}: versions of CUDA libraries are mixed.',
@@ -447,7 +447,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|[cC]uda (?:failure(?: in file '[^'\n]+' line \d+)?|Error in [~\w:]+): ?(?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|[cC]uda (?:failure(?: in file '[^'\n]{1,200}' line \d{1,9})?|Error in [~\w:]+): ?(?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:

@@ -428,7 +428,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'ort-file',
     code: 'model-missing',
     pattern:
-      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
+      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>(?<!\S)\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
     severity: 'error',
     named: ({ groups: { file, file2, why } = {} }, text) => ({
       values: {
@@ -522,7 +522,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'fastdeploy-failed',
     code: 'failed',
     pattern:
-      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT [Ee]ngine build timed out/,
+      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|(?<!assert[^\n]{0,300}|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT [Ee]ngine build timed out/,
     severity: 'error',
     once: true,
     named: (_, text) => ({

@@ -30,7 +30,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'numpy-version',
     code: 'library-mismatch',
     pattern:
-      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|module (?:was )?compiled against (?:NumPy )?(?:C-)?API version (?<api>0x\w+)|numpy\.(?:dtype|ndarray) size changed(?:[^\n]*[Ee]xpected (?<want>\d+)[^\n]*got (?<got>\d+))?|_ARRAY_API not found/,
+      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|module (?:was )?compiled against (?:NumPy )?(?:C-)?API version (?<api>0x\w+)|numpy\.(?:dtype|ndarray) size changed(?:[^\n]*[Ee]xpected (?<want>\d{1,9})[^\n]*got (?<got>\d+))?|_ARRAY_API not found/,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, api, want, got } = {} }) => ({

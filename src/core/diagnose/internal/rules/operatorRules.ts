@@ -14,7 +14,7 @@ const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
 const NO_PLUGIN =
-  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
 
 const LOAD_PLUGINS: Advice = {
   rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',
@@ -246,7 +246,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'deformconv-rtx',
     code: 'unsupported-op',
     pattern:
-      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]*\n?[^\n]*(?:Plugin not found|Assertion failed: creator)/,
+      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]{0,200}\n?[^\n]{0,200}(?:Plugin not found|Assertion failed: creator)/,
     cause: 'The operator of this node (DeformConv) is a plugin, which is not loaded here.',
     advice: {
       rtx: 'TensorRT-RTX has no such plugin: use the full TensorRT 10.1 or later, or replace the operator by GridSample and MatMul.',
@@ -370,7 +370,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'operator-unsupported',
     code: 'unsupported-op',
     pattern:
-      /In function check(?!Fallback|NotInvalid)(?<op>\w+):\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|UNSUPPORTED_NODE: this version of TensorRT cannot run it/,
+      /In function check(?!Fallback|NotInvalid)(?<op>\w+):\s*\[8\] (?:Assertion failed: )?false\b|UNSUPPORTED_NODE: this version of TensorRT cannot run it/,
     cause: 'TensorRT does not support the operator {op} of this node.',
     advice: 'Replace the node with supported operators, or write a plugin with the same name.',
     repair: OPERATOR_REPAIRS,

@@ -139,7 +139,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-nan',
     code: 'calibration-failed',
-    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d+[^\n]*(?:min|max)/,
+    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d[^\n]*(?:min|max)/,
     cause:
       'Calibration gave a tensor no valid range (min > max): it saw NaN or infinite values, or nothing at all because the tensor is unused.',
     advice:
@@ -326,7 +326,8 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-no-scale-of',
     code: 'calibration-missing',
-    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]*(?:\s|$)/,
+    pattern:
+      /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]{0,3}(?:\s|$)/,
     once: true,
     severity: 'error',
     named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
@@ -439,7 +440,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'weights-converted',
     code: 'precision-underflow',
     pattern:
-      /encountered issues when converting weights between types|(?<count>\d+) weights are affected by this issue/,
+      /encountered issues when converting weights between types|(?<count>\b\d+) weights are affected by this issue/,
     severity: 'warning',
     once: true,
     cause:

@@ -204,7 +204,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /m,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|(?<!\S)--?\S+: expected [^\n]*|(?<![\w-])--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
         what: m.groups!['type']
@@ -297,7 +297,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'camera-missing',
     code: 'failed',
-    pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
+    pattern: /GST_ARGUS: Available Sensor modes :(?!\s*GST_ARGUS: \d)[^\S\n]*(?:\n|$)/,
     severity: 'error',
     overcome: /GST_ARGUS: \d+ x \d+/,
     cause:
@@ -346,7 +346,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'backtrace-plugin',
     code: 'runtime-failed',
     pattern:
-      /^#\d+ [^\n]*?(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
+      /^#\d+ [^\n]*?\b(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
     severity: 'error',
     cause: 'The crash is in the plugin {plugin}, where it runs its kernel.',
     advice:
@@ -513,7 +513,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+      /(?:nvinfer1::I(?:\w{0,40}Layer|CudaEngine|HostMemory) ?\*|build|createEngine)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>(?=[A-Z\d]*[a-z_])\w+)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
     named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
@@ -615,7 +615,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'python-none',
     code: 'failed',
     pattern:
-      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]*)'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
+      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]{0,300})'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
     lastResort: true,
     cause: 'The script uses[[ {name} of]] None: something before it gave no result.',
@@ -656,7 +656,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'bool-copy',
     code: 'unsupported-type',
-    pattern: /\[(?<layer>[^\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
+    pattern: /\[(?<layer>[^[\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
     cause:
       'A boolean tensor would have to be copied between the computation of shapes and the GPU ({layer}), which this TensorRT cannot do.',
     advice:

@@ -234,7 +234,7 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     id: 'download-failed',
     code: 'failed',
     pattern:
-      /(?<!Retrying [^\n]*)(?:Max retries exceeded with url|(?:URLError|HTTPError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|ConnectionError\b[^\n]{0,200}(?:https?:|host=|HTTP))|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
+      /(?<!Retrying [^\n]{0,300})(?:Max retries exceeded with url|(?:URLError|HTTPError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|ConnectionError\b[^\n]{0,200}(?:https?:|host=|HTTP))|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
     severity: 'error',
     lastResort: true,
     overcome: /Successfully (?:installed|built|tagged) |AutoUpdate success|saved as '/,

@@ -167,7 +167,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]*(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]{0,3}(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => {
       const name = Object.values(m.groups!)
         .find((one) => one !== undefined)
@@ -252,7 +252,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'illegal-memory-access',
     code: 'runtime-failed',
     pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|[cC]uda failure(?: in file '[^'\n]+' line \d+)?: ?(?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|[cC]uda failure(?: in file '[^'\n]{1,200}' line \d{1,9})?: ?(?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     cause:
       'A kernel read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice: {
@@ -339,7 +339,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-check',
     code: 'unsupported-form',
     pattern:
-      /#assertion ?[^\n,]*?(?<plugin>\w+?)(?:Plugin)?\.(?:cpp|cu|h), ?\d+|Assertion failed: (?<claim>[^\n]+)\n\S*plugin\S*[\\/](?<plugin2>\w+?)(?:Plugin)?\.(?:cpp|cu|h):\d+|Parameter check failed at: \S*[pP]lugin\S*[\\/](?<plugin3>\w+?)(?:Plugin)?\.(?:cpp|cu|h)::\w+::\d+, condition: (?<claim3>[^\n]+)/,
+      /#assertion ?(?:[^\n,]*[^\w\n,])?(?<plugin>\w+?)(?:Plugin)?\.(?:cpp|cu|h), ?\d+|Assertion failed: (?<claim>[^\n]+)\n\S*plugin\S*[\\/](?<plugin2>\w+?)(?:Plugin)?\.(?:cpp|cu|h):\d+|Parameter check failed at: \S*[pP]lugin\S*[\\/](?<plugin3>\w+?)(?:Plugin)?\.(?:cpp|cu|h)::\w+::\d+, condition: (?<claim3>[^\n]+)/,
     severity: 'error',
     named: ({ groups: { plugin, plugin2, plugin3, claim, claim3 } = {} }) => {
       const name = plugin ?? plugin2 ?? plugin3!;
@@ -355,7 +355,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-input-size',
     code: 'shape-mismatch',
     pattern:
-      /(?<plugin>\w+?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
+      /\b(?<plugin>\w{1,60}?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
     severity: 'error',
     cause:
       'The plugin {plugin} was set up for another input size than that of the tensor it gets: `{claim}` does not hold.',
@@ -435,7 +435,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
-      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async\w*)|FAILED_EXECUTION)(?![^\n]*Parameter check failed)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
+      /(?:enqueueV\d|enqueue|execute(?:V2|_v2|_async)|FAILED_EXECUTION)(?![^\n]*Parameter check failed)[^\n]{0,40}(?:fail|error|std::exception)|Error occurred during inference|TensorRT EP execution context enqueue failed/i,
     cause: 'The engine was loaded, but running it failed.',
     advice:
       'The errors before this line say why; a shape outside the profile and unset or too small buffers are the usual causes.',
