@@ -17,7 +17,7 @@ import { LogWrapper } from './internal/logWrapper.ts';
 import { readQuietLine } from './internal/quietLines.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
 import { finishOutcome, finishProduct } from './internal/logFrame.ts';
-import { isProgramEnd } from './internal/strayLine.ts';
+import { endsMessage, isFence } from './internal/strayLine.ts';
 
 const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
 
@@ -330,12 +330,6 @@ function runPhrase(state: LogState, cursor: LogCursor): boolean {
   return false;
 }
 
-const FENCE = /^```[\w-]*[ \t]*$/;
-
-/** Where a quotation begins or ends in Markdown: what follows is no part of what is before. */
-const isFence = (text: string, from: number, to: number): boolean =>
-  text.charCodeAt(from) === 0x60 && FENCE.test(text.slice(from, to));
-
 /** A line without prefix: part of what is before it, a frame, or a program's own words. */
 function readBare(state: LogState, cursor: LogCursor): void {
   const { text, from } = cursor;
@@ -345,7 +339,6 @@ function readBare(state: LogState, cursor: LogCursor): void {
     runPhrase(state, cursor);
     return;
   }
-  if (isFence(text, from, cursor.to)) return leaveBlock(state);
   if (state.block === 'foreign-node' && onForeignNodeContinued(state, cursor)) return;
   if (state.list !== null && onListLine(state, cursor)) return;
   if (first === 0x7b && text.startsWith('{"event":', from)) {
@@ -359,7 +352,7 @@ function readBare(state: LogState, cursor: LogCursor): void {
   }
   const { message } = state;
   const head = text.slice(from, Math.min(cursor.to, from + MAX_PREFIX));
-  if (isProgramEnd(head)) {
+  if (endsMessage(head)) {
     leaveBlock(state);
     return keepStray(state, cursor);
   }
