@@ -137,9 +137,17 @@ function pluginSought({ lastLine, sought }: BuildLog, judge: Judge): Judged[] {
 /** What the parser says of a node, with the reason that an excerpt has in a line before it only: it found no plugin. */
 function withReason(event: LogMessage, { sought }: BuildLog): LogMessage {
   const { text } = event;
-  if (sought === undefined || parsedOp(text) !== sought.op || !CUT_AT_NODE.test(text)) return event;
+  if (sought === undefined) return event;
+  const isAbout =
+    parsedOp(text) === sought.op
+      ? CUT_AT_NODE.test(text)
+      : parsedOp(text) === undefined && NO_NAMED_PLUGIN.test(text) && sought.line < event.line;
+  if (!isAbout) return event;
   return { ...event, text: `${text}\nNo importer registered for op: ${sought.op}` };
 }
+
+/** The parser's reason in the words of its Python binding, which name no operator. */
+const NO_NAMED_PLUGIN = /^(?![\s\S]*No importer registered)[\s\S]*Plugin not found, are the plugin name/;
 
 const CUT_AT_NODE = /While parsing node number \d+ (?![\s\S]*(?:In function|In node|Assertion|Invalid Node))/;
 

@@ -490,7 +490,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-unknown',
     code: 'no-implementation',
-    pattern: /Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
+    pattern:
+      /(?<!deserializeFromBuffer[^\n]{0,60})Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
     severity: 'error',
     cause:
       "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",

@@ -1,5 +1,6 @@
 import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
+import { makerOf } from '../pluginTable.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 import { onnxType } from './modelRules.ts';
@@ -794,12 +795,15 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-creator-none',
     code: 'plugin-missing',
     after: ['plugin-missing'],
-    pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
+    pattern:
+      /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator|[cC]annot (?:get|find) (?<plugin>\w+) plugin creator/,
     severity: 'error',
-    cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
+    named: ({ groups: { plugin } = {} }) => ({ values: { ...makerOf(plugin ?? '') } }),
+    cause:
+      'The script asks for a plugin[[, {plugin},]] that is not registered: no creator has that name, version and namespace.',
     advice:
-      'Load the library that has it before: `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
-    source: 'NVIDIA/DeepLearningExamples#396; TensorRT Python API',
+      '[[It is of {maker}. {build} ]]Load the library that has it before, linked with the libnvinfer that the script loads (`ldd LIB`: a wheel of pip brings another than the system or the container has): `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
+    source: 'NVIDIA/DeepLearningExamples#396; jkjung-avt/tensorrt_demos#476, #551; TensorRT Python API',
   },
   {
     id: 'weights-not-contiguous',

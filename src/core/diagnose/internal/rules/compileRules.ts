@@ -129,14 +129,21 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     pattern: /error adding symbols: [Ff]ile in wrong format|skipping incompatible \S+ when searching/,
     once: true,
     severity: 'error',
-    named: (_, text) => ({
-      values: { file: /(\S+): error adding|incompatible (\S+)/.exec(text)?.slice(1).find(Boolean) },
-    }),
-    cause:
-      'The library[[ {file}]] is for another processor than the one that is compiled for; the program is not built.',
+    named: (_, text) => {
+      const file = /(\S+): error adding|incompatible (\S+)/.exec(text)?.slice(1).find(Boolean);
+      return {
+        values: {
+          file,
+          step: file?.endsWith('.o')
+            ? 'It was compiled on another machine and copied along: run `make clean` (or delete the build folder and the .o and .so files), and compile all of it here.'
+            : undefined,
+        },
+      };
+    },
+    cause: 'The file[[ {file}]] is for another processor than the one that is compiled for; the program is not built.',
     advice:
-      'Install the package for this machine (aarch64 for Jetson, sbsa for ARM servers, x86_64 for PCs): `file -L` of the library shows what it is. For cross compiling give the target folder of the other platform.',
-    source: 'GNU ld; NVIDIA/TensorRT#1585',
+      '[[{step} ]]Install the package for this machine (aarch64 for Jetson, sbsa for ARM servers, x86_64 for PCs): `file -L` of the library shows what it is. For cross compiling give the target folder of the other platform.',
+    source: 'GNU ld; NVIDIA/TensorRT#1585, jkjung-avt/tensorrt_demos#227',
   },
   {
     id: 'link-failed',

@@ -323,6 +323,47 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 100; NVIDIA Container Toolkit',
   },
   {
+    id: 'container-before-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /Detected (?:NVIDIA )*(?<gpu>[^\n]{1,60}?) GPU, which (?:is|may) not (?:yet )?(?:be )?supported (?:in|by) this/,
+    severity: 'warning',
+    once: true,
+    cause: 'The container is older than the GPU ({gpu}): its TensorRT, CUDA and PyTorch may have no kernels for it.',
+    advice:
+      'Use a later release of the container (its support matrix names the GPUs): one with CUDA 11.1 or later for the RTX 30 series, 11.8 for the RTX 40 series and H100, 12.8 for Blackwell. Where the program runs all the same, nothing has to be done.',
+    sure: 'likely',
+    source: "NVIDIA's containers, entry point; Talmaj/DNN-bench#5",
+  },
+  {
+    id: 'container-before-driver',
+    code: 'library-missing',
+    pattern:
+      /This container was built for NVIDIA Driver Release (?<need>[\d.]+) or later(?:, but\s+version (?<have>[\d.]*) ?was detected)?/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The container was made for a driver of release {need} or later[[, and this one is {have}]]: its CUDA does not run here, unless a later line says that a compatibility mode is enabled.',
+    advice:
+      'Update the NVIDIA driver of the host, or take an older release of the container, for this driver (its support matrix). Without any driver version in that line, the container was started without the GPU: `--gpus all`. On a Jetson the driver comes with JetPack: take a container for it (l4t, igpu).',
+    overcome: /Compatibility mode ENABLED/,
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: "NVIDIA's containers, entry point",
+  },
+  {
+    id: 'container-without-gpu',
+    code: 'gpu-unsupported',
+    pattern: /No supported GPU\(s\) detected to run this container/,
+    severity: 'error',
+    once: true,
+    cause: 'The container supports none of the GPUs of this machine: it is older than they are, or no longer has them.',
+    advice:
+      "Use a later release of the container for a newer GPU, and an earlier one for an old GPU: NVIDIA's support matrix of the containers lists which has which.",
+    after: ['gpu-unsupported'],
+    source: "NVIDIA's containers, entry point; Talmaj/DNN-bench#5",
+  },
+  {
     id: 'kernel-not-in-module',
     code: 'runtime-failed',
     pattern: /(?:cuModuleGet|cuLibraryGet|CUDADriverError)[^\n]*(?:named symbol not found|CUDA_ERROR_NOT_FOUND)/,

@@ -195,8 +195,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     }),
     cause: 'The provider of ONNX Runtime got an option that {what}: {name}.',
     advice:
-      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed.',
-    source: 'ONNX Runtime provider_options_utils.h',
+      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed. Where a binding for another language sets the option, update it, or match it with the ONNX Runtime that it names.',
+    source: 'ONNX Runtime provider_options_utils.h; pykeio/ort#100',
   },
   {
     id: 'provider-subgraph-shapes',
@@ -392,9 +392,9 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     cause:
       'ONNX Runtime was not set up when a provider started: its libraries are of different releases, or no environment was made.',
     advice:
-      'Let onnxruntime and onnxruntime_providers_* come from one package of one release, and remove older copies (an onnxruntime.dll in System32 or next to the program comes first). In C++ and C# create the environment (Ort::Env, OrtEnv.Instance()) before the options.',
+      'Let onnxruntime and onnxruntime_providers_* come from one package of one release, and remove older copies (an onnxruntime.dll in System32 or next to the program comes first). Create the environment before the options and providers: Ort::Env in C++, OrtEnv.Instance() in C#, `ort::init().commit()` in Rust.',
     sure: 'likely',
-    source: 'ONNX Runtime core/common/logging; microsoft/onnxruntime#11572',
+    source: 'ONNX Runtime core/common/logging; microsoft/onnxruntime#11572, pykeio/ort#236',
   },
   {
     id: 'ort-input',

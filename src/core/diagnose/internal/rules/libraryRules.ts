@@ -500,6 +500,16 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'dynamic loader; wang-xinyu/tensorrtx#731',
   },
   {
+    id: 'llm-symbol-missing',
+    code: 'library-mismatch',
+    pattern: /undefined symbol: (?<symbol>\w*12tensorrt_llm\w*)/,
+    cause:
+      'A part of TensorRT-LLM (the backend of Triton, its plugins or its Python module) is of another release than the library libtensorrt_llm that is loaded: {symbol} is missing.',
+    advice:
+      'Use parts of one release: its own container (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, or nvcr.io/nvidia/tensorrt-llm/release) without a tensorrt_llm of pip or a compiled backend over it. Where the image is unchanged, take that of the next month, or compile backend and library from one tag.',
+    source: 'dynamic loader; triton-inference-server/tensorrtllm_backend#662',
+  },
+  {
     id: 'symbol-missing',
     code: 'library-mismatch',
     pattern: /undefined symbol: (?<symbol>\S+)|version [`'](?<symbol2>[A-Z_\d.]+)' not found/,

@@ -117,6 +117,18 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#1528, #1677, #2677, SWivid/F5-TTS#967',
   },
   {
+    id: 'llm-rope-settings',
+    code: 'library-mismatch',
+    pattern: /(?:rope|rotary)_?\w{0,20}scaling\[[^\n]{0,200}\nKeyError: '\w+'/,
+    severity: 'error',
+    cause:
+      'The model describes its rotary embedding (rope_scaling in its config.json) in a form that this release does not read: the model is newer, as Llama 3.1 and later are than TensorRT-LLM 0.11.',
+    advice:
+      'Update TensorRT-LLM (0.12 or later for Llama 3.1), with the transformers that its requirements name, and convert the checkpoint and build the engine with that release.',
+    sure: 'likely',
+    source: 'TensorRT-LLM commands/build.py; NVIDIA/TensorRT-LLM#2052',
+  },
+  {
     id: 'llm-checkpoint',
     code: 'model-invalid',
     pattern:

@@ -1,6 +1,6 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
-import { makerOf, OWN_PLUGINS } from '../pluginTable.ts';
+import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -260,8 +260,11 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern:
       /\b(?<plugin>\w+) plugin was not found in the plugin registry|could not find plugin:? (?<p2>\w+_TRT)\b|Cannot find plugin: (?<p3>\w+_TRT)\b|: (?<p4>\w+) plugin creator version \S+ was not found|getPluginCreator could not find plugin:? ?(?<p5>\w*tensorrt_llm)/,
-    named: (m) => ({ values: { plugin: Object.values(m.groups!).find(Boolean) } }),
-    cause: 'The plugin {plugin} of this node is not registered.',
+    named: ({ groups }, _, { version }) => {
+      const plugin = Object.values(groups!).find(Boolean)!;
+      return { values: { plugin, since: pluginSince(plugin, version) } };
+    },
+    cause: 'The plugin {plugin} of this node is not registered[[; TensorRT has it from {since} on]].',
     advice: LOAD_PLUGINS,
     source: 'captures of TensorRT 8.6; onnx-tensorrt; NVIDIA/TensorRT-LLM#1584',
   },
@@ -270,7 +273,9 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern: NO_PLUGIN,
     at: OWN_PLUGINS,
-    cause: 'The operator {op} of this node is a plugin that is not registered, or not in this version.',
+    named: (_, __, { op = '', version }) => ({ values: { since: pluginSince(op, version) } }),
+    cause:
+      'The operator {op} of this node is a plugin that is not registered, or not in this version[[; TensorRT has it from {since} on]].',
     advice: LOAD_PLUGINS,
     source: 'onnx-tensorrt importFallbackPluginImporter; the plugins of NVIDIA/TensorRT',
   },

@@ -272,7 +272,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'triton-max-batch',
     code: 'profile-inconsistent',
     pattern:
-      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d{1,9})[^\n]*?(?:model maximum is|engine only supports max-batch) (?<want>\d+)/,
+      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d{1,9})[^\n]*?(?:model maximum is|engine\s{1,9}only supports max-batch)[ =]{1,3}(?<want>\d+)/,
     severity: 'error',
     cause:
       'config.pbtxt allows batches of {have}, and the engine takes at most {want}: its batch is fixed, or it has none.',

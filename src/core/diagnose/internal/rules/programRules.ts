@@ -699,6 +699,22 @@ const sinceOf = (name: string): string | undefined =>
         ? '8.5'
         : undefined;
 
+const IN_CONFIG = 'TensorRT 8 removed it: it is a setting of the IBuilderConfig (`builder->createBuilderConfig()`)';
+
+/** Members of IBuilder that TensorRT 8 removed (its release notes; headers of 7.2 and 8.0). */
+const BEFORE_8: Readonly<Record<string, string>> = {
+  buildCudaEngine:
+    'TensorRT 8 removed it: use `builder->buildSerializedNetwork(*network, *config)`, then `runtime->deserializeCudaEngine(data, size)`.',
+  createNetwork:
+    'TensorRT 8 removed it: use `builder->createNetworkV2(flags)`, for a model of ONNX with kEXPLICIT_BATCH.',
+  setMaxWorkspaceSize: `${IN_CONFIG}: \`config->setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, bytes)\`, before 8.4 \`config->setMaxWorkspaceSize(bytes)\`.`,
+  setFp16Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kFP16)\` (up to TensorRT 10).`,
+  setInt8Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kINT8)\` (up to TensorRT 10).`,
+  setStrictTypeConstraints: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS)\` (up to TensorRT 10).`,
+  setInt8Calibrator: `${IN_CONFIG}: \`config->setInt8Calibrator(calibrator)\` (up to TensorRT 10).`,
+  setDefaultDeviceType: `${IN_CONFIG}: \`config->setDefaultDeviceType(DeviceType::kDLA)\`.`,
+};
+
 /** What to call instead of names of the API that are gone, or are not there yet. */
 function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
   const known: Record<string, string> = {
@@ -721,7 +737,8 @@ function replacement(language: 'python' | 'cpp', name: string, type: string | un
     int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
     platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
   };
-  if (language === 'python' && Object.hasOwn(known, name)) return known[name]!;
+  const table = language === 'python' ? known : BEFORE_8;
+  if (Object.hasOwn(table, name) && (language === 'python' || type === 'IBuilder')) return table[name]!;
   const since = sinceOf(name);
   if (since !== undefined)
     return `It came with TensorRT ${since}: install that or a later one (on a Jetson a later JetPack), or take an older release of the program.`;

@@ -26,7 +26,7 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** How programs write the number of an error of CUDA. */
-const CUDA_NUMBER = String.raw`(?:CUDA initialization failure with error:? |\b(?:CUDA|[cC]uda) (?:error|Error|ERROR|failure)(?: in [~\w:]{1,200})?(?:: ?| )|Myelin[^\n]{0,200}?(?:failed \(|Error in \w+: ))`;
+const CUDA_NUMBER = String.raw`(?:CUDA initialization failure with error:? |\b(?:CUDA|[cC]uda) (?:[eE]rror|ERROR|failure)(?: in (?:file '[^'\n]{1,200}' line \d{1,9}|[~\w:]{1,200}))?(?:: ?| )|Myelin[^\n]{0,200}?(?:failed \(|Error in \w+: ))`;
 
 /** The pattern of an error of CUDA, by its numbers and its words. */
 export const cudaError = (numbers: string, words: RegExp): RegExp =>
@@ -501,6 +501,19 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT plugin/common/checkMacrosPlugin.cpp; NVIDIA/TensorRT#795, #1085',
   },
   {
+    id: 'plugin-input-size',
+    code: 'shape-mismatch',
+    pattern:
+      /\b(?<plugin>\w{1,60}?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
+    severity: 'error',
+    cause:
+      'The plugin {plugin} was set up for another input size than that of the tensor it gets: `{claim}` does not hold.',
+    advice:
+      'Let the size that the program takes (from its options or the name of the model), width, height and classes in the .cfg or configuration, and the model agree; then convert the model again, compile the plugin again, and delete old engines.',
+    sure: 'likely',
+    source: 'glibc assert; jkjung-avt/tensorrt_demos#299',
+  },
+  {
     id: 'plugin-enqueue',
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
@@ -523,8 +536,9 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'cuda-other-error',
     code: 'runtime-failed',
     pattern:
-      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
-    named: ({ groups: { file, library, status, ...groups } = {} }) => {
+      /Error Code:? 1: (?:Cuda (?:Runtime|Driver)|Cudnn|Cublas|Cask|Nvrtc)\w* \((?<why>[^)\n]+)\)|Cu(?<library>dnn|blas) Error in \S+: (?:(?<status>\d+)(?! \()|(?:\d+ )?\(?(?<why6>\w+))|(?<why7>CU(?:DNN|BLAS)_STATUS_(?!SUCCESS)\w+)|CUDA initialization failure with error:? (?<number5>\d+)|Myelin[^\n]*?(?:CUDA error |failed \(|Error in \w+: )(?<number6>[1-9]\d*)|(?<why8>Platform \(Cuda\) error)|CUDA error (?<number>\d+) at (?<file1>\S+?\.\w+:\d+)|CUDA runtime error in [^\n]*?: (?<why5>[a-z][\w ]+)|CUDA (?:ERROR|Error): (?<number4>\d+)|Cuda Error in [~\w:]+?: (?<number3>\d+)(?: \((?<why4>[^)\n]+)\))?|CUDA error(?: (?<number2>\d+))?:? (?<why2>[^\n]+)|[Cc]uda failure in file '(?<file2>[^'\n]+)' line \d+: ?(?<number7>\d+)|[Cc]uda failure:? ?(?<why3>[^\n]+)/,
+    named: ({ groups: { file1, file2, library, status, ...groups } = {} }) => {
+      const file = file1 ?? file2;
       const given = (name: string) =>
         Object.entries(groups).find(([key, value]) => key.startsWith(name) && value !== undefined)?.[1];
       const why = status
@@ -539,7 +553,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
         values: {
           ...(groups['number5'] && { phase: 'it started' }),
           why: means === undefined ? said : `${means} (${said})`,
-          step: /\.cu:\d+$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
+          step: /\.cu(?::\d+)?$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
         },
       };
     },
