@@ -123,7 +123,7 @@ const failing = ({ groups: { layer = '' } = {} }: RegExpExecArray, text: string,
 const REGION =
   '[[{known} ]][[{suspect} ]]It is compiled as a whole, so it usually needs more memory than other layers: free GPU memory, leave the workspace unlimited (where the GPU itself is full, limit it to 8 GiB or so), and narrow the largest shapes of the profile or the batch.[[ The command allows {lowered}: build once in FP32, and if that passes, keep the nodes of this part in FP32.]] See that the libraries of one TensorRT are loaded (LD_LIBRARY_PATH, PATH). Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const SPLIT =
-  'Otherwise find the node (`trtlens reduce`), and rewrite it, replace it by a plugin or split the model there (`trtlens split`).';
+  'Otherwise reduce the model to the nodes that fail, and rewrite them, replace them by a plugin or split the model there.';
 const FOREIGN = `A later TensorRT usually has the missing implementation: try one first, with a driver for it. ${REGION} ${SPLIT}`;
 
 /** What the builder could not do: memory and implementations. */

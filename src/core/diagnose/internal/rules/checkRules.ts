@@ -927,7 +927,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     cause:
       'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
     advice:
-      '[[{suspect} ]]Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`trtlens reduce`, `polygraphy debug reduce`) to rewrite it.',
+      '[[{suspect} ]]Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     // A program that aborts does so for such a check.
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',

@@ -7,13 +7,17 @@ import { EVERY_CAUSE } from './everyCause.ts';
 
 const NO_PRECISION_FLAGS = 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.';
 
-/** What to do on a TensorRT before 11 that lacks a flag. */
+/**
+ * What to do on a TensorRT before 11 that lacks a flag. Sources: the changelog of onnx-tensorrt (FP8 and BF16 in 9.0,
+ * INT4 in 10.0), the order of BuilderFlag in NvInfer.h of 10.6, trtexec 8.6 (--fp8), release notes of 10.8 (FP4), and
+ * the changelog of TensorRT's repository (8.2.1: STRICT_TYPES).
+ */
 const FLAGS: Readonly<Record<string, string>> = {
   STRICT_TYPES:
     'OBEY_PRECISION_CONSTRAINTS takes its place from TensorRT 8.2 on; TensorRT 10 no longer has STRICT_TYPES.',
   OBEY_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
   PREFER_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
-  FP8: 'It came with TensorRT 8.6: use that or a later version.',
+  FP8: 'It came with TensorRT 8.6, and the FP8 types of ONNX with 9: use that or a later version.',
   BF16: 'It came with TensorRT 9: use that or a later version.',
   INT4: 'It came with TensorRT 10: use that or a later version.',
   FP4: 'It came with TensorRT 10.8: use that or a later version.',
