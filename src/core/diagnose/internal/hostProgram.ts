@@ -24,6 +24,9 @@ const WORDS: readonly [HostProgram, RegExp][] = [
   ],
 ];
 
+/** Its command, which people write above an excerpt that lacks its banner. */
+const TRTEXEC = /(?:^|[\s`$/\\])trtexec(?:\.exe)? +--\w/;
+
 /** The program whose words an advice should use, the most particular first. */
 export function programsOf(log: BuildLog): Program[] {
   const writer = knownWriter(log);
@@ -33,6 +36,7 @@ export function programsOf(log: BuildLog): Program[] {
   if (writer === 'driver') found.unshift('trtlens');
   else if (writer === 'trtexec' || writer === 'polygraphy' || writer === 'onnxruntime') found.push(writer);
   else if (writer === 'python') found.push('python');
+  else if (found.length === 0 && log.strays?.some(({ text }) => TRTEXEC.test(text))) found.push('trtexec');
   if (product === 'tensorrt-rtx' && !found.includes('rtx')) found.push('rtx');
   return found;
 }
