@@ -1,5 +1,6 @@
 import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
+import { makerOf } from '../pluginTable.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 import { onnxType } from './modelRules.ts';
@@ -487,7 +488,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-words',
     code: 'shape-mismatch',
     pattern:
-      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<=^[#>*\s]*|[:\])] )[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/m,
+      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<=^[#>* ]{0,20}|[:\])] )[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/m,
     named: (m, text) => {
       const { layer, why } = m.groups!;
       const [, what, step] = entryFor(LAYER_WORDS, m[0])!;
@@ -587,7 +588,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'parser-assertion',
     code: 'unsupported-form',
     pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\b\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\b\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? {0,20}(?:\n|$)/,
     named: (m) => parserSays(m[0]),
     cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
     advice:
@@ -736,7 +737,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'api-argument',
     code: 'internal',
     pattern:
-      /(?:(?<on>I\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
+      /(?:(?<on>\bI\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: (?:\S*\W)??(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
     named: (m) => {
       const { on, call, claim } = m.groups!;
       const [, what = 'a condition on it does not hold', step] =
@@ -800,12 +801,15 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-creator-none',
     code: 'plugin-missing',
     after: ['plugin-missing'],
-    pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
+    pattern:
+      /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator|[cC]annot (?:get|find) (?<plugin>\w+) plugin creator/,
     severity: 'error',
-    cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
+    named: ({ groups: { plugin } = {} }) => ({ values: { ...makerOf(plugin ?? '') } }),
+    cause:
+      'The script asks for a plugin[[, {plugin},]] that is not registered: no creator has that name, version and namespace.',
     advice:
-      'Load the library that has it before: `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
-    source: 'NVIDIA/DeepLearningExamples#396; TensorRT Python API',
+      '[[It is of {maker}. {build} ]]Load the library that has it before, linked with the libnvinfer that the script loads (`ldd LIB`: a wheel of pip brings another than the system or the container has): `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
+    source: 'NVIDIA/DeepLearningExamples#396; jkjung-avt/tensorrt_demos#476, #551; TensorRT Python API',
   },
   {
     id: 'weights-not-contiguous',
@@ -965,7 +969,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     id: 'parser-stops',
     code: 'unsupported-form',
     pattern:
-      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w+)[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
+      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w{1,100})[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
     named: ({ groups }) => ({ values: { hint: entryFor(STOPS, groups!['op']!)?.[1] } }),
     cause: "TensorRT's parser does not take this node ({op}), and the log ends before the line that says why.",
     advice:
@@ -977,7 +981,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'invalid-node',
     code: 'unsupported-form',
-    pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*\s*$/,
+    pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*(?:\n\s*)?$/,
     cause: 'TensorRT cannot import this node[[ ({op})]] and does not say why.',
     advice:
       'Check the model against this version. Most often an attribute or an input of the node is missing (an axis, a bias), or an input is computed that has to be constant, such as an axis: fold constants, or export with a newer opset.',

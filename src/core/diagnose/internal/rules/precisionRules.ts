@@ -143,7 +143,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-nan',
     code: 'calibration-failed',
-    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d+[^\n]*(?:min|max)/,
+    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d[^\n]*(?:min|max)/,
     cause:
       'Calibration gave a tensor no valid range (min > max): it saw NaN or infinite values, or nothing at all because the tensor is unused.',
     advice:
@@ -330,7 +330,8 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-no-scale-of',
     code: 'calibration-missing',
-    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]*(?:\s|$)/,
+    pattern:
+      /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]{0,3}(?:\s|$)/,
     once: true,
     severity: 'error',
     named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
@@ -443,7 +444,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'weights-converted',
     code: 'precision-underflow',
     pattern:
-      /encountered issues when converting weights between types|(?<count>\d+) weights are affected by this issue/,
+      /encountered issues when converting weights between types|(?<count>\b\d+) weights are affected by this issue/,
     severity: 'warning',
     once: true,
     cause:
@@ -457,7 +458,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     id: 'fp16-nan',
     code: 'precision-overflow',
     pattern:
-      /^(?![^\n]*(?:calib|train|\bloss\b|\?\s*$|\b(?:not?|never|without|fix\w*|may|might|can|could|if|avoid\w*|prevent\w*)\b))[^\n]*(?:\b(?:fp ?16|float16|half(?:[- ]precision)?)\b[^\n.;]{0,80}\b(?:returns?|outputs?|gives?|gets?|got|gave|produc\w+|results?|becomes?|(?:is|are|was)(?: all)?)\b[^\n.;]{0,20}\bnan\b|\bnan (?:outputs?|results?|values?)\b[^\n.;]{0,40}\b(?:fp ?16|float16|half precision)\b)/im,
+      /^(?![^\n]{0,300}(?:calib|train|\bloss\b|\?$|\b(?:not?|never|without|fix(?:e[ds])?|may|might|can|could|if|avoids?|prevents?)\b))[^\n]{0,300}?(?:\b(?:fp ?16|float16|half(?:[- ]precision)?)\b[^\n.;]{0,80}\b(?:returns?|outputs?|gives?|gets?|got|gave|produces?|results?|becomes?|(?:is|are|was)(?: all)?)\b[^\n.;]{0,20}\bnan\b|\bnan (?:outputs?|results?|values?)\b[^\n.;]{0,40}\b(?:fp ?16|float16|half precision)\b)/im,
     severity: 'warning',
     once: true,
     cause:

@@ -208,7 +208,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /m,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|(?<!\S)--?\S+: expected [^\n]*|(?<![\w-])--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
         what: m.groups!['type']
@@ -301,7 +301,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'camera-missing',
     code: 'failed',
-    pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
+    pattern: /GST_ARGUS: Available Sensor modes :(?!\s*GST_ARGUS: \d)[^\S\n]*(?:\n|$)/,
     severity: 'error',
     overcome: /GST_ARGUS: \d+ x \d+/,
     cause:
@@ -350,7 +350,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'backtrace-plugin',
     code: 'runtime-failed',
     pattern:
-      /^#\d+ [^\n]*?(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
+      /^#\d+ [^\n]*?\b(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
     severity: 'error',
     cause: 'The crash is in the plugin {plugin}, where it runs its kernel.',
     advice:
@@ -517,7 +517,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+      /(?:nvinfer1::I(?:\w{0,40}Layer|CudaEngine|HostMemory) ?\*|build|createEngine)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>(?=[A-Z\d]*[a-z_])\w+)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
     named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
@@ -619,7 +619,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'python-none',
     code: 'failed',
     pattern:
-      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]*)'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
+      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]{0,300})'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
     lastResort: true,
     cause: 'The script uses[[ {name} of]] None: something before it gave no result.',
@@ -660,7 +660,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'bool-copy',
     code: 'unsupported-type',
-    pattern: /\[(?<layer>[^\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
+    pattern: /\[(?<layer>[^[\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
     cause:
       'A boolean tensor would have to be copied between the computation of shapes and the GPU ({layer}), which this TensorRT cannot do.',
     advice:
@@ -732,9 +732,26 @@ const INSTEAD: Readonly<Record<string, string>> = {
   platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
 };
 
+const IN_CONFIG = 'TensorRT 8 removed it: it is a setting of the IBuilderConfig (`builder->createBuilderConfig()`)';
+
+/** Members of IBuilder that TensorRT 8 removed (its release notes; headers of 7.2 and 8.0). */
+const BEFORE_8: Readonly<Record<string, string>> = {
+  buildCudaEngine:
+    'TensorRT 8 removed it: use `builder->buildSerializedNetwork(*network, *config)`, then `runtime->deserializeCudaEngine(data, size)`.',
+  createNetwork:
+    'TensorRT 8 removed it: use `builder->createNetworkV2(flags)`, for a model of ONNX with kEXPLICIT_BATCH.',
+  setMaxWorkspaceSize: `${IN_CONFIG}: \`config->setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, bytes)\`, before 8.4 \`config->setMaxWorkspaceSize(bytes)\`.`,
+  setFp16Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kFP16)\` (up to TensorRT 10).`,
+  setInt8Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kINT8)\` (up to TensorRT 10).`,
+  setStrictTypeConstraints: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS)\` (up to TensorRT 10).`,
+  setInt8Calibrator: `${IN_CONFIG}: \`config->setInt8Calibrator(calibrator)\` (up to TensorRT 10).`,
+  setDefaultDeviceType: `${IN_CONFIG}: \`config->setDefaultDeviceType(DeviceType::kDLA)\`.`,
+};
+
 /** What to call instead of names of the API that are gone, or are not there yet. */
 function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
-  if (language === 'python' && Object.hasOwn(INSTEAD, name)) return INSTEAD[name]!;
+  const table = language === 'python' ? INSTEAD : BEFORE_8;
+  if (Object.hasOwn(table, name) && (language === 'python' || type === 'IBuilder')) return table[name]!;
   const since = sinceOf(name);
   if (since !== undefined)
     return `It came with TensorRT ${since}: install that or a later one (on a Jetson a later JetPack), or take an older release of the program.`;
