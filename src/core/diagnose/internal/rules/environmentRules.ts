@@ -585,15 +585,18 @@ function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu,
       dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
-      use:
-        support?.use ??
-        (text.includes('major < 10')
-          ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
-          : text.includes('NVRTC')
-            ? 'Use a TensorRT and CUDA that are newer than the GPU'
-            : 'Use a version of TensorRT that lists this compute capability in its support matrix: a later one for a newer GPU (8.6 takes all up to Ada and Hopper, 10.8 Blackwell), an earlier one for a GPU of Pascal or Volta and before'),
+      use: support?.use ?? versionFor(text),
     },
   };
+}
+
+/** Which version takes a GPU of which the message says little. */
+function versionFor(text: string): string {
+  if (text.includes('major < 10'))
+    return 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later';
+  return text.includes('NVRTC')
+    ? 'Use a TensorRT and CUDA that are newer than the GPU'
+    : 'Use a version of TensorRT that lists this compute capability in its support matrix: a later one for a newer GPU (8.6 takes all up to Ada and Hopper, 10.8 Blackwell), an earlier one for a GPU of Pascal or Volta and before';
 }
 
 function olderText(want: string, have: string): string {
