@@ -573,7 +573,7 @@ function containerCause(why: string | undefined): string {
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
-  const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
+  const raw = ['hex', 'sm', 'sm2', 'sm3'].map((name) => groups[name]).find((one) => one !== undefined);
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
   const known = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
   // TensorRT itself refuses the GPU: a release has builds for several versions of CUDA.
