@@ -178,6 +178,7 @@ class Judge {
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      shaped: shapedInputs(log),
       suspect: suspectOption(log),
       lowered: loweredTypes(log),
       ...phaseReached(log),
@@ -302,6 +303,13 @@ const MAX_OPERATORS = 6;
 
 /** The command of the last run, as far as the log has it. */
 const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
+
+/** Names in `--minShapes=a:1x3,b:1x4` and the like. */
+function shapedInputs(log: BuildLog): string[] {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  const given = lines.flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
+  return [...new Set(given.flatMap(([, shapes]) => shapes!.split(',').map((one) => one.replace(/:[\dx]*$/, ''))))];
+}
 
 /** What an option of the command in the log does that often ends a build, and what to do first. */
 function suspectOption(log: BuildLog): string | undefined {

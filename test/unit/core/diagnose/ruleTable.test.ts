@@ -201,6 +201,27 @@ describe('texts next to those that a rule is from', () => {
       '[TRT] [W] Unable to determine GPU memory usage: named symbol not found',
       'driver-symbol',
     ],
+    [
+      'a check of the compiler in a sentence',
+      'trtexec failed and said "operation.cpp:3390: DCHECK(opnd->is_data()) failed." on the Q/DQ model.',
+      'myelin-check',
+    ],
+    [
+      'branches of an If in older words',
+      '[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::2084] Error Code 4: Miscellaneous (IConditionalOutputLayer optimum::if_OutputLayer_4945: optimum::if_OutputLayer_4945: dimensions not compatible for if-conditional outputs)',
+      'if-shapes',
+    ],
+    [
+      'bindings in older words',
+      '[E] [TRT] Parameter check failed at: engine.cpp::enqueue::453, condition: bindings[x] != nullptr',
+      'bindings',
+    ],
+    [
+      'an attribute in a sentence',
+      "It fails with 'tensorrt.tensorrt.Builder' object has no attribute 'max_workspace_size'.",
+      'api-removed',
+    ],
+    ['NaN of a program in FP16', 'RuntimeError: no NaN is allowed in fp16 outputs here', null],
     ['FP16 on the GPU', 'RuntimeError: "lu_factor_cusolver" not implemented for \'Half\'', 'half-on-gpu'],
     ['FP16 on the CPU', 'RuntimeError: "addmm_impl_cpu_" not implemented for \'Half\'', 'half-on-cpu'],
     [
@@ -302,6 +323,32 @@ describe('texts next to those that a rule is from', () => {
   });
 });
 
+describe('what the command in a log says', () => {
+  const message =
+    'Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3';
+
+  it('names the inputs that its shapes are for, where they are not of the model', () => {
+    const [first] = diagnose(
+      `$ trtexec --onnx=m.onnx --minShapes=in:1x3 --optShapes=in:1x9 --maxShapes=in:1x9\n${message}\n`,
+    );
+    expect(first).toMatchObject({
+      message: expect.stringContaining('The command gives shapes for in, which is not its name.'),
+      advice: expect.stringContaining('--minShapes=x:…'),
+    });
+  });
+
+  it('says nothing of them where they are', () => {
+    const [first] = diagnose(`$ trtexec --onnx=m.onnx --shapes=x:1x3\n${message}\n`);
+    expect(first!.message).not.toContain('The command');
+  });
+});
+
+it('TensorRT 8.3 has kernels for Orin', () => {
+  const log =
+    'GPU Type: Orin\nTensorRT Version: 8.3.0\nvalue.h:394: Assertion failed\n[E] Error[2]: [a.cpp::b::1] Error Code 2: Internal Error (Assertion is_const() failed.)\n';
+  expect(diagnose(log)[0]!.rule).toBe('internal-check');
+});
+
 describe('the cause first', () => {
   it('folds what follows from it', () => {
     const [first, ...others] = diagnose(logs.get('allocation-failed')!);
@@ -314,6 +361,11 @@ describe('the cause first', () => {
     [
       'a driver that is too old, then bad_alloc',
       "[W] [TRT] CUDA initialization failure with error: 35.\nterminate called after throwing an instance of 'std::bad_alloc'\n",
+      'cuda-runtime-too-new',
+    ],
+    [
+      'a driver that is too old, then data that a sample lacks',
+      '[W] [TRT] CUDA initialization failure with error: 35. Please check your CUDA installation\nCould not find mnist.onnx in data directories:\n\tdata/mnist/\n',
       'cuda-runtime-too-new',
     ],
     [

@@ -437,6 +437,20 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3411, #4511, #4739',
   },
   {
+    id: 'no-implementation-cuda',
+    code: 'no-implementation',
+    pattern:
+      /due to [^\n]{0,200}?(?:CUDA error (?!2\b)\d|CU(?:BLAS|DNN)_STATUS_(?!ALLOC_FAILED))[^\n]{0,200}\n[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole: each try ended in an error of CUDA: {reason}. Other than error 2, these are no lack of memory.',
+    advice:
+      'Use a later TensorRT (8.4 and later solved most of these of 8.0 and 8.2), or at least update cuDNN and cuBLAS to the releases that this TensorRT was made for (8.2 with cuDNN 8.3), and see that no other copy is found first (LD_LIBRARY_PATH; the wheels of PyTorch). Update the driver where it is older than the CUDA.',
+    sure: 'likely',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    source: 'onnx/onnx-tensorrt#759',
+  },
+  {
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
@@ -572,7 +586,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-check',
     code: 'internal',
-    pattern: /^ *(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/m,
+    pattern: /(?:^|(?<!:)\s|["'`“‘#])(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/,
     severity: 'warning',
     named: (_, __, context) => ({
       severity: 'warning',
@@ -583,7 +597,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     advice:
       'Nothing has to be done where the build passes. [[{known} ]]Otherwise use a later TensorRT; where that is not possible,[[ leave out {lowered},]] narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#3411, #3930, #3162',
+    source: 'NVIDIA/TensorRT#2616, #3411, #3930, #3162',
   },
   {
     id: 'myelin-unknown',

@@ -84,6 +84,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
   ],
   [
+    /MAX_KERNEL_DIM|windowSize|kernelSize/,
+    'its window (kernel) is too large: it has more elements than TensorRT takes (or a size below 1)',
+    'A window may cover fewer than 100,000 elements (height times width). For a large input split it into two poolings or convolutions one after the other, take the mean over height and width (`x.mean((2, 3))`) where the window covers all of it, or use a smaller input.',
+  ],
+  [
     /isSingle(?:Bit|Dimension)\(axes/,
     'the axes are a mask of bits, in which exactly one has to be set',
     'Give `1 << axis`: 1 is axis 0, 2 axis 1, 4 axis 2. For several axes reshape the tensor before.',
@@ -744,7 +749,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       '[[{step} ]]If an error of TensorRT came before, that one is the cause. A program that was right with another version may need another interface (migration guide of NVIDIA).',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
+    source:
+      'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA-AI-IOT/torch2trt#122, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
     id: 'onnx-checker',
@@ -920,9 +926,11 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|(?:\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] |\b(?:I[A-Z]\w+::|createInfer)\w+: )Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|(?:^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?|Internal Error \()Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
-    named: (m, text, { version }) => {
+    named: (m, text, { version, suspect }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
-      return { values: { topic, step, version: version ?? undefined } };
+      // Its own checks do not depend on the workspace.
+      const reason = suspect?.includes('workspace') ? undefined : suspect;
+      return { values: { topic, step, version: version ?? undefined, suspect: reason } };
     },
     cause:
       'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',

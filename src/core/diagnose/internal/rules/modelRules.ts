@@ -664,12 +664,12 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-shapes',
     code: 'control-flow',
     pattern:
-      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
+      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer(?:_\d+)?)?: (?:IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?|dimensions not compatible for if-conditional outputs)/,
     cause: 'The branches of this node (If) give tensors of different shape or rank[[: {a} and {b}]].',
     advice:
-      'Replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
+      'Where an export merged two models into one, such as decoder_model_merged.onnx of Optimum, build each of them (decoder_model.onnx and decoder_with_past_model.onnx). Otherwise replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
     repair: 'known-branch',
-    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4603',
+    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4032, #4603',
   },
   {
     id: 'if-types',

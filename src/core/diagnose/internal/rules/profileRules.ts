@@ -129,10 +129,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'profile-missing',
     pattern:
       /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided(?:\. Automatically overriding shape to: (?<shape>[\dx]+))?/,
+    named: ({ groups: { input } = {} }, _text, { shaped }) => ({
+      values: { others: shaped.length === 0 || shaped.includes(input!) ? undefined : shaped.join(', ') },
+    }),
     cause:
-      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].',
-    advice: GIVE_SHAPES,
-    source: 'captures of TensorRT 8.6 and 10.6',
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].[[ The command gives shapes for {others}, which is not its name.]]',
+    advice: {
+      ...GIVE_SHAPES,
+      trtexec: `${GIVE_SHAPES.trtexec} Use the name that the model has, as this message gives it: --minShapes={input}:…`,
+    },
+    source: 'captures of TensorRT 8.6 and 10.6; NVIDIA/TensorRT#2208',
   },
   {
     id: 'shape-values-missing',
