@@ -304,16 +304,18 @@ const MAX_OPERATORS = 6;
 /** The command of the last run, as far as the log has it. */
 const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
 
+/** The lines in which a command may be: that of the last run, and what no prefix marks as a message. */
+const commandLines = (log: BuildLog): string[] => [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+
 /** Names in `--minShapes=a:1x3,b:1x4` and the like. */
 function shapedInputs(log: BuildLog): string[] {
-  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
-  const given = lines.flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
+  const given = commandLines(log).flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
   return [...new Set(given.flatMap(([, shapes]) => shapes!.split(',').map((one) => one.replace(/:[\dx]*$/, ''))))];
 }
 
 /** What an option of the command in the log does that often ends a build, and what to do first. */
 function suspectOption(log: BuildLog): string | undefined {
-  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  const lines = commandLines(log);
   if (lines.some((line) => ALL_MARKED.test(line)))
     return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
@@ -324,7 +326,9 @@ function suspectOption(log: BuildLog): string | undefined {
 
 /** The types below FP32 that the command in the log allows. */
 function loweredTypes(log: BuildLog): string | undefined {
-  const types = new Set([...commandOf(log).matchAll(/--(fp16|bf16|int8|fp8|best)\b/g)].map(([, flag]) => flag!));
+  const commands = commandLines(log).filter((line) => /\b(?:trtexec|polygraphy)\b/.test(line));
+  const flags = commands.flatMap((line) => [...line.matchAll(/--(fp16|bf16|int8|fp8|best)\b/g)]);
+  const types = new Set(flags.map(([, flag]) => flag!));
   if (types.delete('best')) for (const flag of ['fp16', 'int8']) types.add(flag);
   const [last, ...others] = [...types].map((flag) => flag.toUpperCase()).toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;

@@ -222,6 +222,21 @@ describe('texts next to those that a rule is from', () => {
       'api-removed',
     ],
     ['NaN of a program in FP16', 'RuntimeError: no NaN is allowed in fp16 outputs here', null],
+    [
+      'a loadable of layers that leave the DLA',
+      '4: [standardEngineBuilder.cpp::engineValidationForSafeDLAMode::1519] Error Code 4: Internal Error (Safe DLA is enabled but not all layers are running on DLA.)',
+      'dla-standalone',
+    ],
+    [
+      'an assertion on the backend of layers',
+      '[E] Error[2]: [nvmRegionOptimizer.cpp::forceToUseNvmIO::175] Error Code 2: Internal Error (Assertion std::all_of(a->consumers.begin(), a->consumers.end(), [](Node* n) { return isDLA(n->backend); }) failed. )',
+      'dla-standalone',
+    ],
+    [
+      'external weights without a name',
+      '[2020-10-15 05:32:39   ERROR] [TRT]onnx2trt_utils.cpp:1312: Failed to open file: \nERROR: ModelImporter.cpp:92 In function parseGraph:\n[8] Assertion failed: convertOnnxWeights(initializer, &weights, ctx)',
+      'weights-missing',
+    ],
     ['FP16 on the GPU', 'RuntimeError: "lu_factor_cusolver" not implemented for \'Half\'', 'half-on-gpu'],
     ['FP16 on the CPU', 'RuntimeError: "addmm_impl_cpu_" not implemented for \'Half\'', 'half-on-cpu'],
     [
@@ -341,6 +356,18 @@ describe('what the command in a log says', () => {
     const [first] = diagnose(`$ trtexec --onnx=m.onnx --shapes=x:1x3\n${message}\n`);
     expect(first!.message).not.toContain('The command');
   });
+});
+
+it.each([
+  [205, 'an earlier one (format 205; this is format 213)'],
+  [232, 'a later one (format 232; this is format 213)'],
+])('an engine of format %i is of %s', (was, text) => {
+  const log = `[TRT] [E] 1: [stdArchiveReader.cpp::StdArchiveReader::40] Error Code 1: Serialization (Serialization assertion stdVersionRead == serializationVersion failed.Version tag does not match. Note: Current Version: 213, Serialized Engine Version: ${was})`;
+  expect(diagnose(log)[0]!.message).toContain(text);
+});
+
+it('says what a layer of a Q/DQ node needs on the DLA', () => {
+  expect(diagnose(logs.get('dla-no-fallback')!)[0]!.advice).toMatch(/^The layer belongs to a Q\/DQ node/);
 });
 
 it('TensorRT 8.3 has kernels for Orin', () => {
