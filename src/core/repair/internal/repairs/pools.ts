@@ -1,4 +1,5 @@
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
+import { isKnown } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
 
@@ -9,16 +10,18 @@ export const poolTaps: Repair = {
   id: 'pool-taps',
   title: 'Write a pooling as Max or Add of slices, one for each place of its window',
   class: 'rounding',
-  rejected: 'MaxPool, AveragePool and LpPool with dilations, and LpPool of a norm other than 1 and 2.',
+  rejected:
+    'MaxPool, AveragePool and LpPool with dilations, MaxPool whose places of the maxima are used, and LpPool of a norm other than 1 and 2.',
   proof:
-    'Each slice takes one place of all windows. Sums may be in another order, and the maximum of 0 and −0 the other one. Sizes are known and a window has at most 64 places.',
+    'Each slice takes one place of all windows, and ArgMax finds the first maximum. Sums may be in another order, and the maximum of 0 and −0 the other one. Sizes are known and a window has at most 64 places.',
   versions: 'all',
   issues: [],
   apply: (draft) => {
     for (const node of draft.nodes('MaxPool', 'AveragePool', 'LpPool')) {
       const isDilated = (intsAttribute(node, 'dilations') ?? []).some((dilation) => dilation !== 1);
       const norm = node.op === 'LpPool' ? (intAttribute(node, 'p') ?? 2) : 2;
-      if (!isDilated && (norm === 1 || norm === 2)) continue;
+      const hasPlaces = node.outputs.slice(1).some((name) => draft.subject.isUsed(node, name));
+      if (!isDilated && !hasPlaces && (norm === 1 || norm === 2)) continue;
       const reason = taps(draft, node, norm);
       if (reason !== null) draft.refuse(node, reason);
     }
@@ -80,7 +83,11 @@ function taps(draft: RepairDraft, node: OnnxNode, norm: number): string | null {
   const slides = slidesOf(draft, node);
   if (!slides) return 'its sizes are not known';
   if (type === null || !type.startsWith('float')) return 'it is not a pooling of floating-point numbers';
-  if (node.outputs.slice(1).some((name) => subject.isUsed(node, name))) return 'the places of its maxima are used';
+  const [, placesName = ''] = node.outputs;
+  const planes = subject.shape(node, node.inputs[0]!)!.slice(0, 2);
+  const hasPlaces = placesName !== '' && subject.isUsed(node, placesName);
+  if (hasPlaces && (!isKnown(planes) || intAttribute(node, 'storage_order') === 1))
+    return 'the places of its maxima are used, and count by columns or over an unknown number of channels';
   if (slides.reduce((product, { kernel }) => product * kernel, 1) > mostTaps) return 'its window is too large';
   const at = draft.at(node);
   const axes = slides.map((_, index) => index + 2);
@@ -103,6 +110,35 @@ function taps(draft: RepairDraft, node: OnnxNode, norm: number): string | null {
     const steps = slides.map(({ step }) => step);
     return at.op('Slice', [input, at.ints(...starts), at.ints(...stops), at.ints(...axes), at.ints(...steps)]);
   });
+  if (hasPlaces) {
+    const windows = at.concat(
+      parts.map((part) => at.unsqueeze(part, [-1])),
+      -1,
+    );
+    const first = at.op('ArgMax', [windows], { attributes: { axis: { int: -1 }, keepdims: { int: 0 } } });
+    const counts = slides.map(({ count }) => count);
+    const [channels, starts] = [planes.map(Number), counts.map((_, index) => index)];
+    const inside = slides.reduce((product, { size }) => product * size, 1);
+    const plane = Array.from({ length: channels[0]! * channels[1]! }, (_, index) => index * inside);
+    const corners = starts.reduce<number[]>(
+      (list, axis) =>
+        list.flatMap((outer) =>
+          Array.from(
+            { length: counts[axis]! },
+            (_, index) => outer * slides[axis]!.size + index * slides[axis]!.step - slides[axis]!.begin,
+          ),
+        ),
+      [0],
+    );
+    const steps = places.map((place) =>
+      place.reduce((sum, tap, axis) => sum * slides[axis]!.size + tap * slides[axis]!.dilation, 0),
+    );
+    const begins = at.op('Add', [
+      at.constant('int64', [...channels, ...counts.map(() => 1)], plane),
+      at.constant('int64', [1, 1, ...counts], corners),
+    ]);
+    at.op('Add', [begins, at.gather(at.ints(...steps), first, 0)], { outputs: [placesName] });
+  }
   const op = isMax ? 'Max' : 'Add';
   const last = parts.pop()!;
   const joined = parts.length === 0 ? '' : parts.reduce((sum, part) => at.op(op, [sum, part]));

@@ -93,10 +93,12 @@ export const quantizeInFloat: Repair = {
 
 export const dequantizeInFloat: Repair = {
   id: 'dequantize-in-float',
-  title: 'Write DequantizeLinear of UINT8 inputs as Sub and Mul',
+  title: 'Write DequantizeLinear of UINT8 inputs or of computed INT32 as Sub and Mul',
   class: 'exact',
-  rejected: 'DequantizeLinear of a UINT8 input, or with a zero point that is not 0, which no QuantizeLinear made.',
-  proof: 'Integers of 8 bits and their differences are exact in floating point; the product is rounded as there.',
+  rejected:
+    'DequantizeLinear of a UINT8 input, or with a zero point that is not 0, which no QuantizeLinear made, and of INT32 that is computed.',
+  proof:
+    'Integers of 8 bits and their differences are exact in floating point, and those of INT32 are subtracted as integers; the product is rounded as there.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
   issues,
   operators: ['DequantizeLinear'],
@@ -107,8 +109,9 @@ export const dequantizeInFloat: Repair = {
       const type = subject.type(node, input);
       const scales = subject.type(node, scale);
       const maker = subject.producer(node, input);
-      if (!draft.blocked.has(node.id) || (type !== 'uint8' && type !== 'int8') || scales === null) continue;
-      if (subject.isConstant(node, input) || (maker && subject.op(maker) !== 'Cast')) continue;
+      const isWide = type === 'int32';
+      if (!draft.blocked.has(node.id) || !(isWide || type === 'uint8' || type === 'int8') || scales === null) continue;
+      if (subject.isConstant(node, input) || (!isWide && maker && subject.op(maker) !== 'Cast')) continue;
       const rank = subject.rank(node, input);
       const isScalar = [scale, zero].every((name) => name === '' || subject.rank(node, name) === 0);
       const axis = axisOf(intAttribute(node, 'axis') ?? 1, rank ?? 0);
@@ -124,9 +127,9 @@ export const dequantizeInFloat: Repair = {
               name,
               Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1)),
             );
-      const float = at.cast(input, scales);
-      const centered = zero === '' ? float : at.op('Sub', [float, along(at.cast(zero, scales))]);
-      at.op('Mul', [centered, along(scale)], { outputs: node.outputs });
+      const own = isWide ? input : at.cast(input, scales);
+      const centered = zero === '' ? own : at.op('Sub', [own, along(isWide ? zero : at.cast(zero, scales))]);
+      at.op('Mul', [isWide ? at.cast(centered, scales) : centered, along(scale)], { outputs: node.outputs });
       at.done();
     }
   },

@@ -18,18 +18,18 @@ export const fusedMatmul: Repair = {
   issues,
   apply: (draft) => {
     for (const node of draft.nodes('com.microsoft:FusedMatMul')) {
-      if (intAttribute(node, 'transBatchA') || intAttribute(node, 'transBatchB')) {
-        draft.refuse(node, 'it transposes batches');
-        continue;
-      }
       const at = draft.at(node);
-      const sides = (['transA', 'transB'] as const).map((name, index) => {
+      const sides = ['A', 'B'].map((side, index) => {
         const input = node.inputs[index]!;
-        if (!intAttribute(node, name)) return input;
+        const [turns, movesBatch] = [intAttribute(node, `trans${side}`), intAttribute(node, `transBatch${side}`)];
+        if (!turns && !movesBatch) return input;
         const rank = draft.subject.rank(node, input);
         if (rank === null) return null;
         if (rank < 2) return input;
-        return at.transpose(input, [...Array.from({ length: rank - 2 }, (_, axis) => axis), rank - 1, rank - 2]);
+        const axes = [...Array(rank).keys()];
+        // The first dimension goes behind the other batches, where the rows are.
+        const rows = movesBatch ? [...axes.slice(1, -1), 0, rank - 1] : axes;
+        return at.transpose(input, turns ? [...rows.slice(0, -2), rows.at(-1)!, rows.at(-2)!] : rows);
       });
       if (sides.includes(null)) {
         draft.refuse(node, 'the rank of what it transposes is not known');
