@@ -137,9 +137,17 @@ function pluginSought({ lastLine, sought }: BuildLog, judge: Judge): Judged[] {
 /** What the parser says of a node, with the reason that an excerpt has in a line before it only: it found no plugin. */
 function withReason(event: LogMessage, { sought }: BuildLog): LogMessage {
   const { text } = event;
-  if (sought === undefined || parsedOp(text) !== sought.op || !CUT_AT_NODE.test(text)) return event;
+  if (sought === undefined) return event;
+  const isAbout =
+    parsedOp(text) === sought.op
+      ? CUT_AT_NODE.test(text)
+      : parsedOp(text) === undefined && NO_NAMED_PLUGIN.test(text) && sought.line < event.line;
+  if (!isAbout) return event;
   return { ...event, text: `${text}\nNo importer registered for op: ${sought.op}` };
 }
+
+/** The parser's reason in the words of its Python binding, which name no operator. */
+const NO_NAMED_PLUGIN = /^(?![\s\S]*No importer registered)[\s\S]*Plugin not found, are the plugin name/;
 
 const CUT_AT_NODE = /While parsing node number \d+ (?![\s\S]*(?:In function|In node|Assertion|Invalid Node))/;
 
@@ -170,6 +178,7 @@ class Judge {
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      shaped: shapedInputs(log),
       suspect: suspectOption(log),
       ...phaseReached(log),
     };
@@ -281,6 +290,13 @@ class Judge {
 /** The command of the last run, as far as the log has it. */
 const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
 
+/** Names in `--minShapes=a:1x3,b:1x4` and the like. */
+function shapedInputs(log: BuildLog): string[] {
+  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  const given = lines.flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
+  return [...new Set(given.flatMap(([, shapes]) => shapes!.split(',').map((one) => one.replace(/:[\dx]*$/, ''))))];
+}
+
 /** What an option of the command in the log does that often ends a build, and what to do first. */
 function suspectOption(log: BuildLog): string | undefined {
   const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
@@ -331,13 +347,37 @@ function leftToOthers(one: Diagnosis): Diagnosis {
  * What failed before a build that passed says so. It is no error where the frames of a program show that its run passed,
  * or that it was in none.
  */
-function beforePassed(one: Diagnosis, { passed, runs = [] }: BuildLog): Diagnosis {
+function beforePassed(one: Diagnosis, log: BuildLog): Diagnosis {
+  const { passed, runs = [] } = log;
   if (one.severity !== 'error' || passed === undefined || one.line >= passed) return one;
   const own = runs.findLast(({ line }) => line <= one.line);
-  const words = own !== undefined && own === runs.at(-1) ? 'The run passed all the same' : 'A build after it passed';
-  const isOver = runs.length > 0 && (own === undefined || own.outcome === 'passed');
-  return { ...one, severity: isOver ? 'warning' : 'error', message: `${one.message} ${words} (line ${passed}).` };
+  const wentOn = runs.length === 0 && wentOnWithoutMemory(one, log);
+  const words = wentOn
+    ? 'The build went on with other tactics and passed'
+    : own !== undefined && own === runs.at(-1)
+      ? 'The run passed all the same'
+      : 'A build after it passed';
+  const isOver = wentOn || (runs.length > 0 && (own === undefined || own.outcome === 'passed'));
+  return {
+    ...one,
+    severity: isOver ? 'warning' : 'error',
+    message: `${one.message} ${words} (line ${passed}).`,
+    advice: wentOn ? `Nothing has to be done where the engine is fast enough. ${one.advice}` : one.advice,
+  };
 }
+
+/** Whether only a tactic lacked memory, of which nothing failed until a build passed, where no frame shows which one. */
+function wentOnWithoutMemory({ code, line, evidence }: Diagnosis, { messages, passed }: BuildLog): boolean {
+  if (code !== 'out-of-memory') return false;
+  const until = messages.filter((one) => one.line > line && one.line < passed!);
+  return (
+    (SKIPPED.test(evidence) || until.some(({ text }) => SKIPPED.test(text))) &&
+    until.every(({ severity, text }) => severity !== 'error' || SHORT_OF_MEMORY.test(text))
+  );
+}
+
+const SKIPPED = /Skipping tactic|error during getBestTactic/;
+const SHORT_OF_MEMORY = /Skipping tactic|memory(?! access)|OutOfMemory/i;
 
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {

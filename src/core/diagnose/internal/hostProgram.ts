@@ -33,9 +33,13 @@ export function programsOf(log: BuildLog): Program[] {
   if (writer === 'driver') found.unshift('trtlens');
   else if (writer === 'trtexec' || writer === 'polygraphy' || writer === 'onnxruntime') found.push(writer);
   else if (writer === 'python') found.push('python');
+  else if (found.length === 0 && (log.strays ?? []).some(({ text }) => TRTEXEC.test(text))) found.push('trtexec');
   if (product === 'tensorrt-rtx' && !found.includes('rtx')) found.push('rtx');
   return found;
 }
+
+/** Its command, in what is written around an excerpt. */
+const TRTEXEC = /\btrtexec(?:\.exe)? +--[a-z]/i;
 
 /** trtexec and Polygraphy write their own names; other programs are known by their words. */
 function hostIn({ strays = [], messages }: BuildLog, writer: BuildLog['writer']): HostProgram | undefined {

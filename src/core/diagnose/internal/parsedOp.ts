@@ -10,4 +10,5 @@ export const parsedOp = (text: string): string | undefined =>
   driverNode(text)?.op ??
   /In node -?\d+ with name: .*? and operator: (\w+)/.exec(text)?.[1] ??
   /\bop_type: "(\w+)"/.exec(text)?.[1] ??
-  /In (?:function|node -?\d+ \()(?:import|check)(?!Fallback|NotInvalid|Initializers|Input)([A-Z]\w*)/.exec(text)?.[1];
+  /In (?:function|node -?\d+ \()(?:import|check)(?!Fallback|NotInvalid|Initializers|Input)([A-Z]\w*)/.exec(text)?.[1] ??
+  /^No importer registered for op: ?(\w+)/m.exec(text)?.[1];

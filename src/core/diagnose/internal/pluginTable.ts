@@ -1,6 +1,26 @@
+import { versionNumber } from './gpuSupport.ts';
+
 /** Plugins of TensorRT's own library, by its README. */
 export const OWN_PLUGINS =
   /_TRT$|_TensorRT$|^(?:CoordConvAC|CropAndResize(?:Dynamic)?|Custom\w+PluginDynamic|DecodeBbox3DPlugin|GroupNormalizationPlugin|ModulatedDeformConv2d|PillarScatterPlugin|Proposal(?:Dynamic)?|VoxelGeneratorPlugin)$/;
+
+/** The versions of TensorRT that brought plugins of its own library (CHANGELOG.md of NVIDIA/TensorRT). */
+const SINCE: readonly [names: RegExp, version: string][] = [
+  [/^BatchedNMSDynamic_TRT$/, '7.2'],
+  [/^EfficientNMS(?:_ONNX)?_TRT$/, '8.0'],
+  [
+    /^(?:DisentangledAttention_TRT|MultiscaleDeformableAttnPlugin_TRT|DecodeBbox3DPlugin|PillarScatterPlugin|VoxelGeneratorPlugin)$/,
+    '8.4',
+  ],
+];
+
+/** The version from which on TensorRT has a plugin; undefined: not known, or the one at hand has it. */
+export function pluginSince(plugin: string, version: string | null): string | undefined {
+  const since = SINCE.find(([names]) => names.test(plugin))?.[1];
+  return since === undefined || (version !== null && versionNumber(version) >= versionNumber(since))
+    ? undefined
+    : since;
+}
 
 /**
  * Which project makes a plugin, by the name under which a model or an engine asks for it: TensorRT's own library has none

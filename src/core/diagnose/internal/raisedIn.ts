@@ -190,7 +190,9 @@ export function raisedIn({ strays = [] }: BuildLog, line: number, text: string):
 
 /** An AssertionError without words says what the line of code before it asserts. */
 export function withClaim(message: LogMessage, { strays = [] }: BuildLog): LogMessage {
-  if (message.text !== 'AssertionError') return message;
-  const claim = strays.find(({ line, text }) => line === message.line - 1 && /^ *assert /.test(text));
+  const key = /^KeyError: ('[^'\n]+')$/.exec(message.text)?.[1];
+  if (message.text !== 'AssertionError' && key === undefined) return message;
+  const isClaim = (text: string) => (key === undefined ? /^ *assert /.test(text) : text.includes(`[${key}]`));
+  const claim = strays.find(({ line, text }) => line === message.line - 1 && isClaim(text));
   return claim === undefined ? message : { ...message, text: `${claim.text}\n${message.text}` };
 }

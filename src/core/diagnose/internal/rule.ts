@@ -30,6 +30,8 @@ export interface RuleContext {
   unconverted: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
+  /** Inputs that the commands of trtexec in the log give shapes for. */
+  shaped: readonly string[];
   /** A sentence about an option of the command in the log that often ends a build. */
   suspect: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */

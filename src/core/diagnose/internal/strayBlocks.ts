@@ -61,11 +61,11 @@ const WARNS =
 
 /** Source code that was pasted, or that a traceback shows: it says what may fail, not what did. */
 const CODE =
-  /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
+  /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|echo ["']|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
 
 /** More of it: a call or a string with the words of a message, a statement that prints them, a comment, a row of an enumeration. */
 const WORDS_IN_CODE =
-  /^(?:\S+:\d+:)?\s*(?:(?!\w*(?:Error|Exception)\()[\w.:]+(?:->\w+)*\((?!\))[^\n"']*(?<=[(, =fru])["'][^\n]*\)[;,]?$|[A-Z][A-Z_]+\([^\n]*\);$|assert [^\n]+, f?["']|\/\/ ?\S|#define )|\w << ["']|[;{]\s*\/\/ |^\s+(?:# |[fru]?(["'])(?:(?!\1)[^\n])*\1(?:\.format\(|\)|,?$))|^\s*(?:CUDA_ERROR_|cudaError)\w+\s*=\s*\d+,?$|^\s*This indicates that /;
+  /^(?:\S+:\d+:)?\s*(?:(?!\w*(?:Error|Exception)\()[\w.:]+(?:->\w+)*\((?!\))[^\n"']*(?<=[(, =fru])["'][^\n]*\)[;,]?$|[A-Z][A-Z_]+\([^\n]*\);$|assert [^\n]+, f?["']|\/\/ ?\S|#define )|\w << ["']|[;{]\s*\/\/ |^\s+(?:# |[fru]?(["'])(?!\w*(?:Error|Exception): )(?:(?!\1)[^\n])*\1(?:\.format\(|\)|,?$))|^\s*(?:CUDA_ERROR_|cudaError)\w+\s*=\s*\d+,?$|^\s*This indicates that /;
 
 /** What was repaired, or what a test was named after: lines of change lists and of programs that run tests. */
 const TOLD =

@@ -17,7 +17,7 @@ import { LogWrapper } from './internal/logWrapper.ts';
 import { readQuietLine } from './internal/quietLines.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
 import { finishOutcome, finishProduct } from './internal/logFrame.ts';
-import { isProgramEnd } from './internal/strayLine.ts';
+import { endsMessage, isFence } from './internal/strayLine.ts';
 
 const LETTERS: Record<string, string> = { VERBOSE: 'V', INFO: 'I', WARNING: 'W', ERROR: 'E', INTERNAL_ERROR: 'E' };
 
@@ -189,7 +189,7 @@ export class BuildLogReader {
       to = from + MAX_LINE;
       if (this.#cut.length < 10) this.#cut.push(this.#lines);
     }
-    if (to > from) {
+    if (to > from && !isFence(text, from, to)) {
       const last = this.#last;
       last.text = text;
       last.from = from;
@@ -352,7 +352,7 @@ function readBare(state: LogState, cursor: LogCursor): void {
   }
   const { message } = state;
   const head = text.slice(from, Math.min(cursor.to, from + MAX_PREFIX));
-  if (isProgramEnd(head)) {
+  if (endsMessage(head)) {
     leaveBlock(state);
     return keepStray(state, cursor);
   }

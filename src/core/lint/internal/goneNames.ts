@@ -135,8 +135,10 @@ export const goneNames: readonly { since: string; advice: string; python?: strin
   },
   {
     since: '10.0',
-    advice: 'Use build_serialized_network, then deserialize_cuda_engine of a Runtime.',
+    advice:
+      'Use build_serialized_network (C++: buildSerializedNetwork), then deserialize_cuda_engine (deserializeCudaEngine) of a Runtime.',
     python: 'Builder.build_engine',
+    cpp: 'IBuilder.buildEngineWithConfig',
   },
   { since: '10.0', advice: 'Use deallocate.', python: 'IGpuAllocator.free' },
   {

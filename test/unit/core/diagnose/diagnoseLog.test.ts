@@ -808,6 +808,94 @@ it('an excerpt that ends at a node names the operator for which no plugin was fo
   expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
 });
 
+it('a plugin that a later TensorRT brought is said to be one', () => {
+  const log = (version: string) =>
+    diagnose(
+      `TensorRT Version: ${version}\n[E] [TRT] 3: getPluginCreator could not find plugin: EfficientNMS_TRT version: 1\n`,
+    )[0]!;
+  expect(log('7.2.3').message).toContain('TensorRT has it from 8.0 on');
+  expect(log('8.6.1').message).not.toContain('from 8.0');
+});
+
+it('a timing cache whose compiled kernels cannot be read is a warning', () => {
+  const found = diagnose(
+    'TensorRT backend: 1: [myelinCache.h::nvinfer1::builder::MyelinCache::deserializeFromBuffer::52] Error Code 1: Myelin (Myelin error from unknown graph)\nTensorRT backend: 4: The timing cache will not be used!\n',
+  );
+  expect(found.map(({ rule, severity }) => [rule, severity])).toEqual([['timing-cache', 'warning']]);
+});
+
+it('an exception of the parser that names no plugin is about the one that was sought before it', () => {
+  const [first] = diagnose(
+    '[TRT] [I] No importer registered for op: TRTBatchedNMS. Attempting to import as plugin.\nTraceback (most recent call last):\n  File "deploy.py", line 69, in main\n    raise RuntimeError(error_msgs)\nRuntimeError: Failed to parse onnx, In node 13 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n',
+  );
+  expect(first!.message).toContain('TRTBatchedNMS');
+  expect(first!.advice).not.toContain('does not name the operator');
+});
+
+it('a quotation of Markdown ends a message, and is no last line of a log', () => {
+  const [first] = diagnose("Traceback (most recent call last):\nKeyError: 'x'\n```\nThe log of the export:\n");
+  expect(first!.message).toContain("asks for 'x'");
+  expect(first!.evidence).not.toContain('export');
+  const { value } = readBuildLog('```\n[I] Loaded engine size: 5 MiB\n```\n');
+  expect(value.lastLine?.text).toContain('Loaded engine');
+});
+
+it.each([
+  [' "RuntimeError: cannot get YoloLayer_TRT plugin creator"\n', 'plugin-missing', 'libyolo_layer.so'],
+  ["cuda failure in file 'yolo_layer.cu' line 51:35\n", 'library-missing', 'driver'],
+  ["cuda failure in file 'yolo_layer.cu' line 51:700\n", 'runtime-failed', 'compute-sanitizer'],
+  [
+    "yolo.cpp:207:46: error: 'class nvinfer1::IBuilder' has no member named 'buildEngineWithConfig'\n",
+    'unknown-flag',
+    'buildSerializedNetwork',
+  ],
+  [
+    "a.cpp:7:6: error: 'class nvinfer1::IBuilder' has no member named 'setFp16Mode'\n",
+    'unknown-flag',
+    'BuilderFlag::kFP16',
+  ],
+  [
+    'configuration specified max-batch 16 but TensorRT engine  only supports max-batch =1\n',
+    'profile-inconsistent',
+    '--maxShapes',
+  ],
+  [
+    'IRuntime::deserializeCudaEngine: Error Code 1: Internal Error (Failed due to an old deserialization call on a newer plan file.)\nPython exception: operator (): engine deserialization failed\n',
+    'engine-other-version',
+    'Build it again',
+  ],
+  [
+    'yolo_layer.o: error adding symbols: File in wrong format\ncollect2: error: ld returned 1 exit status\n',
+    'library-mismatch',
+    'make clean',
+  ],
+  [
+    'WARNING: Detected NVIDIA GeForce RTX 3090 GPU, which is not yet supported in this version of the container\nERROR: No supported GPU(s) detected to run this container\n',
+    'gpu-unsupported',
+    'CUDA 11.1',
+  ],
+  [
+    'When I run trtexec --onnx=a.onnx:\n[E] [TRT] INVALID_ARGUMENT: getPluginCreator could not find plugin EfficientNMS_TRT version 1\n',
+    'plugin-missing',
+    '--staticPlugins',
+  ],
+  [
+    "RuntimeError: Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but type torch.cuda.FloatTensor does not equal torch.cuda.HalfTensor\n",
+    'failed',
+    '.half()',
+  ],
+  [
+    'parseModel: Failed to open TLT encoded model file /models/a.etlt\nERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:862 Failed to get cuda engine from custom library API\n',
+    'file-missing',
+    'Check that it exists',
+  ],
+])('as users quote it: %s', (text, code, step) => {
+  const [first, ...others] = diagnose(text);
+  expect(first).toMatchObject({ code });
+  expect(first!.advice).toContain(step);
+  expect(others.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
 it('a crash follows from the error before it, and explains what comes after it only', () => {
   const check =
     '[E] [TRT] 3: [network.cpp::getInput::1888] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::getInput::1888, condition: index < getNbInputs())';
@@ -1317,6 +1405,36 @@ describe('a cause that other messages hide', () => {
     ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
   ])('how %j comes about', (text, step) => {
     expect(diagnose(text)[0]!.advice).toContain(step);
+  });
+});
+
+describe('memory that ran out while tactics were timed, in an excerpt without frames', () => {
+  const short = [
+    '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)',
+    '[W] [TRT] Requested amount of GPU memory (8589934592 bytes) could not be allocated.',
+    '[W] [TRT] Skipping tactic 2 due to insufficient memory on requested size of 8589934592 detected for tactic 0x02.',
+  ];
+  const on = '[V] [TRT] --------------- Timing Runner: /conv2/Conv (CaskConvolution[0x80000009])';
+  const severityOf = (...lines: string[]) => {
+    const [first] = diagnoseLog(readBuildLog(`${lines.join('\n')}\n`).value);
+    return `${first!.severity} ${first!.message}`;
+  };
+
+  it.each([
+    '[V] [TRT] Engine generation completed in 61.2 seconds.',
+    '[I] [TRT] [MemUsageStats] Peak memory usage of TRT CPU/GPU memory allocators: CPU 20 MiB, GPU 2048 MiB',
+    '[I] [TRT] [MemUsageChange] TensorRT-managed allocation in building engine: CPU +0, GPU +4, now: CPU 0, GPU 4 (MiB)',
+    '[I] Engine built in 80.2 sec.',
+  ])('is a warning where the same build ended well: %s', (end) => {
+    expect(severityOf(...short, on, end)).toMatch(/^warning .* The build went on with other tactics and passed/);
+  });
+
+  it('stays an error where the log does not show how the build ended, or that something else failed', () => {
+    const end = '[I] Engine built in 80.2 sec.';
+    const failed = '[E] [TRT] 10: Error Code 10: Internal Error (Could not find any implementation for node /a/Conv.)';
+    expect(severityOf(...short, on)).toMatch(/^error /);
+    expect(severityOf(...short, failed, on, end)).toMatch(/^error /);
+    expect(severityOf(short[0]!, end)).toMatch(/^error /);
   });
 });
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
@@ -39,6 +40,23 @@ describe('every rule', () => {
     expect(rule.source).toMatch(/\S/);
   });
 });
+
+/** Patterns that may look at a part of a line again for each of its characters: with lines of 100 KB that takes seconds. */
+const slowIn = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type);
+
+it('no pattern of a rule takes time that grows with the square of a line', () => {
+  const slow = RULES.flatMap(({ id, pattern, overcome }) =>
+    [pattern, ...(overcome ? [overcome] : [])].flatMap(slowIn).map((type) => `${id}: ${type}`),
+  );
+  expect(slow).toEqual([]);
+});
+
+it.each([/(?<layer>[^\s:]+): no tactic/, /size of \d+[^\n]*?\s*Try/, /(?:\w+)*: failed/])(
+  'the pattern %s of a rule would be found',
+  (pattern) => {
+    expect(slowIn(pattern)).not.toEqual([]);
+  },
+);
 
 it('a tensor that a text in brackets ends with is named without them', () => {
   const text = '[E] Error[4]: Error Code 4: Internal Error (IShuffleLayer r: reshaping failed for tensor: x)';
@@ -176,6 +194,27 @@ describe('texts next to those that a rule is from', () => {
       '[TRT] [W] Unable to determine GPU memory usage: named symbol not found',
       'driver-symbol',
     ],
+    [
+      'a check of the compiler in a sentence',
+      'trtexec failed and said "operation.cpp:3390: DCHECK(opnd->is_data()) failed." on the Q/DQ model.',
+      'myelin-check',
+    ],
+    [
+      'branches of an If in older words',
+      '[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::2084] Error Code 4: Miscellaneous (IConditionalOutputLayer optimum::if_OutputLayer_4945: optimum::if_OutputLayer_4945: dimensions not compatible for if-conditional outputs)',
+      'if-shapes',
+    ],
+    [
+      'bindings in older words',
+      '[E] [TRT] Parameter check failed at: engine.cpp::enqueue::453, condition: bindings[x] != nullptr',
+      'bindings',
+    ],
+    [
+      'an attribute in a sentence',
+      "It fails with 'tensorrt.tensorrt.Builder' object has no attribute 'max_workspace_size'.",
+      'api-removed',
+    ],
+    ['NaN of a program in FP16', 'RuntimeError: no NaN is allowed in fp16 outputs here', null],
     ['FP16 on the GPU', 'RuntimeError: "lu_factor_cusolver" not implemented for \'Half\'', 'half-on-gpu'],
     ['FP16 on the CPU', 'RuntimeError: "addmm_impl_cpu_" not implemented for \'Half\'', 'half-on-cpu'],
     [
@@ -277,6 +316,32 @@ describe('texts next to those that a rule is from', () => {
   });
 });
 
+describe('what the command in a log says', () => {
+  const message =
+    'Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3';
+
+  it('names the inputs that its shapes are for, where they are not of the model', () => {
+    const [first] = diagnose(
+      `$ trtexec --onnx=m.onnx --minShapes=in:1x3 --optShapes=in:1x9 --maxShapes=in:1x9\n${message}\n`,
+    );
+    expect(first).toMatchObject({
+      message: expect.stringContaining('The command gives shapes for in, which is not its name.'),
+      advice: expect.stringContaining('--minShapes=x:…'),
+    });
+  });
+
+  it('says nothing of them where they are', () => {
+    const [first] = diagnose(`$ trtexec --onnx=m.onnx --shapes=x:1x3\n${message}\n`);
+    expect(first!.message).not.toContain('The command');
+  });
+});
+
+it('TensorRT 8.3 has kernels for Orin', () => {
+  const log =
+    'GPU Type: Orin\nTensorRT Version: 8.3.0\nvalue.h:394: Assertion failed\n[E] Error[2]: [a.cpp::b::1] Error Code 2: Internal Error (Assertion is_const() failed.)\n';
+  expect(diagnose(log)[0]!.rule).toBe('internal-check');
+});
+
 describe('the cause first', () => {
   it('folds what follows from it', () => {
     const [first, ...others] = diagnose(logs.get('allocation-failed')!);
@@ -289,6 +354,11 @@ describe('the cause first', () => {
     [
       'a driver that is too old, then bad_alloc',
       "[W] [TRT] CUDA initialization failure with error: 35.\nterminate called after throwing an instance of 'std::bad_alloc'\n",
+      'cuda-runtime-too-new',
+    ],
+    [
+      'a driver that is too old, then data that a sample lacks',
+      '[W] [TRT] CUDA initialization failure with error: 35. Please check your CUDA installation\nCould not find mnist.onnx in data directories:\n\tdata/mnist/\n',
       'cuda-runtime-too-new',
     ],
     [
@@ -309,7 +379,7 @@ describe('the cause first', () => {
     [
       'a warning that CUDA cannot start, then a builder that is not made',
       '[W] [TRT] CUDA initialization failure with error: 222. Please check your CUDA installation.\n[E] Builder creation failed\n[E] Engine set up failed\n',
-      'driver-missing',
+      'driver-too-old',
     ],
     [
       'a check that fails, then a builder that is destroyed too early',
@@ -400,6 +470,86 @@ describe('the cause first', () => {
     ],
   ])('says what CUDA means by %s', (line, means) => {
     expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
+  });
+
+  it.each([
+    [1, 'invalid argument', 'an argument is invalid'],
+    [2, 'out of memory', 'out of memory'],
+    [3, 'initialization error', 'not initialized'],
+    [4, 'driver shutting down', 'was shut down'],
+    [9, 'invalid configuration argument', 'an invalid size'],
+    [34, 'CUDA driver is a stub library', 'stub of libcuda'],
+    [35, 'CUDA driver version is insufficient for CUDA runtime version', 'driver is older'],
+    [36, 'API call is not supported in the installed CUDA driver', 'is older than the CUDA'],
+    [46, 'CUDA-capable device(s) is/are busy or unavailable', 'No CUDA context can be created'],
+    [49, 'incompatible driver context', 'not one that the CUDA runtime can use'],
+    [98, 'invalid device function', 'no code for this GPU'],
+    [100, 'no CUDA-capable device is detected', 'finds no GPU'],
+    [102, "device doesn't have valid Grid license", 'has no license'],
+    [103, 'integrity checks failed', 'could not start'],
+    [127, 'startup failure in cuda runtime', 'could not start'],
+    [200, 'device kernel image is invalid', 'cannot load the kernels'],
+    [201, 'invalid device context', 'o CUDA context is current'],
+    [209, 'no kernel image is available for execution on the device', 'no code for this GPU'],
+    [214, 'uncorrectable ECC error encountered', 'memory of the GPU has errors'],
+    [215, 'limit is not supported on this architecture', 'does not have the limit'],
+    [216, 'exclusive-thread device already in use by a different thread', 'has the GPU for itself'],
+    [217, 'peer access is not supported between these two devices', 'memory of each other'],
+    [218, 'a PTX JIT compilation failed', 'could not compile the PTX'],
+    [219, 'invalid OpenGL or DirectX context', 'OpenGL or DirectX is not valid'],
+    [220, 'uncorrectable NVLink error detected during the execution', 'of NVLink'],
+    [221, 'PTX JIT compiler library not found', 'libnvidia-ptxjitcompiler'],
+    [222, 'the provided PTX was compiled with an unsupported toolchain.', 'is older than the CUDA'],
+    [223, 'PTX JIT compilation was disabled', 'may not compile PTX'],
+    [224, 'the provided execution affinity is not supported', 'execution affinity'],
+    [225, 'the provided PTX contains unsupported call to cudaDeviceSynchronize', 'dynamic parallelism'],
+    [302, 'shared object symbol not found', 'one of its libraries'],
+    [304, 'OS call failed or operation not supported on this OS', 'operating system failed'],
+    [400, 'invalid resource handle', 'execution context is used in another CUDA context'],
+    [401, 'the operation cannot be performed in the present state', 'not in a state for this call'],
+    [500, 'named symbol not found', 'lacks a function'],
+    [600, 'device not ready', 'has not finished yet'],
+    [700, 'an illegal memory access was encountered', 'outside its memory'],
+    [701, 'too many resources requested for launch', 'more registers or threads'],
+    [702, 'the launch timed out and was terminated', 'longer than the system allows'],
+    [704, 'peer access is already enabled', 'twice'],
+    [708, 'cannot set while device is active in this process', 'after it began to use it'],
+    [709, 'context is destroyed', 'context was destroyed'],
+    [710, 'device-side assert triggered', 'checked a value'],
+    [711, 'peer mapping resources exhausted', 'memory of each other'],
+    [712, 'part or all of the requested memory range is already mapped', 'registered twice'],
+    [713, 'pointer does not correspond to a registered memory region', 'registered twice'],
+    [714, 'hardware stack error', 'ran out of its stack'],
+    [715, 'an illegal instruction was encountered', 'an instruction that the GPU does not know'],
+    [716, 'misaligned address', 'an address that is not aligned'],
+    [717, 'operation not supported on global/shared address space', 'an address that is not one of the memory'],
+    [718, 'invalid program counter', 'program counter'],
+    [719, 'unspecified launch failure', 'a kernel failed'],
+    [720, 'too many blocks in cooperative launch', 'all of its blocks at once'],
+    [800, 'operation not permitted', 'does not have the right'],
+    [801, 'operation not supported', 'system does not support the operation'],
+    [802, 'system not yet initialized', 'system is not ready'],
+    [803, 'system has unsupported display driver / cuda driver combination', 'not the one of the driver that runs'],
+    [804, 'forward compatibility was attempted on non supported HW', 'not the one of the driver that runs'],
+    [805, 'MPS client failed to connect to the MPS control daemon or the MPS server', 'MPS, which shares the GPU'],
+    [809, 'the hardware resources required to support device connections have been exhausted', 'MPS, which shares'],
+    [900, 'operation not permitted when stream is capturing', 'while a CUDA graph is captured'],
+    [909, 'wait operation timed out', 'waited too long'],
+    [910, 'the graph update was not performed because it included changes', 'a CUDA graph was updated'],
+    [999, 'unknown error', 'the driver does not know why'],
+  ])('says the same of error %i of CUDA (%s) by its number, its words and both', (number, words, means) => {
+    const start = number === 2 ? 'got no memory' : means;
+    expect(
+      diagnose(`[TRT] [E] 6: CUDA initialization failure with error: ${number}. Please check\n`)[0]!.message,
+    ).toContain(start);
+    for (const line of [
+      `[E] [TRT] 1: [engine.cpp::x::40] Error Code 1: Cuda Runtime (${words})`,
+      `[E] [TRT] ../rtSafe/x.cpp (925) - Cuda Error in launch: ${number} (${words})`,
+      `CUDA error ${number} at /x/yololayer.cpp:12`,
+      `Cuda failure: ${number}`,
+      `Cuda failure: ${words}`,
+    ])
+      expect(diagnose(`${line}\n`)[0]!.message, line).toContain(means);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
-import { PLUGIN_FAILED } from './runtimeRules.ts';
+import { cudaError, PLUGIN_FAILED } from './runtimeRules.ts';
 
 /** What to do when tactics do not fit into the workspace. */
 export const WORKSPACE_ADVICE = {
@@ -40,7 +40,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'name-backslash',
     code: 'no-implementation',
     pattern:
-      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[[^\n]*\\[^\n]*\]\})/,
+      /No Myelin Error exists[\s\S]{0,400}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[[^\n\\]*\\[^\n]*\]\})/,
     cause: 'TensorRT cannot compile {layer}: the names of its nodes have backslashes.',
     advice: 'Rename these nodes: TensorRT-RTX builds them as they are, TensorRT 10.6 does not.',
     sure: 'likely',
@@ -63,7 +63,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-tactic-fits',
     code: 'out-of-memory',
     pattern:
-      /(?:insuff?icient memory on requested size of (?<bytes>\d+)|allocator error allocating (?<bytes2>\d+)-byte buffer)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
+      /(?:insuff?icient memory on requested size of (?<bytes>\d{1,20})|allocator error allocating (?<bytes2>\d+)-byte buffer)[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
     named: (m) => ({
       severity: 'error',
       values: { size: sizeText(Number(m.groups!['bytes'] ?? m.groups!['bytes2'])) },
@@ -116,7 +116,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     // With this advice of TensorRT's own the number counts MiB where it is small: 8.x rounds the request before it prints it.
     id: 'device-memory-requested',
     code: 'out-of-memory',
-    pattern: /insuff?icient memory on requested size of (?<bytes>\d+)[^\n]*?\s*Try decreasing the workspace/,
+    pattern: /insuff?icient memory on requested size of (?<bytes>\d{1,20})[^\n]*?\s{0,20}Try decreasing the workspace/,
     severity: 'warning',
     named: (m) => ({ values: { size: mebibytes(m.groups!['bytes']!) } }),
     cause: 'Tactics were skipped because the GPU has too little free memory ({size} requested).',
@@ -219,8 +219,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory',
     code: 'out-of-memory',
-    pattern:
-      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w*|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+    pattern: cudaError(
+      '2',
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w{0,60}|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+    ),
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',
@@ -343,6 +345,20 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3411, #4511, #4739',
   },
   {
+    id: 'no-implementation-cuda',
+    code: 'no-implementation',
+    pattern:
+      /due to [^\n]{0,200}?(?:CUDA error (?!2\b)\d|CU(?:BLAS|DNN)_STATUS_(?!ALLOC_FAILED))[^\n]{0,200}\n[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole: each try ended in an error of CUDA: {reason}. Other than error 2, these are no lack of memory.',
+    advice:
+      'Use a later TensorRT (8.4 and later solved most of these of 8.0 and 8.2), or at least update cuDNN and cuBLAS to the releases that this TensorRT was made for (8.2 with cuDNN 8.3), and see that no other copy is found first (LD_LIBRARY_PATH; the wheels of PyTorch). Update the driver where it is older than the CUDA.',
+    sure: 'likely',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    source: 'onnx/onnx-tensorrt#759',
+  },
+  {
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
@@ -371,7 +387,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-quantize',
     code: 'no-implementation',
     pattern:
-      /Could not find any implementation for node (?!\{)(?<layer>[^\s,]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]*?)\.?\)?\.?\s*(?:$|\n)/,
+      /Could not find any implementation for node (?!\{)(?<layer>[^\s,]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]*?)\.?\)?\.?\s{0,20}(?:$|\n)/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
       'TensorRT found no implementation for {layer}, which quantizes[[: {reason}]]. Such a node often has a scale per channel where this version takes one per tensor, or a zero point that is not 0.',
@@ -385,7 +401,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'tactic-plugin-failed',
     code: 'runtime-failed',
     pattern:
-      /Skipping tactic \S+ due to exception [^\n]*Assertion (?:status == kSTATUS_SUCCESS|(?:pluginUtils::)?isSuccess\(status\)) failed(?:[\s\S]{0,2000}?Could not find any implementation for node (?!\{)(?<layer>.+?)\.?\)?\.?\s*(?:$|\n))?/,
+      /Skipping tactic \S+ due to exception [^\n]*Assertion (?:status == kSTATUS_SUCCESS|(?:pluginUtils::)?isSuccess\(status\)) failed(?:[\s\S]{0,2000}?Could not find any implementation for node (?!\{)(?<layer>.+?)\.?\)?\.?\s{0,20}(?:$|\n))?/,
     once: true,
     named: ({ groups: { layer } = {} }) => ({
       severity: layer === undefined ? 'warning' : 'error',
@@ -411,7 +427,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation-int8',
     code: 'no-implementation',
     pattern:
-      /Could not find any implementation for node (?!\{)(?<layer>[^\n]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]* \+ [^\n]*?)\.?\)?\.?\s*(?:$|\n)/,
+      /Could not find any implementation for node (?!\{)(?<layer>[^\n]*(?:[qQ]uantizer|QuantizeLinear|quantize_)[^\n]* \+ [^\n]*?)\.?\)?\.?\s{0,20}(?:$|\n)/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause:
       'TensorRT found no INT8 implementation for {layer}, which has quantized weights[[: {reason}]]. Most often this version or GPU has no INT8 kernel for its form: dilation, groups, few channels, or what is fused to it.',
@@ -432,7 +448,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'no-implementation',
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
-    pattern: /Could not find any implementation for node (?!\{[^}\n]*\n)(?<layer>.+?)\.?\)?\.?\s*(?:$|\n)/,
+    pattern: /Could not find any implementation for node (?!\{[^}\n]*\n)(?<layer>.+?)\.?\)?\.?\s{0,20}(?:$|\n)/,
     named: (_, text) => ({ values: { reason: reasonIn(text) } }),
     cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
     advice:
@@ -475,7 +491,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-check',
     code: 'internal',
-    pattern: /^\s*(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/m,
+    pattern: /(?:^|(?<!:)\s|["'`“‘#])(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/,
     severity: 'warning',
     named: () => ({ severity: 'warning' }),
     cause:
@@ -483,12 +499,13 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     advice:
       'Nothing has to be done where the build passes. Otherwise use a later TensorRT; where that is not possible, narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#3411, #3930',
+    source: 'NVIDIA/TensorRT#2616, #3411, #3930',
   },
   {
     id: 'myelin-unknown',
     code: 'no-implementation',
-    pattern: /Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
+    pattern:
+      /(?<!deserializeFromBuffer[^\n]{0,60})Myelin error from unknown graph|No Myelin Error exists|Myelin Error in \w+: 0 \((?![^\n]*loop body)/,
     severity: 'error',
     cause:
       "TensorRT's compiler (Myelin) could not compile a part of the network, most often for too little GPU memory.",
@@ -533,7 +550,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     id: 'tactic-quantize-type',
     code: 'quantization',
     pattern:
-      /Skipping tactic ?\S+ due to exception [^\n]*Could not infer output types for operation:[^\n]*\b(?<what>(?:de)?quantize): (?<layer>[^\s'(]+)[^\n]*?(?:\b(?<type>fp8|fp4|int4)\b|$)/,
+      /Skipping tactic ?\S+ due to exception [^\n]*Could not infer output types for operation:[^\n]*\b(?<what>(?:de)?quantize): (?<layer>[^\s'(]+)(?:'[^\n]{0,20}?\((?<type>fp8|fp4|int4)\b)?/,
     severity: 'warning',
     named: (m) => ({ values: { type: m.groups!['type']?.toUpperCase() } }),
     cause:

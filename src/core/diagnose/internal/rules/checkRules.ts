@@ -1,5 +1,6 @@
 import { counted } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
+import { makerOf } from '../pluginTable.ts';
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 import { onnxType } from './modelRules.ts';
@@ -81,6 +82,11 @@ const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',
+  ],
+  [
+    /MAX_KERNEL_DIM|windowSize|kernelSize/,
+    'its window (kernel) is too large: it has more elements than TensorRT takes (or a size below 1)',
+    'A window may cover fewer than 100,000 elements (height times width). For a large input split it into two poolings or convolutions one after the other, take the mean over height and width (`x.mean((2, 3))`) where the window covers all of it, or use a smaller input.',
   ],
   [
     /isSingle(?:Bit|Dimension)\(axes/,
@@ -482,7 +488,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'layer-words',
     code: 'shape-mismatch',
     pattern:
-      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<=^[#>*\s]*|[:\])] )[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/m,
+      /(?:(?<layer>\(Unnamed Layer\* \d+\) \[[\w ]+\]|(?<=^[#>* ]{0,20}|[:\])] )[^\s:()]+): )(?<why>at least (?:\d|one|two|three|four)(?: non-batch)? dimensions? (?:is|are) required|volume of dimensions is not consistent with weights size|index to gather must not exceed length of vector|slice (?:size must be positive|is out of bounds)|out of bounds slice|K (?:not in range|must )|(?:axes error|invalid (?:axes|axis)|(?:axis|axes) (?:out of|not in) range))[^\n]*/m,
     named: (m, text) => {
       const { layer, why } = m.groups!;
       const [, what, step] = entryFor(LAYER_WORDS, m[0])!;
@@ -582,7 +588,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'parser-assertion',
     code: 'unsupported-form',
     pattern:
-      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\b\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? *(?:\n|$)/,
+      /(?:In function (?:import|check|parse)?\w+:?\s*\[\d+\]|\(\w+\): [A-Z_]+:|\b\w+:\s*\n\[\d+\]) Assertion failed: [^\n]*?(?:&& ?"|[)\w]: )(?<why>[A-Z][^"\n]*?)\.?"?\)?\.? {0,20}(?:\n|$)/,
     named: (m) => parserSays(m[0]),
     cause: "TensorRT's parser refuses this node[[ ({op})]][[: {topic}]] ({why}).",
     advice:
@@ -731,7 +737,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'api-argument',
     code: 'internal',
     pattern:
-      /(?:(?<on>I\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: \S*?(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
+      /(?:(?<on>\bI\w+::\w+): )?(?:Error Code 3: API Usage Error \()?Parameter check failed(?: at: (?:\S*\W)??(?<call>~?\w+)::\d+)?, condition: (?<claim>[^\n]+)/,
     named: (m) => {
       const { on, call, claim } = m.groups!;
       const [, what = 'a condition on it does not hold', step] =
@@ -743,7 +749,8 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       '[[{step} ]]If an error of TensorRT came before, that one is the cause. A program that was right with another version may need another interface (migration guide of NVIDIA).',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA/TensorRT#536, #3202, #4557',
+    source:
+      'conditions of the API of TensorRT 10.6; wang-xinyu/tensorrtx#1078, NVIDIA-AI-IOT/torch2trt#122, NVIDIA/TensorRT#536, #3202, #4557',
   },
   {
     id: 'onnx-checker',
@@ -794,12 +801,15 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-creator-none',
     code: 'plugin-missing',
     after: ['plugin-missing'],
-    pattern: /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator/,
+    pattern:
+      /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator|[cC]annot (?:get|find) (?<plugin>\w+) plugin creator/,
     severity: 'error',
-    cause: 'The script asks for a plugin that is not registered: no creator has that name, version and namespace.',
+    named: ({ groups: { plugin } = {} }) => ({ values: { ...makerOf(plugin ?? '') } }),
+    cause:
+      'The script asks for a plugin[[, {plugin},]] that is not registered: no creator has that name, version and namespace.',
     advice:
-      'Load the library that has it before: `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
-    source: 'NVIDIA/DeepLearningExamples#396; TensorRT Python API',
+      '[[It is of {maker}. {build} ]]Load the library that has it before, linked with the libnvinfer that the script loads (`ldd LIB`: a wheel of pip brings another than the system or the container has): `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
+    source: 'NVIDIA/DeepLearningExamples#396; jkjung-avt/tensorrt_demos#476, #551; TensorRT Python API',
   },
   {
     id: 'weights-not-contiguous',
@@ -916,9 +926,11 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     code: 'internal',
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|(?:\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] |\b(?:I[A-Z]\w+::|createInfer)\w+: )Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|(?:^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?|Internal Error \()Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
-    named: (m, text, { version }) => {
+    named: (m, text, { version, suspect }) => {
       const [, topic, step] = entryFor(TOPICS, text.slice(m.index, m.index + 400)) ?? [];
-      return { values: { topic, step, version: version ?? undefined } };
+      // Its own checks do not depend on the workspace.
+      const reason = suspect?.includes('workspace') ? undefined : suspect;
+      return { values: { topic, step, version: version ?? undefined, suspect: reason } };
     },
     cause:
       'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
@@ -957,7 +969,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     id: 'parser-stops',
     code: 'unsupported-form',
     pattern:
-      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w+)[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
+      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w{1,100})[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
     named: ({ groups }) => ({ values: { hint: entryFor(STOPS, groups!['op']!)?.[1] } }),
     cause: "TensorRT's parser does not take this node ({op}), and the log ends before the line that says why.",
     advice:
@@ -969,7 +981,7 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'invalid-node',
     code: 'unsupported-form',
-    pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*\s*$/,
+    pattern: /(?:^|\n)(?:\[\d+\] )?Invalid Node - [^\n]*(?:\n\s*)?$/,
     cause: 'TensorRT cannot import this node[[ ({op})]] and does not say why.',
     advice:
       'Check the model against this version. Most often an attribute or an input of the node is missing (an axis, a bias), or an input is computed that has to be constant, such as an axis: fold constants, or export with a newer opset.',

@@ -102,7 +102,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'cmake-not-found',
     code: 'library-missing',
     pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]*)(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]{0,300})(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, name3, name4, name5, name6 } = {} }) => ({
@@ -129,14 +129,21 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     pattern: /error adding symbols: [Ff]ile in wrong format|skipping incompatible \S+ when searching/,
     once: true,
     severity: 'error',
-    named: (_, text) => ({
-      values: { file: /(\S+): error adding|incompatible (\S+)/.exec(text)?.slice(1).find(Boolean) },
-    }),
-    cause:
-      'The library[[ {file}]] is for another processor than the one that is compiled for; the program is not built.',
+    named: (_, text) => {
+      const file = /(\S+): error adding|incompatible (\S+)/.exec(text)?.slice(1).find(Boolean);
+      return {
+        values: {
+          file,
+          step: file?.endsWith('.o')
+            ? 'It was compiled on another machine and copied along: run `make clean` (or delete the build folder and the .o and .so files), and compile all of it here.'
+            : undefined,
+        },
+      };
+    },
+    cause: 'The file[[ {file}]] is for another processor than the one that is compiled for; the program is not built.',
     advice:
-      'Install the package for this machine (aarch64 for Jetson, sbsa for ARM servers, x86_64 for PCs): `file -L` of the library shows what it is. For cross compiling give the target folder of the other platform.',
-    source: 'GNU ld; NVIDIA/TensorRT#1585',
+      '[[{step} ]]Install the package for this machine (aarch64 for Jetson, sbsa for ARM servers, x86_64 for PCs): `file -L` of the library shows what it is. For cross compiling give the target folder of the other platform.',
+    source: 'GNU ld; NVIDIA/TensorRT#1585, jkjung-avt/tensorrt_demos#227',
   },
   {
     id: 'link-failed',
@@ -178,7 +185,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'link-folder',
     code: 'library-missing',
     pattern:
-      /cannot find +(?<path>\/\S+?):? +(?:File format not recognized|Is a directory)|(?<path2>\/\S+): file not recognized: (?:File format not recognized|File truncated|Is a directory)/,
+      /cannot find +(?<path>\/\S+?):? +(?:File format not recognized|Is a directory)|(?<path2>(?<!\S)\/\S+): file not recognized: (?:File format not recognized|File truncated|Is a directory)/,
     once: true,
     severity: 'error',
     named: ({ groups: { path, path2 } = {} }) => ({ values: { path: path ?? path2 } }),

@@ -6,7 +6,7 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-program',
     code: 'dla-failed',
     pattern:
-      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|CUDLA ERR: ?\d+|cudlaModuleLoad\w*[^\n]*(?:[fF]ail|FAIL|error)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
+      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|CUDLA ERR: ?\d+|cudlaModuleLoad[^\n]*(?:[fF]ail|FAIL|error)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
     cause: 'A program could not be submitted to the DLA or loaded there.',
     advice:
       'Check that the DLA core exists and is free (each core runs one program at a time), that the loadable was built with the TensorRT of this JetPack or DRIVE release, and that buffers have the format of the DLA (FP16 or INT8, 32-byte channel alignment). Large inputs exceed its memory: build with --allowGPUFallback and smaller sizes, or raise --memPoolSize=dlaLocalDRAM,dlaGlobalDRAM.',
@@ -17,7 +17,7 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-core',
     code: 'dla-failed',
     pattern:
-      /(?:dlaCore|getDLACore\(\)) < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d+)[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
+      /(?:dlaCore|getDLACore\(\)) < (?:core->|mCore\.)?numEngines\(\)|(?:Specified|Requested) DLA core (?<core>\d{1,9})[^\n]*(?:exceeds|not|invalid)|DLA (?:is )?not (?:available|supported) on this (?:platform|device)|Cannot create DLA engine|getNbDLACores\(\) ?(?:==|>) ?0 failed/,
     cause:
       'TensorRT sees no DLA core[[ {core}]] as it was asked for: this machine has none of that number, or a container hides it.',
     advice:

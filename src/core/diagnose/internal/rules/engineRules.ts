@@ -1,5 +1,6 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { cudaError } from './runtimeRules.ts';
 
 const REBUILD = {
   onnxruntime:
@@ -91,13 +92,13 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'timing-cache',
     code: 'engine-other-device',
     pattern:
-      /timing cache will not be used|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::\w+[^\n]*condition|[dD]eserialize timing cache/,
+      /timing cache will not be used|MyelinCache::deserializeFromBuffer|myelinCache\.h::deserializeFromBuffer|[tT]iming ?[cC]ache[^\n]{0,80}(?:mismatch|different|invalid entry|not compatible|corrupt)|ITimingCache::[^\n]*condition|[dD]eserialize timing cache/,
     severity: 'warning',
     harmless: true,
     cause: 'The timing cache is of another GPU, driver or version of TensorRT, or damaged, so it is not used.',
     advice:
-      'Nothing has to be done: the build takes longer and writes a new one. Keep one cache for each GPU model and version; delete this one.',
-    source: 'TensorRT timing cache (setTimingCache, combine)',
+      'Nothing has to be done: the build takes longer and writes a new one. Keep one cache for each GPU model and version; delete this one. If it comes again with a new one, this version cannot read what it wrote: use a later TensorRT, or release of the program.',
+    source: 'TensorRT timing cache (setTimingCache, combine); lightvector/KataGo#739, #945',
   },
   {
     id: 'engine-empty',
@@ -145,7 +146,7 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     id: 'engine-other-version',
     code: 'engine-other-version',
     pattern:
-      /expecting library version \S+ got|plan (?:major |minor )?version does not match runtime|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|not compatible with this version of TensorRT|serializ(?:ed|ation) (?:engine )?version mismatch|engine (?:was )?(?:built|generated) with (?:a )?different (?:version of )?TensorRT/,
+      /expecting library version \S+ got|plan (?:major |minor )?version does not match runtime|Serialized Engine Version|[Vv]ersion tag does not match|kSERIALIZATION_VERSION|old deserialization call on a newer plan file|not compatible with this version of TensorRT|serializ(?:ed|ation) (?:engine )?version mismatch|engine (?:was )?(?:built|generated) with (?:a )?different (?:version of )?TensorRT/,
     named: (_, text) => {
       const [, have, was] = /expecting library version (\S+) got (?:\.\.)?([^\s,)]+)/.exec(text) ?? [];
       const [, tag, tagWas] = /Current Version: (\d+), Serialized Engine Version: (\d+)/.exec(text) ?? [];
@@ -222,7 +223,10 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'kernel-image-invalid',
     code: 'engine-other-device',
-    pattern: /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid/,
+    pattern: cudaError(
+      '200|300',
+      /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid|device kernel source is invalid/,
+    ),
     severity: 'error',
     cause:
       'The driver cannot load the kernels: the engine or the library was built for another GPU, or with a newer driver or CUDA than this one.',

@@ -1,6 +1,7 @@
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { cudaError } from './runtimeRules.ts';
 
 const SAME_SET =
   'Use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together (see the support matrix of this TensorRT): look for an older copy on LD_LIBRARY_PATH (PATH on Windows), in the conda environment, or in the wheels of PyTorch (import order decides which is loaded), and update it to the version that TensorRT was compiled against.';
@@ -26,7 +27,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'kernel-library',
     code: 'library-mismatch',
-    pattern: /validateCaskKLibSize|createCaskKernelLibrary\w*[^\n]*Error Code/,
+    pattern: /validateCaskKLibSize|createCaskKernelLibrary[^\n]*Error Code/,
     cause: 'The library of kernels that TensorRT loads while it builds is not the one of this version, or is damaged.',
     advice:
       'Install one TensorRT and remove the others from the path of the loader (PATH, LD_LIBRARY_PATH): the builder resources must have the version of nvinfer. The version in the name of trtexec and that of the package must agree.',
@@ -93,7 +94,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'library-mismatch',
     code: 'library-mismatch',
     pattern:
-      /(?:Compiled|compiled|built|linked) against (?<library>cu\w+|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but (?:running against|running with|loaded) (?:cu\w+|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
+      /(?:Compiled|compiled|built|linked) against (?<library>cu\w{1,20}|CUDA)[\w/ ]*? (?<want>\d[\d.]*\d) but (?:running against|running with|loaded) (?:cu|CUDA)[\w/ ]*? (?<have>\d[\d.]*\d)/,
     named: (m) => ({ values: { older: olderText(m.groups!['want']!, m.groups!['have']!) } }),
     cause:
       'The {library} that is loaded here, {have}, is {older} than the one that TensorRT was compiled against, {want}: versions of CUDA libraries are mixed.',
@@ -178,8 +179,12 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
-    pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|CUDA initialization failure with error:? 35|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
+    pattern: cudaError(
+      '35',
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|Unable to read CUDA capable devices\. Return status: 35\b|NVIDIA driver on your system is too old|no kernel image.*driver/,
+    ),
+    // Without CUDA there is no builder and no runtime, whatever the level at which it says so.
+    named: ({ 0: text }) => (text.includes('CUDA init') ? { severity: 'error' } : {}),
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -188,6 +193,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     },
     after: ['plugin-missing'],
     source: 'CUDA; captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'driver-of-two-versions',
+    code: 'library-mismatch',
+    pattern: cudaError(
+      '803|804',
+      /unsupported display driver ?\/ ?cuda driver combination|(?:CUDA_ERROR_|cudaError)(?:SYSTEM_?DRIVER_?MISMATCH|COMPAT_?NOT_?SUPPORTED)|forward compatibility was attempted on non supported HW|Unable to read CUDA capable devices\. Return status: 80[34]\b/i,
+    ),
+    severity: 'error',
+    once: true,
+    cause:
+      'The libcuda that the program loads is not the one of the driver that runs: a newer one of a package cuda-compat, which most GPUs other than those for data centers cannot use, or one that an update or an image left behind.',
+    advice:
+      "Restart the machine after an update of the driver. Otherwise update the driver to one that knows the CUDA of the program or container, or take an older container; remove cuda-compat (`ldconfig -p | grep libcuda` shows which is loaded: …/compat has to go from LD_LIBRARY_PATH), and copies of libcuda.so in the image: the container toolkit mounts the host's.",
+    sure: 'likely',
+    source: 'CUDA errors 803 and 804; CUDA compatibility guide',
   },
   {
     id: 'docker-image',
@@ -218,8 +239,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'cuda-after-fork',
     code: 'runtime-failed',
-    pattern:
-      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)|CUDA initialization failure with error:? 3\b/,
+    pattern: cudaError(
+      '3',
+      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|(?:Cuda Runtime \(|Cuda failure: )initialization error/,
+    ),
     severity: 'error',
     cause:
       'CUDA is not initialized in this process or thread: most often it was used before the process was forked (multiprocessing, a web server with workers).',
@@ -231,8 +254,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-new-context',
     code: 'runtime-failed',
-    pattern:
-      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|CUDA initialization failure with error:? 46\b|cudaErrorDeviceUnavailable/,
+    pattern: cudaError(
+      '46',
+      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevices?Unavailable/,
+    ),
     severity: 'error',
     cause:
       'No CUDA context can be created on the GPU: its memory is full, another program has it for itself, or the driver does not work.',
@@ -280,7 +305,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-stub',
     code: 'library-missing',
-    pattern: /CUDA driver is a stub library|CUDA initialization failure with error:? 34\b|cudaErrorStubLibrary/,
+    pattern: cudaError('34', /CUDA driver is a stub library|cudaErrorStubLibrary/),
     severity: 'error',
     cause: 'The program loads the stub of libcuda, which is only for linking, in place of the driver.',
     advice:
@@ -290,12 +315,55 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-gpu',
     code: 'library-missing',
-    pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? (?:100|101|999)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+    pattern: cudaError(
+      '100',
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? 101\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+    ),
     cause:
       'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. CUDA_VISIBLE_DEVICES that is empty or names a GPU that does not exist hides all of them. TensorRT-RTX builds without a GPU.`,
     source: 'CUDA error 100; NVIDIA Container Toolkit',
+  },
+  {
+    id: 'container-before-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /Detected (?:NVIDIA )*(?<gpu>[^\n]{1,60}?) GPU, which (?:is|may) not (?:yet )?(?:be )?supported (?:in|by) this/,
+    severity: 'warning',
+    once: true,
+    cause: 'The container is older than the GPU ({gpu}): its TensorRT, CUDA and PyTorch may have no kernels for it.',
+    advice:
+      'Use a later release of the container (its support matrix names the GPUs): one with CUDA 11.1 or later for the RTX 30 series, 11.8 for the RTX 40 series and H100, 12.8 for Blackwell. Where the program runs all the same, nothing has to be done.',
+    sure: 'likely',
+    source: "NVIDIA's containers, entry point; Talmaj/DNN-bench#5",
+  },
+  {
+    id: 'container-before-driver',
+    code: 'library-missing',
+    pattern:
+      /This container was built for NVIDIA Driver Release (?<need>[\d.]+) or later(?:, but\s+version (?<have>[\d.]*) ?was detected)?/,
+    severity: 'error',
+    once: true,
+    cause:
+      'The container was made for a driver of release {need} or later[[, and this one is {have}]]: its CUDA does not run here, unless a later line says that a compatibility mode is enabled.',
+    advice:
+      'Update the NVIDIA driver of the host, or take an older release of the container, for this driver (its support matrix). Without any driver version in that line, the container was started without the GPU: `--gpus all`. On a Jetson the driver comes with JetPack: take a container for it (l4t, igpu).',
+    overcome: /Compatibility mode ENABLED/,
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: "NVIDIA's containers, entry point",
+  },
+  {
+    id: 'container-without-gpu',
+    code: 'gpu-unsupported',
+    pattern: /No supported GPU\(s\) detected to run this container/,
+    severity: 'error',
+    once: true,
+    cause: 'The container supports none of the GPUs of this machine: it is older than they are, or no longer has them.',
+    advice:
+      "Use a later release of the container for a newer GPU, and an earlier one for an old GPU: NVIDIA's support matrix of the containers lists which has which.",
+    after: ['gpu-unsupported'],
+    source: "NVIDIA's containers, entry point; Talmaj/DNN-bench#5",
   },
   {
     id: 'kernel-not-in-module',
@@ -311,7 +379,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-symbol',
     code: 'library-mismatch',
-    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error:? 500\b/,
+    pattern: cudaError('500', /named symbol not found|CUDA_ERROR_NOT_FOUND/),
     severity: 'error',
     once: true,
     cause:
@@ -324,8 +392,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-too-old',
     code: 'library-missing',
-    pattern:
-      /unsupported PTX version|CUDA error:? 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain/,
+    pattern: cudaError(
+      '36|222',
+      /unsupported PTX version|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain|cudaErrorCallRequiresNewerDriver|API call is not supported in the installed CUDA driver/,
+    ),
     severity: 'error',
     once: true,
     cause: 'The driver of the GPU is older than the CUDA that this program, or this container, was compiled with.',
@@ -337,11 +407,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
+      /CUDA initialization failure(?! with error:? \d)|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
-    source: 'captures of TensorRT 8.6; CUDA error 222, wang-xinyu/tensorrtx#1249',
+    source: 'captures of TensorRT 8.6',
   },
   {
     id: 'torch-without-cuda',
@@ -375,7 +445,8 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|[cC]ompute capability (?<sm3>\d+\.\d+) (?:\(\w+\) )?(?:is )?(?:not supported|is too (?:old|new))/,
     named: gpuNamed,
-    cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
+    cause:
+      'This version of TensorRT[[ ({version})]] does not support the GPU[[ ({gpu})]][[, compute capability {sm}]]{why}.',
     advice: '{use}.',
     source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; lightvector/KataGo#1041, DDTRobot/tita_rl_sim2sim2real#7',
   },
@@ -403,10 +474,24 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT utils.cpp::checkMemLimit; forums of NVIDIA Jetson',
   },
   {
-    id: 'no-kernel-image',
+    id: 'torch-without-gpu',
     code: 'gpu-unsupported',
     pattern:
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|Cuda (?:failure|Error in [~\w:]+): (?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /(?<gpu>[A-Z][^\n:]{0,60}?)? ?with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch/,
+    severity: 'error',
+    cause: 'PyTorch was built without code for this GPU ([[{gpu}, ]]compute capability {sm}).',
+    named: ({ groups: { gpu, sm } = {} }) => ({ values: { gpu: gpu?.trim(), sm: computeCapability(sm!) ?? sm } }),
+    advice:
+      'Install a PyTorch made for a CUDA that knows the GPU (CUDA 11.1 or later for 8.6, 11.8 for 8.9 and 9.0, 12.8 for Blackwell), with the index that pytorch.org names for it, such as `pip install torch --index-url https://download.pytorch.org/whl/cu118`; a Python that is too old (3.6) only gets older ones. Rebuild what was compiled against the old one (torch2trt plugins, mmcv).',
+    source: 'torch/cuda/__init__.py; NVIDIA-AI-IOT/torch2trt#850',
+  },
+  {
+    id: 'no-kernel-image',
+    code: 'gpu-unsupported',
+    pattern: cudaError(
+      '209|98|48|8',
+      /no kernel image is available for execution on the device|cudaErrorNoKernelImageForDevice|invalid device function/,
+    ),
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
@@ -488,9 +573,11 @@ function containerCause(why: string | undefined): string {
 
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
-  const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
+  const raw = ['hex', 'sm', 'sm2', 'sm3'].map((name) => groups[name]).find((one) => one !== undefined);
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
-  const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
+  const known = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
+  // TensorRT itself refuses the GPU: a release has builds for several versions of CUDA.
+  const support = known?.supported && version !== null ? null : known;
   return {
     values: {
       sm,
@@ -498,15 +585,18 @@ function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu,
       dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
-      use:
-        support?.use ??
-        (text.includes('major < 10')
-          ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
-          : text.includes('NVRTC')
-            ? 'Use a TensorRT and CUDA that are newer than the GPU'
-            : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
+      use: support?.use ?? versionFor(text),
     },
   };
+}
+
+/** Which version takes a GPU of which the message says little. */
+function versionFor(text: string): string {
+  if (text.includes('major < 10'))
+    return 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later';
+  return text.includes('NVRTC')
+    ? 'Use a TensorRT and CUDA that are newer than the GPU'
+    : 'Use a version of TensorRT that lists this compute capability in its support matrix: a later one for a newer GPU (8.6 takes all up to Ada and Hopper, 10.8 Blackwell), an earlier one for a GPU of Pascal or Volta and before';
 }
 
 function olderText(want: string, have: string): string {

@@ -23,6 +23,7 @@ export const EVERY_CAUSE: readonly DiagnosisCode[] = [
   'model-unreadable',
   'model-invalid',
   'model-missing',
+  'file-missing',
   'library-missing',
   'library-mismatch',
   'calibration-missing',

@@ -195,8 +195,8 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     }),
     cause: 'The provider of ONNX Runtime got an option that {what}: {name}.',
     advice:
-      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed.',
-    source: 'ONNX Runtime provider_options_utils.h',
+      'Values are texts: "1" or "0" (True and False in Python), numbers as text. Options differ by release and by provider (trt_… for TensorRT, nv_… for NvTensorRTRTX, none of them for CUDA): see the page of the provider for the release that is installed. Where a binding for another language sets the option, update it, or match it with the ONNX Runtime that it names.',
+    source: 'ONNX Runtime provider_options_utils.h; pykeio/ort#100',
   },
   {
     id: 'provider-subgraph-shapes',
@@ -392,9 +392,9 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     cause:
       'ONNX Runtime was not set up when a provider started: its libraries are of different releases, or no environment was made.',
     advice:
-      'Let onnxruntime and onnxruntime_providers_* come from one package of one release, and remove older copies (an onnxruntime.dll in System32 or next to the program comes first). In C++ and C# create the environment (Ort::Env, OrtEnv.Instance()) before the options.',
+      'Let onnxruntime and onnxruntime_providers_* come from one package of one release, and remove older copies (an onnxruntime.dll in System32 or next to the program comes first). Create the environment before the options and providers: Ort::Env in C++, OrtEnv.Instance() in C#, `ort::init().commit()` in Rust.',
     sure: 'likely',
-    source: 'ONNX Runtime core/common/logging; microsoft/onnxruntime#11572',
+    source: 'ONNX Runtime core/common/logging; microsoft/onnxruntime#11572, pykeio/ort#236',
   },
   {
     id: 'ort-input',
@@ -428,7 +428,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'ort-file',
     code: 'model-missing',
     pattern:
-      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
+      /NO_SUCHFILE : [^\n]*?(?:Load model from )?(?<file>(?<!\S)\S+\.\w+) failed|Load model from (?<file2>.+?) failed:\s*(?<why>[^\n]+)|INVALID_PROTOBUF/,
     severity: 'error',
     named: ({ groups: { file, file2, why } = {} }, text) => ({
       values: {
@@ -522,7 +522,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'fastdeploy-failed',
     code: 'failed',
     pattern:
-      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|(?<!assert[^\n]*|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT [Ee]ngine build timed out/,
+      /Failed to parse ONNX model by TensorRT|BuildTrtEngine\s+Failed|CreateTrtBackend\s+Load model[^\n]* failed|Failed to create tensorrt engine\b|(?<!assert[^\n]{0,300}|AssertionError: )Failed to create TensorRT (?:engine|builder|network)|TensorRT [Ee]ngine build timed out/,
     severity: 'error',
     once: true,
     named: (_, text) => ({

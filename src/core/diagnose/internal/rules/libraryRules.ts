@@ -30,7 +30,7 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     id: 'numpy-version',
     code: 'library-mismatch',
     pattern:
-      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|module (?:was )?compiled against (?:NumPy )?(?:C-)?API version (?<api>0x\w+)|numpy\.(?:dtype|ndarray) size changed(?:[^\n]*[Ee]xpected (?<want>\d+)[^\n]*got (?<got>\d+))?|_ARRAY_API not found/,
+      /module 'numpy' has no attribute '(?<name>bool|int|float|object|complex|str|typeDict)'|compiled using NumPy 1\.x cannot be run in|numpy\.core\.multiarray failed to import|module (?:was )?compiled against (?:NumPy )?(?:C-)?API version (?<api>0x\w+)|numpy\.(?:dtype|ndarray) size changed(?:[^\n]*[Ee]xpected (?<want>\d{1,9})[^\n]*got (?<got>\d+))?|_ARRAY_API not found/,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, api, want, got } = {} }) => ({
@@ -498,6 +498,16 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     advice:
       'Link it with nvinfer (and nvinfer_plugin for plugins): in CMake `target_link_libraries(… nvinfer nvinfer_plugin)`. Until then `import tensorrt`, or ctypes.CDLL of libnvinfer with RTLD_GLOBAL, before it is loaded helps.',
     source: 'dynamic loader; wang-xinyu/tensorrtx#731',
+  },
+  {
+    id: 'llm-symbol-missing',
+    code: 'library-mismatch',
+    pattern: /undefined symbol: (?<symbol>\w*12tensorrt_llm\w*)/,
+    cause:
+      'A part of TensorRT-LLM (the backend of Triton, its plugins or its Python module) is of another release than the library libtensorrt_llm that is loaded: {symbol} is missing.',
+    advice:
+      'Use parts of one release: its own container (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, or nvcr.io/nvidia/tensorrt-llm/release) without a tensorrt_llm of pip or a compiled backend over it. Where the image is unchanged, take that of the next month, or compile backend and library from one tag.',
+    source: 'dynamic loader; triton-inference-server/tensorrtllm_backend#662',
   },
   {
     id: 'symbol-missing',

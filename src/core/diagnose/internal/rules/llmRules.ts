@@ -104,7 +104,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
     id: 'llm-weight-missing',
     code: 'weights-missing',
     pattern:
-      /KeyError: '(?<name>(?![\w.-]*\.base_layer\.)[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
+      /KeyError: '(?<name>(?![\w.-]*\.base_layer\.)[\w.-]*\.(?:q?weight|bias|qzeros|scales|g_idx|\w+_scale|\w+_scaling_factor)\w*)'|Required but not provided tensors: ?\{'(?<name2>[^']+)'|(?:Some|The following) weights? (?:are|is) (?:missing|not found)[^\n]*?(?<name3>\b\w+\.[\w.]+)|KeyError: '(?<name4>\w*state_dict)'/,
     severity: 'error',
     named: ({ groups: { name, name2, name3, name4 } = {} }) => {
       const weight = name ?? name2 ?? name3 ?? name4!;
@@ -115,6 +115,18 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
       'Give the kind of checkpoint that the options name (a GPTQ or AWQ model for int4_gptq and int4_awq, the original one for the others), with the script of the release that is installed and for this architecture. If the model is newer than that release, use a later one.',
     sure: 'likely',
     source: 'NVIDIA/TensorRT-LLM#1528, #1677, #2677, SWivid/F5-TTS#967',
+  },
+  {
+    id: 'llm-rope-settings',
+    code: 'library-mismatch',
+    pattern: /(?:rope|rotary)_?\w{0,20}scaling\[[^\n]{0,200}\nKeyError: '\w+'/,
+    severity: 'error',
+    cause:
+      'The model describes its rotary embedding (rope_scaling in its config.json) in a form that this release does not read: the model is newer, as Llama 3.1 and later are than TensorRT-LLM 0.11.',
+    advice:
+      'Update TensorRT-LLM (0.12 or later for Llama 3.1), with the transformers that its requirements name, and convert the checkpoint and build the engine with that release.',
+    sure: 'likely',
+    source: 'TensorRT-LLM commands/build.py; NVIDIA/TensorRT-LLM#2052',
   },
   {
     id: 'llm-checkpoint',
@@ -262,7 +274,7 @@ export const LLM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'llm-kernels-gpu',
     code: 'gpu-unsupported',
-    pattern: /Assertion failed: Unsupported [Aa]rch(?:itecture)?\b[^\n]*?(?<file>\w+)\.(?:cpp|cu|h):\d+/,
+    pattern: /Assertion failed: Unsupported [Aa]rch(?:itecture)?\b[^\n]*?\b(?<file>\w+)\.(?:cpp|cu|h):\d+/,
     severity: 'error',
     cause: 'TensorRT-LLM has no kernels for this GPU in {file}.',
     advice:

@@ -120,7 +120,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-count',
     code: 'weights-missing',
     pattern:
-      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:constant|kernel|bias|power|scale|shift) weights has count (?<have2>\d+))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
+      /(?:count of (?<have>\d+) weights in kernel|(?<!quantize_scale_node: )\b(?:constant|kernel|bias|power|scale|shift) weights has count (?<have2>\d{1,20}))[^\n]*?(?:= (?<want>\d+)|but (?<want2>\d+) was expected)/,
     named: ({ groups: { have, have2, want, want2 } = {} }, text) => {
       const layer = /(\(Unnamed Layer\* \d+\) \[\w+\]|[^\s:]+): ?(?:count of|\w+ weights has)/.exec(text)?.[1];
       const advice = (have ?? have2) === '0' ? NO_WEIGHTS : OF_ONNX.test(text) ? OTHER_CHANNELS : OTHER_WEIGHTS;
@@ -578,7 +578,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'too-many-dimensions',
     code: 'unsupported-form',
-    pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dimensions/,
+    pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s{0,20}[^\n]*Failed to convert ONNX dimensions/,
     cause: 'Input {input} has more dimensions than TensorRT allows (8).',
     advice: 'Reshape it to at most 8 dimensions outside the engine.',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
@@ -664,12 +664,12 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-shapes',
     code: 'control-flow',
     pattern:
-      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
+      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer(?:_\d+)?)?: (?:IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?|dimensions not compatible for if-conditional outputs)/,
     cause: 'The branches of this node (If) give tensors of different shape or rank[[: {a} and {b}]].',
     advice:
-      'Replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
+      'Where an export merged two models into one, such as decoder_model_merged.onnx of Optimum, build each of them (decoder_model.onnx and decoder_with_past_model.onnx). Otherwise replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
     repair: 'known-branch',
-    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4603',
+    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4032, #4603',
   },
   {
     id: 'if-types',
@@ -725,7 +725,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'squeeze-without-axes',
     code: 'unsupported-form',
     pattern:
-      /(?:I\w+Layer (?<layer>\S+?): (?:(?<!\S)\S+?: )?)?ISqueezeLayer without an axes input requires|[Ss]queeze (?:without|with no) axes|axes(?: input| attribute)? (?:is|are) (?:missing|required).{0,40}[Ss]queeze/,
+      /(?:\bI\w+Layer (?<layer>\S+?): (?:(?<!\S)\S+?: )?)?ISqueezeLayer without an axes input requires|[Ss]queeze (?:without|with no) axes|axes(?: input| attribute)? (?:is|are) (?:missing|required).{0,40}[Ss]queeze/,
     cause: 'This node is a Squeeze without axes: which dimensions go would decide the rank at run time.',
     advice: 'Give the Squeeze its axes (those that are 1), or fix the input shapes before exporting.',
     repair: 'squeeze-axes',

@@ -1,6 +1,6 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
-import { makerOf, OWN_PLUGINS } from '../pluginTable.ts';
+import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
 import type { Advice, DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
 
@@ -14,7 +14,7 @@ const CLASSIC =
   /^(?:ArrayFeatureExtractor|Binarizer|CastMap|CategoryMapper|DictVectorizer|FeatureVectorizer|Imputer|LabelEncoder|Linear(?:Classifier|Regressor)|Normalizer|OneHotEncoder|SVM(?:Classifier|Regressor)|Scaler|TreeEnsemble(?:Classifier|Regressor)?|ZipMap)$/;
 const SEQUENCES = /^(?:Sequence\w+|ConcatFromSequence|SplitToSequence|Optional\w*)$/;
 const NO_PLUGIN =
-  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
+  /(?:could not find|Cannot find) plugin:? (?<op>\w+)|Plugin not found, are the plugin name|Cannot find plugin creator|In function importFallbackPluginImporter|No importer registered for op: ?(?<op2>\w+)|UNSUPPORTED_NODE: (?:false$|this version of TensorRT cannot run it|Assertion failed: creator)|In function check\w+:\s*\[8\] (?:Assertion failed: )?false\b|creator && getPluginCreatorVersion/m;
 
 const LOAD_PLUGINS: Advice = {
   rtx: 'TensorRT-RTX has no plugin library: register your own plugin (IPluginV3), or replace the node with supported operators.',
@@ -246,7 +246,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'deformconv-rtx',
     code: 'unsupported-op',
     pattern:
-      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]*\n?[^\n]*(?:Plugin not found|Assertion failed: creator)/,
+      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]{0,200}\n?[^\n]{0,200}(?:Plugin not found|Assertion failed: creator)/,
     cause: 'The operator of this node (DeformConv) is a plugin, which is not loaded here.',
     advice: {
       rtx: 'TensorRT-RTX has no such plugin: use the full TensorRT 10.1 or later, or replace the operator by GridSample and MatMul.',
@@ -260,8 +260,11 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern:
       /\b(?<plugin>\w+) plugin was not found in the plugin registry|could not find plugin:? (?<p2>\w+_TRT)\b|Cannot find plugin: (?<p3>\w+_TRT)\b|: (?<p4>\w+) plugin creator version \S+ was not found|getPluginCreator could not find plugin:? ?(?<p5>\w*tensorrt_llm)/,
-    named: (m) => ({ values: { plugin: Object.values(m.groups!).find(Boolean) } }),
-    cause: 'The plugin {plugin} of this node is not registered.',
+    named: ({ groups }, _, { version }) => {
+      const plugin = Object.values(groups!).find(Boolean)!;
+      return { values: { plugin, since: pluginSince(plugin, version) } };
+    },
+    cause: 'The plugin {plugin} of this node is not registered[[; TensorRT has it from {since} on]].',
     advice: LOAD_PLUGINS,
     source: 'captures of TensorRT 8.6; onnx-tensorrt; NVIDIA/TensorRT-LLM#1584',
   },
@@ -270,7 +273,9 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     code: 'plugin-missing',
     pattern: NO_PLUGIN,
     at: OWN_PLUGINS,
-    cause: 'The operator {op} of this node is a plugin that is not registered, or not in this version.',
+    named: (_, __, { op = '', version }) => ({ values: { since: pluginSince(op, version) } }),
+    cause:
+      'The operator {op} of this node is a plugin that is not registered, or not in this version[[; TensorRT has it from {since} on]].',
     advice: LOAD_PLUGINS,
     source: 'onnx-tensorrt importFallbackPluginImporter; the plugins of NVIDIA/TensorRT',
   },
@@ -365,7 +370,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'operator-unsupported',
     code: 'unsupported-op',
     pattern:
-      /In function check(?!Fallback|NotInvalid)(?<op>\w+):\s*\n?\s*\[8\] (?:Assertion failed: )?false\b|UNSUPPORTED_NODE: this version of TensorRT cannot run it/,
+      /In function check(?!Fallback|NotInvalid)(?<op>\w+):\s*\[8\] (?:Assertion failed: )?false\b|UNSUPPORTED_NODE: this version of TensorRT cannot run it/,
     cause: 'TensorRT does not support the operator {op} of this node.',
     advice: 'Replace the node with supported operators, or write a plugin with the same name.',
     repair: OPERATOR_REPAIRS,

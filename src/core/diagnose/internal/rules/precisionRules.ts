@@ -25,6 +25,10 @@ const WEAK_FLAGS = {
     'Remove the precision flags (FP16, BF16, INT8, FP8) and constraints from the configuration, and what sets types of layers (layer.precision, set_output_type): in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
+/** Where FP16 goes wrong in most networks, and how to leave that in FP32. */
+const KEEP_FP32 =
+  'Keep normalization (LayerNorm: Pow, ReduceMean, Sqrt, Div), Softmax and masks with huge values in FP32 (--layerPrecisions with --precisionConstraints=obey; in Python also set the output types and OBEY_PRECISION_CONSTRAINTS), or build in BF16.';
+
 const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
 
 /** TensorRT Model Optimizer (modelopt): it quantizes before anything is built. */
@@ -139,7 +143,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-nan',
     code: 'calibration-failed',
-    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d+[^\n]*(?:min|max)/,
+    pattern: /Assertion min_ ?<= ?max_ failed|DynamicRange::\d[^\n]*(?:min|max)/,
     cause:
       'Calibration gave a tensor no valid range (min > max): it saw NaN or infinite values, or nothing at all because the tensor is unused.',
     advice:
@@ -326,7 +330,8 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
   {
     id: 'calibration-no-scale-of',
     code: 'calibration-missing',
-    pattern: /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]*(?:\s|$)/,
+    pattern:
+      /[cC]ould not find scales? for tensor (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*?|\S+?)[.,)]{0,3}(?:\s|$)/,
     once: true,
     severity: 'error',
     named: (m) => ({ values: { tensor: m.groups!['tensor'] } }),
@@ -423,7 +428,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       /(?:Weights \[name=(?<layer>.+?)\] had the following issues when converted to FP16[\s\S]*)?(?:[Oo]verflow in FP16 detected|overflow\S* (?:in|to) FP16|values? (?:overflow|out of range).*FP16)/,
     severity: 'warning',
     cause: 'Weights[[ of {layer}]] hold values too large for FP16: they are clipped to its largest value.',
-    advice: 'Keep the nodes that read these weights in FP32, or use BF16.',
+    advice: `Keep the nodes that read these weights in FP32, or use BF16. ${KEEP_FP32}`,
     source: 'captures of TensorRT 8.6',
   },
   {
@@ -432,22 +437,35 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     pattern: /Weights \[name=(?<layer>.+?)\] had the following issues when converted to FP16/,
     severity: 'warning',
     cause: 'Weights of {layer} hold values too small for FP16: these lose digits or become 0.',
-    advice: 'Compare the accuracy; where it suffers, keep the nodes that read these weights in FP32.',
-    source: 'NVIDIA/TensorRT#2189',
+    advice: `Small values that lose digits seldom matter: compare the accuracy first. Where it suffers, or the output is NaN, values inside the network most often leave the range of FP16. ${KEEP_FP32}`,
+    source: 'NVIDIA/TensorRT#2118, #2189',
   },
   {
     id: 'weights-converted',
     code: 'precision-underflow',
     pattern:
-      /encountered issues when converting weights between types|(?<count>\d+) weights are affected by this issue/,
+      /encountered issues when converting weights between types|(?<count>\b\d+) weights are affected by this issue/,
     severity: 'warning',
     once: true,
     cause:
       'Weights[[ ({count})]] lost digits, became 0 or were clipped when they were converted to FP16; a verbose log names them.',
-    advice:
-      'Small values that lose digits seldom matter: compare the accuracy first (`polygraphy run --trt --onnxrt --fp16`). Where it suffers, it most often does so in activations: keep normalization (LayerNorm: Pow, ReduceMean, Sqrt, Div), Softmax and masks with huge values in FP32 (--layerPrecisions with --precisionConstraints=obey; in Python also set the output types and OBEY_PRECISION_CONSTRAINTS), or build in BF16.',
+    advice: `Small values that lose digits seldom matter: compare the accuracy first (\`polygraphy run --trt --onnxrt --fp16\`). Where it suffers, it most often does so in activations. ${KEEP_FP32}`,
     after: ['precision-overflow', 'precision-underflow'],
     source: 'TensorRT 8.5 and later',
+  },
+  {
+    // As people write it around a log that says less.
+    id: 'fp16-nan',
+    code: 'precision-overflow',
+    pattern:
+      /^(?![^\n]{0,300}(?:calib|train|\bloss\b|\?$|\b(?:not?|never|without|fix(?:e[ds])?|may|might|can|could|if|avoids?|prevents?)\b))[^\n]{0,300}?(?:\b(?:fp ?16|float16|half(?:[- ]precision)?)\b[^\n.;]{0,80}\b(?:returns?|outputs?|gives?|gets?|got|gave|produces?|results?|becomes?|(?:is|are|was)(?: all)?)\b[^\n.;]{0,20}\bnan\b|\bnan (?:outputs?|results?|values?)\b[^\n.;]{0,40}\b(?:fp ?16|float16|half precision)\b)/im,
+    severity: 'warning',
+    once: true,
+    cause:
+      'The outputs in FP16 are NaN: a value inside the network leaves the range of FP16 (65504), most often in a normalization, a Softmax or an exponential.',
+    advice: `Build in FP32 to confirm it. ${KEEP_FP32} To find the node, compare all outputs with ONNX Runtime (\`polygraphy run MODEL --trt --fp16 --onnxrt --trt-outputs mark all --onnx-outputs mark all --fail-fast\`). A LayerNormalization node (opset 17) is computed with more digits than its parts.`,
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2118, #2902',
   },
   {
     id: 'layernorm-fp16',

@@ -117,7 +117,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'polygraphy-feed',
     code: 'runtime-shape',
     pattern:
-      /Input tensor: (?<input>[^\n|]+?) \| Received (?:incompatible|unexpected) (?<what>shape|dtype): (?<have>[^\n]+?)\.?\s+Note: Expected (?:a shape compatible with|type): (?<want>[^\n]+)/,
+      /Input tensor: (?<input>[^\n|]+?) \| Received (?:incompatible|unexpected) (?<what>shape|dtype): (?<have>[^\n]+?)\.?\s{1,40}Note: Expected (?:a shape compatible with|type): (?<want>[^\n]+)/,
     severity: 'error',
     cause: 'The data for input {input} has the {what} {have}, and the engine takes {want}.',
     advice:
@@ -129,10 +129,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'profile-missing',
     pattern:
       /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided(?:\. Automatically overriding shape to: (?<shape>[\dx]+))?/,
+    named: ({ groups: { input } = {} }, _text, { shaped }) => ({
+      values: { others: shaped.length === 0 || shaped.includes(input!) ? undefined : shaped.join(', ') },
+    }),
     cause:
-      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].',
-    advice: GIVE_SHAPES,
-    source: 'captures of TensorRT 8.6 and 10.6',
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].[[ The command gives shapes for {others}, which is not its name.]]',
+    advice: {
+      ...GIVE_SHAPES,
+      trtexec: `${GIVE_SHAPES.trtexec} Use the name that the model has, as this message gives it: --minShapes={input}:…`,
+    },
+    source: 'captures of TensorRT 8.6 and 10.6; NVIDIA/TensorRT#2208',
   },
   {
     id: 'shape-values-missing',
@@ -191,7 +197,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'provider-profiles',
     code: 'profile-missing',
     pattern:
-      /(?:Users need|User needs) to (?:specify|provide) all the dynamic shape inputs? with associated profiles[^\n]*?(?:input shape profiles? need[^\n]*?: ?(?<inputs>[^\n]+))?$/m,
+      /(?:Users need|User needs) to (?:specify|provide) all the dynamic shape inputs? with associated profiles(?:[^\n]*?input shape profiles? need[^\n]*?: ?(?<inputs>[^\n]+))?/,
     cause:
       'ONNX Runtime was given profiles for some dynamic inputs of the TensorRT subgraphs, but not for all[[: {inputs}]].',
     advice: {
@@ -272,7 +278,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'triton-max-batch',
     code: 'profile-inconsistent',
     pattern:
-      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d+)[^\n]*?(?:model maximum is|engine only supports max-batch) (?<want>\d+)/,
+      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d{1,9})[^\n]*?(?:model maximum is|engine\s{1,9}only supports max-batch)[ =]{1,3}(?<want>\d+)/,
     severity: 'error',
     cause:
       'config.pbtxt allows batches of {have}, and the engine takes at most {want}: its batch is fixed, or it has none.',

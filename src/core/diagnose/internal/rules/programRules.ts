@@ -132,7 +132,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /(?:AttributeError: |export failure[^\n]{0,60}: )(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_rtx)?(?:_bindings)?\.)*(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser|Layer|PluginRegistry)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_rtx)?(?:_bindings)?\.)*(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser|Layer|PluginRegistry)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
       const { class: class1, class2, name1, name2, name3, name4 } = m.groups!;
       const type = class1 ?? class2;
@@ -141,15 +141,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
         values: {
           name,
           where: type ?? 'the module tensorrt',
-          other: isNew(name) && goneIn('python', name, type) === undefined ? 'a later' : 'another',
+          ...fateOf(name, type),
           instead: replacement('python', name, type),
         },
       };
     },
-    cause: '{name} of {where} does not exist in this version of TensorRT: the script is for {other} one.',
-    advice: '{instead}',
+    cause: '{name} of {where} {fate}: the script is for {other} one.',
+    advice: {
+      torch2trt:
+        '{instead} Where the call is in torch2trt itself, install its newest version from the repository (0.5 or later), which knows the interfaces of TensorRT 8 and 10.',
+      other: '{instead}',
+    },
     source:
-      'Python bindings of TensorRT 8.6 to 11; Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
+      'Python bindings of TensorRT 8.6 to 11; NVIDIA-AI-IOT/torch2trt#592, Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
   },
   {
     id: 'undeclared-cpp',
@@ -204,7 +208,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|--?\S+: expected [^\n]*|--[\w-]+: .* is (?:not one|none) of /m,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|(?<!\S)--?\S+: expected [^\n]*|(?<![\w-])--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
         what: m.groups!['type']
@@ -297,7 +301,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'camera-missing',
     code: 'failed',
-    pattern: /GST_ARGUS: Available Sensor modes :\s*(?:\n|$)(?!\s*GST_ARGUS: \d)/,
+    pattern: /GST_ARGUS: Available Sensor modes :(?!\s*GST_ARGUS: \d)[^\S\n]*(?:\n|$)/,
     severity: 'error',
     overcome: /GST_ARGUS: \d+ x \d+/,
     cause:
@@ -346,7 +350,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'backtrace-plugin',
     code: 'runtime-failed',
     pattern:
-      /^#\d+ [^\n]*?(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
+      /^#\d+ [^\n]*?\b(?<plugin>\w+)::enqueue ?\((?:nvinfer1::PluginTensorDesc|int,? ?(?:int )?[^\n]*void const\*)/m,
     severity: 'error',
     cause: 'The crash is in the plugin {plugin}, where it runs its kernel.',
     advice:
@@ -513,7 +517,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w*Layer|CudaEngine|HostMemory) ?\*|build_?\w*|createEngine\w*)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>\w*[a-z_]\w*)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+      /(?:nvinfer1::I(?:\w{0,40}Layer|CudaEngine|HostMemory) ?\*|build|createEngine)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>(?=[A-Z\d]*[a-z_])\w+)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
     named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
@@ -615,7 +619,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'python-none',
     code: 'failed',
     pattern:
-      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]*)'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
+      /(?<=(?:[Ee]rror|ERROR|[Ff]ail|Exception)[^\n]{0,300})'NoneType' object (?:has no attribute '(?<name>\w+)'|is not (?:callable|subscriptable|iterable))|argument of type 'NoneType'|unsupported operand type\(s\) for [^\n]{1,30}'NoneType'/,
     severity: 'error',
     lastResort: true,
     cause: 'The script uses[[ {name} of]] None: something before it gave no result.',
@@ -656,7 +660,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'bool-copy',
     code: 'unsupported-type',
-    pattern: /\[(?<layer>[^\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
+    pattern: /\[(?<layer>[^[\]]+)\] requires bool(?: or uint8)? I\/O but node can ?not be handled by Myelin/,
     cause:
       'A boolean tensor would have to be copied between the computation of shapes and the GPU ({layer}), which this TensorRT cannot do.',
     advice:
@@ -699,29 +703,55 @@ const sinceOf = (name: string): string | undefined =>
         ? '8.5'
         : undefined;
 
+/** Whether a name of the Python API was removed, or is not there yet. */
+function fateOf(name: string, type: string | undefined): { fate: string; other: string } {
+  const isGone = Object.hasOwn(INSTEAD, name) || goneIn('python', name, type) !== undefined;
+  if (isGone) return { fate: 'was removed, and this version of TensorRT no longer has it', other: 'an earlier' };
+  return { fate: 'does not exist in this version of TensorRT', other: isNew(name) ? 'a later' : 'another' };
+}
+
+/** What to call instead of names of the Python API that were removed. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  build_engine: 'Use `builder.build_serialized_network(network, config)`.',
+  build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
+  max_workspace_size: 'Use `config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`.',
+  max_batch_size: 'Networks have explicit batches: give an optimization profile.',
+  num_bindings: 'Use `engine.num_io_tensors`.',
+  get_binding_shape: 'Use `engine.get_tensor_shape(name)`.',
+  get_binding_dtype: 'Use `engine.get_tensor_dtype(name)`.',
+  get_binding_name: 'Use `engine.get_tensor_name(index)`.',
+  get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
+  binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
+  set_shape: 'Use `context.set_input_shape(name, shape)`.',
+  set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
+  execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  execute_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  fp16_mode: 'Use `config.set_flag(trt.BuilderFlag.FP16)` (up to TensorRT 10).',
+  int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
+  platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
+};
+
+const IN_CONFIG = 'TensorRT 8 removed it: it is a setting of the IBuilderConfig (`builder->createBuilderConfig()`)';
+
+/** Members of IBuilder that TensorRT 8 removed (its release notes; headers of 7.2 and 8.0). */
+const BEFORE_8: Readonly<Record<string, string>> = {
+  buildCudaEngine:
+    'TensorRT 8 removed it: use `builder->buildSerializedNetwork(*network, *config)`, then `runtime->deserializeCudaEngine(data, size)`.',
+  createNetwork:
+    'TensorRT 8 removed it: use `builder->createNetworkV2(flags)`, for a model of ONNX with kEXPLICIT_BATCH.',
+  setMaxWorkspaceSize: `${IN_CONFIG}: \`config->setMemoryPoolLimit(MemoryPoolType::kWORKSPACE, bytes)\`, before 8.4 \`config->setMaxWorkspaceSize(bytes)\`.`,
+  setFp16Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kFP16)\` (up to TensorRT 10).`,
+  setInt8Mode: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kINT8)\` (up to TensorRT 10).`,
+  setStrictTypeConstraints: `${IN_CONFIG}: \`config->setFlag(BuilderFlag::kOBEY_PRECISION_CONSTRAINTS)\` (up to TensorRT 10).`,
+  setInt8Calibrator: `${IN_CONFIG}: \`config->setInt8Calibrator(calibrator)\` (up to TensorRT 10).`,
+  setDefaultDeviceType: `${IN_CONFIG}: \`config->setDefaultDeviceType(DeviceType::kDLA)\`.`,
+};
+
 /** What to call instead of names of the API that are gone, or are not there yet. */
 function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
-  const known: Record<string, string> = {
-    build_engine: 'Use `builder.build_serialized_network(network, config)`.',
-    build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
-    max_workspace_size: 'Use `config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`.',
-    max_batch_size: 'Networks have explicit batches: give an optimization profile.',
-    num_bindings: 'Use `engine.num_io_tensors`.',
-    get_binding_shape: 'Use `engine.get_tensor_shape(name)`.',
-    get_binding_dtype: 'Use `engine.get_tensor_dtype(name)`.',
-    get_binding_name: 'Use `engine.get_tensor_name(index)`.',
-    get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
-    binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
-    set_shape: 'Use `context.set_input_shape(name, shape)`.',
-    set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
-    execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    execute_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    fp16_mode: 'Use `config.set_flag(trt.BuilderFlag.FP16)` (up to TensorRT 10).',
-    int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
-    platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
-  };
-  if (language === 'python' && Object.hasOwn(known, name)) return known[name]!;
+  const table = language === 'python' ? INSTEAD : BEFORE_8;
+  if (Object.hasOwn(table, name) && (language === 'python' || type === 'IBuilder')) return table[name]!;
   const since = sinceOf(name);
   if (since !== undefined)
     return `It came with TensorRT ${since}: install that or a later one (on a Jetson a later JetPack), or take an older release of the program.`;

@@ -148,16 +148,16 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     id: 'python-types',
     code: 'failed',
     pattern:
-      /expected (?:scalar type|m1 and m2 to have the same dtype)[^\n]{0,60}|mat1 and mat2 must have the same dtype|Input type \([^)\n]*\) and (?:weight|bias) type \([^)\n]*\) should be the same|unsupported ScalarType|not implemented for 'Half'|Unsupported dtype: torch\.|must have the same dtype/,
+      /expected (?:scalar type|m1 and m2 to have the same dtype)[^\n]{0,60}|mat1 and mat2 must have the same dtype|Input type \([^)\n]*\) and (?:weight|bias) type \([^)\n]*\) should be the same|Expected tensor for argument #\d+ '[^'\n]+' to have the same (?:type|dtype) as|unsupported ScalarType|not implemented for 'Half'|Unsupported dtype: torch\.|must have the same dtype/,
     severity: 'error',
     lastResort: true,
     cause:
       'Types, or devices, do not fit in PyTorch: some tensors are FP16 or BF16 and others FP32, or some are not on the GPU.',
     advice:
-      'Bring the model and its inputs to one type and device (.half() or .float() on both, .cuda() on both). Many operations have no FP16 on the CPU: export on the GPU or in FP32 and let TensorRT choose FP16. NumPy has no BF16: .float() before .numpy().',
+      'Bring the model and its inputs to one type and device (.half() or .float() on both, .cuda() on both). Many operations have no FP16 on the CPU: export on the GPU or in FP32 and let TensorRT choose FP16. A model that is FP16 already is exported without autocast (auto_cast=False). NumPy has no BF16: .float() before .numpy().',
     after: EVERY_CAUSE,
     sure: 'likely',
-    source: 'PyTorch',
+    source: 'PyTorch; GVCLab/PersonaLive#57',
   },
   {
     id: 'python-device',
@@ -234,7 +234,7 @@ export const PYTHON_RULES: readonly DiagnosisRule[] = [
     id: 'download-failed',
     code: 'failed',
     pattern:
-      /(?<!Retrying [^\n]*)(?:Max retries exceeded with url|(?:URLError|HTTPError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|ConnectionError\b[^\n]{0,200}(?:https?:|host=|HTTP))|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
+      /(?<!Retrying [^\n]{0,300})(?:Max retries exceeded with url|(?:URLError|HTTPError|SSLError|ReadTimeoutError|ConnectTimeout|NewConnectionError)\b[^\n]{0,200}|ConnectionError\b[^\n]{0,200}(?:https?:|host=|HTTP))|Temporary failure in name resolution|Could not resolve host|getaddrinfo failed|CERTIFICATE_VERIFY_FAILED/,
     severity: 'error',
     lastResort: true,
     overcome: /Successfully (?:installed|built|tagged) |AutoUpdate success|saved as '/,

@@ -13,7 +13,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'runtime-reshape',
     code: 'runtime-shape',
     pattern:
-      /(?:shapeMachine|executeContinuation|enqueue|executionContext)[\s\S]*?reshaping failed for tensor: (?<tensor>\S+)[\s\S]*?reshape would change volume (?<a>\d+) to (?<b>\d+)/,
+      /(?:shapeMachine|executeContinuation|enqueue|executionContext)[\s\S]*?reshaping failed for tensor: (?<tensor>\S+)\s[\s\S]*?reshape would change volume (?<a>\d+) to (?<b>\d+)/,
     cause:
       'At run time the input does not fit the model: this node would reshape {a} values of tensor {tensor} into {b}.',
     advice: {
@@ -58,7 +58,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'loop-shapes',
     code: 'control-flow',
     pattern:
-      /(?:inputs to IRecurrenceLayer have different|IRecurrenceLayer must have inputs with same) (?<what>\w+)(?:\. First input (?:\S+ )?has (?:dimensions|shape|type) (?<a>\[[^\n]*?\]|\w+)[^\n]*? and second input (?:\S+ )?has (?:dimensions|shape|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
+      /(?:inputs to IRecurrenceLayer have different|IRecurrenceLayer must have inputs with same) (?<what>\w+)(?:\. First input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<a>\[[^\n]{0,100}?\]|\w{1,20})[^\n]*? and second input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
     named: ({ groups: { what, what2 } = {} }) => ({ values: { what: /type/.test(what ?? what2!) ? 'type' : 'shape' } }),
     cause:
       'A tensor that a loop of the model carries from one iteration to the next changes its {what} there[[: {a} at first, then {b}]]. TensorRT needs one {what} for all iterations.',

@@ -96,7 +96,7 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     id: 'torch-trt-small-block',
     code: 'unsupported-op',
     pattern:
-      /(?<have>\d+) supported operations detected in subgraph containing (?<all>\d+) computational nodes\. Skipping this subgraph, since min_block_size was detected to be (?<least>\d+)/,
+      /(?<have>\b\d+) supported operations detected in subgraph containing (?<all>\d+) computational nodes\. Skipping this subgraph, since min_block_size was detected to be (?<least>\d+)/,
     severity: 'warning',
     named: ({ groups: { have, all, least } = {} }) => ({
       values: {

@@ -182,7 +182,7 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     id: 'triton-no-version',
     code: 'model-missing',
     pattern:
-      /at least one version must be available under the version policy of model '(?<model>[^']+)'|failed to load '(?<model2>[^']+)', no version is available|failed to load model '(?<model3>[^']+)'?[^\n]*(?:not found|failed to poll)|unable to find '(?<file>\/[^']+)' for model/,
+      /at least one version must be available under the version policy of model '(?<model>[^']+)'|failed to load '(?<model2>[^']+)', no version is available|failed to load model '(?<model3>[^']{1,300})'?[^\n]*(?:not found|failed to poll)|unable to find '(?<file>\/[^']+)' for model/,
     once: true,
     severity: 'error',
     named: ({ groups: { model, model2, model3 } = {} }) => ({ values: { model: model ?? model2 ?? model3 } }),

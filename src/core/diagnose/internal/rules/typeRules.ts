@@ -31,7 +31,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'input-type',
     code: 'unsupported-op',
-    pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s*\n?.*Failed to convert ONNX dat[ea] type/,
+    pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s{0,20}[^\n]*Failed to convert ONNX dat[ea] type/,
     named: (_, __, { types }) => ({ values: { type: types.length === 1 ? types[0] : undefined } }),
     cause:
       'Input {input} has a type that TensorRT does not have[[: {type}]] (UINT16, INT16, UINT32, UINT64, strings, sequences and optional values are such).',
@@ -214,7 +214,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'shape-inference-types',
     code: 'type-mismatch',
-    pattern: /name=(?<layer>\S+)[\s\S]*element type \((?<a>\w+)\) differs from input \d+'s element type \((?<b>\w+)\)/,
+    pattern:
+      /name=(?<layer>\S+)\s[\s\S]*element type \((?<a>\w+)\) differs from input \d+'s element type \((?<b>\w+)\)/,
     named: (_, text) => skipped(text),
     cause: 'The inputs of this node have different types: {a} and {b}.',
     advice: CAST,

@@ -57,5 +57,11 @@ const END =
 const END_TRANSLATED =
   /^(?:\S*(?:: \S+ \d+: +\d+)? *)?(?:段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류|已放弃|已中止|Аварийный останов|(?:Abgebrochen|Abandon|Abortado|中止) \(|已杀死|已砍掉|強制終了|Getötet|Processus arrêté|Убито)/;
 
-/** Whether a line says how a program ended. */
-export const isProgramEnd = (head: string): boolean => END.test(head) || END_TRANSLATED.test(head);
+const FENCE = /^```[\w-]*\s*$/;
+
+/** Whether a line begins or ends a quotation in Markdown. */
+export const isFence = (text: string, from = 0, to = text.length): boolean =>
+  text.charCodeAt(from) === 0x60 && FENCE.test(text.slice(from, to));
+
+/** Whether a line is no part of the message before it: it says how a program ended, or a quotation begins or ends. */
+export const endsMessage = (head: string): boolean => END.test(head) || END_TRANSLATED.test(head) || isFence(head);
