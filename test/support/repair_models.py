@@ -139,6 +139,9 @@ add("embed", ["embed-layer-normalization"],
 add("attention_mask", ["contrib-attention"],
     [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3, value("mask", [2, 8], T.INT32)], [Y3], [weight("w", 16, 48), weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
+add("attention_lengths", ["contrib-attention"],
+    [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
+    [X3], [Y3], [weight("w", 16, 48), weight("b", 48), constant("mask", [5, 8], np.int32)], domains=MS, shown=None, allow=["rounding"])
 add("attention_causal", ["fused-conv", "contrib-attention"],
     [N("FusedGemm", ["a", "wa", "ba"], ["g"], name="gemm", activation="LeakyRelu", activation_alpha=0.3, alpha=2.0, **ms),
      N("Reshape", ["g", "sh"], ["r"], name="reshape"),
@@ -195,6 +198,14 @@ for reduction in ("add", "mul", "max"):
         [X, value("u", [3, 16])], [Y], [integers("i", -4, 4, np.int64, 3, 16)], opset=18, shown=None, allow=["rounding"])
 add("scatter_nd_add", ["scatter-reduction"], [N("ScatterND", ["x", "i", "u"], ["y"], name="scatter", reduction="add")],
     [X, value("u", [3, 16])], [Y], [constant("i", [[0], [2], [0]], np.int64)], opset=18, shown=None, allow=["rounding"])
+places = [constant(f"size_{i}", [2, i + 1], np.int64) for i in range(5)]
+add("folded_places", ["fold-constants"],
+    [node for i in range(5) for node in (
+        N("ConstantOfShape", [f"size_{i}"], [f"ones_{i}"], value=h.make_tensor("one", T.FLOAT, [1], [1])),
+        N("NonZero", [f"ones_{i}"], [f"list_{i}"], name=f"nonzero_{i}"),
+        N("ReduceMax", [f"list_{i}"], [f"max_{i}"], name=f"max_{i}", keepdims=0),
+        N("Gather", [f"x{i}", f"max_{i}"], [f"x{i + 1}"], name=f"gather_{i}", axis=-1) if i == 4 else N("Add", [f"x{i}", f"max_{i}"], [f"x{i + 1}"], name=f"add_{i}"),
+    )], [value("x0", [4, 16], T.INT64)], [value("x5", [4], T.INT64)], places)
 add("folded_window", ["fold-constants"],
     [N("MelWeightMatrix", ["nb", "dl", "sr", "lo", "hi"], ["mw"], name="mel"), N("MatMul", ["x", "mw"], ["y"], name="mm")],
     [value("x", [2, 9])], [value("y", [2, 8])],

@@ -312,14 +312,19 @@ const moreIndices: FormCheck = (one) => {
       );
 };
 
-/** What TensorRT-RTX has no kernel for; three dimensions without a mask need none. */
-function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
+/** Whether the query and key of an Attention become one tensor. */
+function isOfOneTensor(one: NodeToCheck): boolean {
   const [query = -1, key = -1] = one.graph.inputs[one.index]!;
   // Measured: in half precision it merges only nodes of one input, and those that move elements.
   const isFull = typeOf(one, 0) === 'float';
   const isMerged = ({ op, inputs, subgraphs }: OnnxNode): boolean =>
     subgraphs.length === 0 && !APART.test(op) && (isFull || inputs.length === 1 || MOVES.test(op));
-  if (isSame(one.graph, query, key, isMerged))
+  return isSame(one.graph, query, key, isMerged);
+}
+
+/** What TensorRT-RTX has no kernel for; three dimensions without a mask need none. */
+function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
+  if (isOfOneTensor(one))
     return problem(
       'unsupported-form',
       'Attention whose query and key are computed alike crashes the builder of TensorRT-RTX.',

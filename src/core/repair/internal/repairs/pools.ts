@@ -1,6 +1,7 @@
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
 import { isKnown } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
+import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
 
 /** More nodes than this make the graph unreadable, and the build slow. */
@@ -75,6 +76,52 @@ function windowSizes(slides: readonly Slide[], withPads: boolean): number[] {
   return sizes;
 }
 
+interface Windows {
+  slides: readonly Slide[];
+  /** For each place of a window the tensor of what all windows have there. */
+  parts: readonly string[];
+  places: readonly (readonly number[])[];
+  /** Batch and channels. */
+  planes: readonly number[];
+  output: string;
+}
+
+/** Writes where in the flat input the maxima are: where the window begins, and the way from there to its first maximum. */
+function writePlaces(at: NewPlace, { slides, parts, places, planes, output }: Windows): void {
+  const windows = at.concat(
+    parts.map((part) => at.unsqueeze(part, [-1])),
+    -1,
+  );
+  const first = at.op('ArgMax', [windows], { attributes: { axis: { int: -1 }, keepdims: { int: 0 } } });
+  const size = slides.reduce((product, slide) => product * slide.size, 1);
+  const begins = Array.from({ length: planes[0]! * planes[1]! }, (_, plane) => plane * size);
+  let corners = [0];
+  for (const slide of slides)
+    corners = corners.flatMap((outer) =>
+      Array.from({ length: slide.count }, (_, index) => outer * slide.size + index * slide.step - slide.begin),
+    );
+  const ways = places.map((place) =>
+    place.reduce((sum, tap, axis) => sum * slides[axis]!.size + tap * slides[axis]!.dilation, 0),
+  );
+  const counts = slides.map(({ count }) => count);
+  const starts = at.op('Add', [
+    at.constant('int64', [...planes, ...counts.map(() => 1)], begins),
+    at.constant('int64', [1, 1, ...counts], corners),
+  ]);
+  at.op('Add', [starts, at.gather(at.ints(...ways), first, 0)], { outputs: [output] });
+}
+
+/** The tensor with as many of `value` on both sides as the windows reach. */
+function pad(at: NewPlace, input: string, slides: readonly Slide[], value: string): string {
+  const begins = slides.map(({ begin }) => begin);
+  const ends = slides.map(({ begin, size, count, step, dilation, kernel }) =>
+    Math.max(0, (count - 1) * step + dilation * (kernel - 1) + 1 - begin - size),
+  );
+  return [...begins, ...ends].every((count) => count === 0)
+    ? input
+    : at.op('Pad', [input, at.ints(0, 0, ...begins, 0, 0, ...ends), value]);
+}
+
 /** @returns why it cannot be done */
 function taps(draft: RepairDraft, node: OnnxNode, norm: number): string | null {
   const { subject } = draft;
@@ -92,15 +139,9 @@ function taps(draft: RepairDraft, node: OnnxNode, norm: number): string | null {
   const at = draft.at(node);
   const axes = slides.map((_, index) => index + 2);
   const isMax = node.op === 'MaxPool';
-  let [input = ''] = node.inputs;
-  if (node.op === 'LpPool') input = at.op('Pow', [at.op('Abs', [input]), at.scalar(type, norm)]);
-  const ends = slides.map(({ begin, size, count, step, dilation, kernel }) =>
-    Math.max(0, (count - 1) * step + dilation * (kernel - 1) + 1 - begin - size),
-  );
-  if (slides.some(({ begin }) => begin > 0) || ends.some((end) => end > 0)) {
-    const pads = at.ints(0, 0, ...slides.map(({ begin }) => begin), 0, 0, ...ends);
-    input = at.op('Pad', [input, pads, at.scalar(type, isMax ? -Infinity : 0)]);
-  }
+  const [whole = ''] = node.inputs;
+  const input = node.op === 'LpPool' ? at.op('Pow', [at.op('Abs', [whole]), at.scalar(type, norm)]) : whole;
+  const padded = pad(at, input, slides, at.scalar(type, isMax ? -Infinity : 0));
   let places: number[][] = [[]];
   for (const { kernel } of slides)
     places = places.flatMap((outer) => Array.from({ length: kernel }, (_, tap) => [...outer, tap]));
@@ -108,37 +149,9 @@ function taps(draft: RepairDraft, node: OnnxNode, norm: number): string | null {
     const starts = slides.map(({ dilation }, index) => place[index]! * dilation);
     const stops = slides.map(({ count, step }, index) => starts[index]! + (count - 1) * step + 1);
     const steps = slides.map(({ step }) => step);
-    return at.op('Slice', [input, at.ints(...starts), at.ints(...stops), at.ints(...axes), at.ints(...steps)]);
+    return at.op('Slice', [padded, at.ints(...starts), at.ints(...stops), at.ints(...axes), at.ints(...steps)]);
   });
-  if (hasPlaces) {
-    const windows = at.concat(
-      parts.map((part) => at.unsqueeze(part, [-1])),
-      -1,
-    );
-    const first = at.op('ArgMax', [windows], { attributes: { axis: { int: -1 }, keepdims: { int: 0 } } });
-    const counts = slides.map(({ count }) => count);
-    const [channels, starts] = [planes.map(Number), counts.map((_, index) => index)];
-    const inside = slides.reduce((product, { size }) => product * size, 1);
-    const plane = Array.from({ length: channels[0]! * channels[1]! }, (_, index) => index * inside);
-    const corners = starts.reduce<number[]>(
-      (list, axis) =>
-        list.flatMap((outer) =>
-          Array.from(
-            { length: counts[axis]! },
-            (_, index) => outer * slides[axis]!.size + index * slides[axis]!.step - slides[axis]!.begin,
-          ),
-        ),
-      [0],
-    );
-    const steps = places.map((place) =>
-      place.reduce((sum, tap, axis) => sum * slides[axis]!.size + tap * slides[axis]!.dilation, 0),
-    );
-    const begins = at.op('Add', [
-      at.constant('int64', [...channels, ...counts.map(() => 1)], plane),
-      at.constant('int64', [1, 1, ...counts], corners),
-    ]);
-    at.op('Add', [begins, at.gather(at.ints(...steps), first, 0)], { outputs: [placesName] });
-  }
+  if (hasPlaces) writePlaces(at, { slides, parts, places, planes: planes.map(Number), output: placesName });
   const op = isMax ? 'Max' : 'Add';
   const last = parts.pop()!;
   const joined = parts.length === 0 ? '' : parts.reduce((sum, part) => at.op(op, [sum, part]));

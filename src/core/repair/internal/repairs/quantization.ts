@@ -110,8 +110,9 @@ export const dequantizeInFloat: Repair = {
       const scales = subject.type(node, scale);
       const maker = subject.producer(node, input);
       const isWide = type === 'int32';
-      if (!draft.blocked.has(node.id) || !(isWide || type === 'uint8' || type === 'int8') || scales === null) continue;
-      if (subject.isConstant(node, input) || (!isWide && maker && subject.op(maker) !== 'Cast')) continue;
+      if (!draft.blocked.has(node.id) || !/^(?:u?int8|int32)$/.test(type ?? '') || scales === null) continue;
+      const isOther = !isWide && maker !== null && subject.op(maker) !== 'Cast';
+      if (subject.isConstant(node, input) || isOther) continue;
       const rank = subject.rank(node, input);
       const isScalar = [scale, zero].every((name) => name === '' || subject.rank(node, name) === 0);
       const axis = axisOf(intAttribute(node, 'axis') ?? 1, rank ?? 0);
@@ -119,21 +120,21 @@ export const dequantizeInFloat: Repair = {
         draft.refuse(node, 'it has scales for blocks, or the rank of its input is not known');
         continue;
       }
-      const at = draft.at(node);
-      const along = (name: string): string =>
-        isScalar
-          ? name
-          : at.reshape(
-              name,
-              Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1)),
-            );
-      const own = isWide ? input : at.cast(input, scales);
-      const centered = zero === '' ? own : at.op('Sub', [own, along(isWide ? zero : at.cast(zero, scales))]);
-      at.op('Mul', [isWide ? at.cast(centered, scales) : centered, along(scale)], { outputs: node.outputs });
-      at.done();
+      const shape = isScalar ? null : Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1));
+      writeDequantized(draft.at(node), isWide, scales, shape);
     }
   },
 };
+
+/** @param shape that of scales and zero points for each channel; null: they are one each */
+function writeDequantized(at: NewPlace, isWide: boolean, type: string, shape: number[] | null): void {
+  const [input = '', scale = '', zero = ''] = at.node.inputs;
+  const along = (name: string): string => (shape === null ? name : at.reshape(name, shape));
+  const own = isWide ? input : at.cast(input, type);
+  const centered = zero === '' ? own : at.op('Sub', [own, along(isWide ? zero : at.cast(zero, type))]);
+  at.op('Mul', [isWide ? at.cast(centered, type) : centered, along(scale)], { outputs: at.node.outputs });
+  at.done();
+}
 
 const ranges: Partial<Record<string, [number, number]>> = {
   uint8: [0, 255],

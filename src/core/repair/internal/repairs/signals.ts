@@ -33,16 +33,19 @@ async function transform(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const isOpen = [wanted, given].some((known, index) => Boolean(node.inputs[index + 1]) && !known);
   if (!shape || typeof points !== 'number' || axis === undefined || isOpen)
     return draft.refuse(node, 'its shape, length or axis is not known');
+  const isComplex = shape.at(-1) === 2;
+  const waves = wavesOf(node, points, wanted?.values[0]);
+  if (waves.length > longest) return draft.refuse(node, 'it is longer than 4,096 points');
+  if (waves.toReal && (points !== Math.floor(waves.length / 2) + 1 || !isComplex))
+    return draft.refuse(node, 'it is an inverse of one side of another number of frequencies than its length has');
+  writeTransform(draft, node, { rank: shape.length, axis, isComplex, waves });
+}
+
+function wavesOf(node: OnnxNode, points: number, wanted: number | undefined): Waves {
   const [inverse, onesided] = [intAttribute(node, 'inverse') === 1, intAttribute(node, 'onesided') === 1];
   const toReal = inverse && onesided;
-  const length = wanted?.values[0] ?? (toReal ? 2 * (points - 1) : points);
-  const half = Math.floor(length / 2) + 1;
-  if (length > longest) return draft.refuse(node, 'it is longer than 4,096 points');
-  const isComplex = shape.at(-1) === 2;
-  if (toReal && (points !== half || !isComplex))
-    return draft.refuse(node, 'it is an inverse of one side of another number of frequencies than its length has');
-  const waves = { points, length, inverse, toReal, count: onesided && !inverse ? half : length };
-  writeTransform(draft, node, { rank: shape.length, axis, isComplex, waves });
+  const length = wanted ?? (toReal ? 2 * (points - 1) : points);
+  return { points, length, inverse, toReal, count: onesided && !inverse ? Math.floor(length / 2) + 1 : length };
 }
 
 interface Waves {
