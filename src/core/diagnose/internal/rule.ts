@@ -34,6 +34,8 @@ export interface RuleContext {
   shaped: readonly string[];
   /** A sentence about an option of the command in the log that often ends a build. */
   suspect: string | undefined;
+  /** Types below FP32 that the command in the log lets the build choose: `FP16 and INT8`. */
+  lowered: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
   inputs: readonly { name: string; open: boolean; shape: boolean; values: number }[];
   /** What the build was doing when the log ends: `timing tactics of conv1`. */

@@ -68,6 +68,13 @@ it.each([...harmless.keys()])('no rule finds an error where nothing failed: %s',
 });
 
 it.each([
+  ['"cdist_cuda" not implemented for \'BFloat16\'', 'half-on-gpu', 'PyTorch has no cdist_cuda for BF16 on the GPU.'],
+  ['"slow_conv2d_cpu" not implemented for \'BFloat16\'', 'half-on-cpu', 'PyTorch runs a model in BF16 on the CPU'],
+])('names the type of %s', (text, rule, message) => {
+  expect(diagnose(`RuntimeError: ${text}`)[0]).toMatchObject({ rule, message: expect.stringContaining(message) });
+});
+
+it.each([
   ['packages of one version', harmless.get('pip-list-of-two-digits')!],
   ['praise of INT8', 'int8 is no slower than FP16 with TensorRT.'],
 ])('no rule warns of %s', (_, text) => {

@@ -359,8 +359,9 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     cause:
       'The model asks for {type}, which this GPU[[ ({gpu})]] does not compute, or this TensorRT is older than the GPU.',
     advice:
-      'INT8 needs compute capability 6.1 or 7.x and later, BF16 and INT4 8.0, FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0. If the GPU has it, use a TensorRT that supports this GPU (8.6 or later for Ada). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
-    source: 'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrix of TensorRT',
+      'INT8 needs compute capability 6.1 or 7.x and later, BF16 8.0 (as does INT4 in TensorRT-RTX), FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0 (Blackwell, from TensorRT 10.8 on). If the GPU has it, use a TensorRT that supports this GPU and has the type (BF16 and FP8 from 9 on, INT4 from 10 on). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
+    source:
+      'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrices of TensorRT 8.6 and 10.1 and of TensorRT-RTX 1.4, release notes of 10.8, changelog of onnx-tensorrt',
   },
   {
     id: 'precision-not-enabled',
