@@ -96,3 +96,43 @@ export interface DiagnosisRule {
   /** Where the message is from: a source file, a public issue, or a real build. */
   source: string;
 }
+
+/** What a program's last words follow from. */
+export const EVERY_CAUSE: readonly DiagnosisCode[] = [
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'no-implementation',
+  'profile-missing',
+  'profile-inconsistent',
+  'shape-values-missing',
+  'unknown-input',
+  'flag-conflict',
+  'workspace-too-small',
+  'out-of-memory',
+  'engine-invalid',
+  'engine-other-version',
+  'engine-other-device',
+  'gpu-unsupported',
+  'library-missing',
+  'weights-missing',
+  'model-unreadable',
+  'model-invalid',
+  'model-missing',
+  'file-missing',
+  'library-missing',
+  'library-mismatch',
+  'calibration-missing',
+  'calibration-failed',
+  'quantization',
+  'control-flow',
+  'shape-mismatch',
+  'type-mismatch',
+  'dla-failed',
+  'runtime-shape',
+  'runtime-failed',
+  'killed',
+  'crashed',
+  'internal',
+];

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** Polygraphy's own checks: of the data and options that it was given. */
 /** The type that PyTorch lacks an operation for, as TensorRT calls it. */

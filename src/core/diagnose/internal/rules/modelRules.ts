@@ -1,8 +1,7 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = {
   other:

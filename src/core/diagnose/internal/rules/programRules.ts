@@ -1,9 +1,8 @@
 import { goneName, trtexecFlags } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import type { DiagnosisRule, RuleContext } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
 import { knownFailure } from './builderRules.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
 
 const NO_PRECISION_FLAGS = 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.';
 

@@ -1,5 +1,4 @@
-import { EVERY_CAUSE } from './everyCause.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { causeText, layerBefore } from '../causeText.ts';
 
 const SHAPES_ADVICE =

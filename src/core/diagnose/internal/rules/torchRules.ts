@@ -1,6 +1,5 @@
 import { counted } from '../../../base/text.ts';
-import type { DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
 
 /** Torch-TensorRT's own checks in Python: what was given to it, and how its modules are run. */
 const TORCH_CHECKS: readonly DiagnosisRule[] = [
