@@ -1,6 +1,5 @@
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
-import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type Named, type RuleContext } from '../rule.ts';
 import { cudaError } from './runtimeRules.ts';
 
 const SAME_SET =

@@ -1,8 +1,7 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = {
   other:
@@ -111,10 +110,10 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'weights-missing',
     code: 'weights-missing',
-    pattern: /Failed to open file: (?<file>.+?)(?:$|\n|;)/,
-    cause: 'The weights file {file} is missing.',
+    pattern: /Failed to open file:(?: (?<file>[^\s;][^\n;]*))?/,
+    cause: 'A file of external weights of the model is missing, or not where the parser looks for it[[: {file}]].',
     advice: BESIDE,
-    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#542',
   },
   {
     id: 'weights-count',
@@ -326,7 +325,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:
-      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
+      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|(?<!\w)UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
     cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
     advice:
       'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',

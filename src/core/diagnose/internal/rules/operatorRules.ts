@@ -1,8 +1,7 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
 import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
-import type { Advice, DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type Advice, type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
 const FUSED =

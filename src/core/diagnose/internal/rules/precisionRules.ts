@@ -109,7 +109,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     once: true,
     cause:
-      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: an error of this version that some networks run into, whatever the calibrator and its data are.',
+      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: a bug of this version that some networks run into, whatever the calibrator and its data are.',
     advice:
       'Quantize the model with Q/DQ nodes (Model Optimizer: `python -m modelopt.onnx.quantization`, or ONNX Runtime) and build that without calibration, or build in FP16. To keep the calibration use another version (8.6 and later 10.x are reported to work), an export with a lower opset, or a cache from one of them.',
     sure: 'likely',
@@ -359,8 +359,9 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     cause:
       'The model asks for {type}, which this GPU[[ ({gpu})]] does not compute, or this TensorRT is older than the GPU.',
     advice:
-      'INT8 needs compute capability 6.1 or 7.x and later, BF16 and INT4 8.0, FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0. If the GPU has it, use a TensorRT that supports this GPU (8.6 or later for Ada). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
-    source: 'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrix of TensorRT',
+      'INT8 needs compute capability 6.1 or 7.x and later, BF16 8.0 (as does INT4 in TensorRT-RTX), FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0 (Blackwell, from TensorRT 10.8 on). If the GPU has it, use a TensorRT that supports this GPU and has the type (BF16 and FP8 from 9 on, INT4 from 10 on). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
+    source:
+      'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrices of TensorRT 8.6 and 10.1 and of TensorRT-RTX 1.4, release notes of 10.8, changelog of onnx-tensorrt',
   },
   {
     id: 'precision-not-enabled',

@@ -1,18 +1,22 @@
 import { goneName, trtexecFlags } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import type { DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
+import { knownFailure } from './builderRules.ts';
 
 const NO_PRECISION_FLAGS = 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.';
 
-/** What to do on a TensorRT before 11 that lacks a flag. */
+/**
+ * What to do on a TensorRT before 11 that lacks a flag. Sources: the changelog of onnx-tensorrt (FP8 and BF16 in 9.0,
+ * INT4 in 10.0), the order of BuilderFlag in NvInfer.h of 10.6, trtexec 8.6 (--fp8), release notes of 10.8 (FP4), and
+ * the changelog of TensorRT's repository (8.2.1: STRICT_TYPES).
+ */
 const FLAGS: Readonly<Record<string, string>> = {
   STRICT_TYPES:
     'OBEY_PRECISION_CONSTRAINTS takes its place from TensorRT 8.2 on; TensorRT 10 no longer has STRICT_TYPES.',
   OBEY_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
   PREFER_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
-  FP8: 'It came with TensorRT 8.6: use that or a later version.',
+  FP8: 'It came with TensorRT 8.6, and the FP8 types of ONNX with 9: use that or a later version.',
   BF16: 'It came with TensorRT 9: use that or a later version.',
   INT4: 'It came with TensorRT 10: use that or a later version.',
   FP4: 'It came with TensorRT 10.8: use that or a later version.',
@@ -398,8 +402,9 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'crashed',
     pattern:
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)|段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류/i,
-    named: ({ 0: text }) => ({
+    named: ({ 0: text }, _, context) => ({
       values: {
+        known: knownFailure(context, context.phase, true),
         how: /illegal/i.test(text)
           ? 'illegal instruction'
           : /bus|SIGBUS/i.test(text)
@@ -407,12 +412,12 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
             : 'access violation',
       },
     }),
-    cause: 'The program crashed ({how}) while {phase}.',
+    cause: 'The program crashed ({how}) while {phase}[[ with TensorRT {version}]][[ on {gpu}]].',
     advice:
-      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+      '[[{known} ]]{usual}[[ The command allows {lowered}: build once in FP32 to see whether that is the cause.]] Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: EVERY_CAUSE.filter((code) => code !== 'crashed' && code !== 'killed'),
     sure: 'possible',
-    source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
+    source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715, #3162, #3800',
   },
   {
     id: 'pycuda-copy',

@@ -1,5 +1,4 @@
-import { EVERY_CAUSE } from './everyCause.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { causeText, layerBefore } from '../causeText.ts';
 
 const SHAPES_ADVICE =
@@ -171,7 +170,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'layer-input-rank',
     code: 'shape-mismatch',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:(])[^\s:(]+): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:(])[^\s:(]+(?::\d{1,3}:[A-Z_]{1,40}:\w{1,10})?): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
     named: ({ groups: { without } = {} }) => ({ values: { how: without ? ' besides the batch' : '' } }),
     cause: 'The input of this node has too few dimensions: it takes at least {least}{how}.',
     advice: {
