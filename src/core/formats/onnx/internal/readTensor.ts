@@ -156,7 +156,7 @@ function smallFloats({ type, shape }: OnnxTensor, { inline, raw, ints }: Content
   if (count > KEPT_LIMIT || !isRealElement(type) || inline?.scattered) return undefined;
   // Of 16 bits, each element is in a varint.
   const bytes = inline?.field === 'int32' ? new Uint8Array(Uint16Array.from(ints).buffer) : raw;
-  if (bytes?.length !== byteLength(type, shape)) return undefined;
+  if (!bytes || bytes.length !== byteLength(type, shape)) return undefined;
   const doubles = type === 'double' ? bytes : convertElements(bytes, type, 'double');
   const view = new DataView(doubles.buffer, doubles.byteOffset, doubles.byteLength);
   return Array.from({ length: count }, (_, index) => view.getFloat64(index * 8, true));
