@@ -1,3 +1,4 @@
+import { shapeText } from '../../base/text.ts';
 import {
   dataTypeName,
   intAttribute,
@@ -241,7 +242,7 @@ const carried: FormCheck = ({ node, graph, index, inferred }) => {
     )
       return problem(
         'control-flow',
-        `A tensor that Loop carries changes its shape: ${before.join('×')} at first, then ${after.join('×')}.`,
+        `A tensor that Loop carries changes its shape: ${shapeText(before)} at first, then ${shapeText(after)}.`,
         'Carry a buffer of the final size, and write each result into its place.',
       );
   }
