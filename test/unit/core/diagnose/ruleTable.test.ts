@@ -379,6 +379,35 @@ it('says what a layer of a Q/DQ node needs on the DLA', () => {
   expect(diagnose(logs.get('dla-no-fallback')!)[0]!.advice).toMatch(/^The layer belongs to a Q\/DQ node/);
 });
 
+it.each([
+  [
+    'pip takes a package that was withdrawn',
+    "WARNING: The candidate selected for download or install is a yanked version: 'tensorrt' candidate (version 0.0.1)\nReason for being yanked: This software was not built and distributed by NVIDIA\n",
+    'pip-placeholder',
+  ],
+  [
+    'pip builds what it finds no wheel of',
+    'Collecting tensorrt\n  Using cached tensorrt-9.3.0.post12.dev1.tar.gz (6.9 kB)\n  Installing build dependencies ... done\n  Getting requirements to build wheel ... error\n  error: subprocess-exited-with-error\n',
+    'pip-cannot-install',
+  ],
+])('%s', (_, text, rule) => expect(diagnose(text)[0]).toMatchObject({ rule, severity: 'error' }));
+
+it('says where the compiled part of a package is not found', () => {
+  const [first] = diagnose('ImportError: No module named _nv_onnx_parser_bindings\n');
+  expect(first!.advice).toContain('another folder than that of its sources');
+});
+
+it('keeps the name that torch2trt gives a layer', () => {
+  const log = '[TRT] [E] 3: net.conv3_up.0:1:CONVOLUTION:GPU: at least 4 dimensions are required for input.\n';
+  expect(diagnose(log)[0]!.message).toContain('"net.conv3_up.0:1:CONVOLUTION:GPU"');
+});
+
+it('says that an engine was running where the command only loads one', () => {
+  const log =
+    'trtexec --loadEngine=m.trt --streams=10 --threads\nwhat(): Assertion mUsedAllocators.find(alloc) != mUsedAllocators.end() && "Myelin free callback called with invalid MyelinAllocator" failed.\n';
+  expect(diagnose(log)[0]!.message).toContain('while loading or running the engine');
+});
+
 it('TensorRT 8.3 has kernels for Orin', () => {
   const log =
     'GPU Type: Orin\nTensorRT Version: 8.3.0\nvalue.h:394: Assertion failed\n[E] Error[2]: [a.cpp::b::1] Error Code 2: Internal Error (Assertion is_const() failed.)\n';

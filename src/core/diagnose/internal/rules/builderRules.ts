@@ -429,7 +429,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       values: { what: `${file ?? file2}: ${check2 ?? `CHECK(${check})`}` },
     }),
     cause:
-      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({what}) for {layer}: it is an error of this version with an operation there, and not the memory.",
+      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({what}) for {layer}: it is a bug of this version with an operation there, and not the memory.",
     advice:
       'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise (an Attention as MatMul, Softmax and MatMul), take it out of an If or Loop, or split the model there. Report it to NVIDIA with the part of the model that fails.',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
@@ -566,7 +566,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     pattern: /incorrectly marked as an int8 node/,
     severity: 'error',
     cause:
-      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
+      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: a bug of this version in placing quantization.',
     advice:
       'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node. For a plugin that is to run in INT8, write Q → plugin → DQ, without the DQ before and the Q after it, and accept INT8 for these inputs and outputs in supportsFormatCombination.',
     sure: 'likely',
@@ -593,7 +593,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       values: { known: knownFailure(context, context.phase, true) },
     }),
     cause:
-      "TensorRT's compiler (Myelin)[[ of {version}]] stopped at a check of its own in {file}: an error of this version that a part of the network runs into.",
+      "TensorRT's compiler (Myelin)[[ of {version}]] stopped at a check of its own in {file}: a bug of this version that a part of the network runs into.",
     advice:
       'Nothing has to be done where the build passes. [[{known} ]]Otherwise use a later TensorRT; where that is not possible,[[ leave out {lowered},]] narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
     sure: 'likely',

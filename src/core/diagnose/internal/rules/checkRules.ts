@@ -176,6 +176,11 @@ const TOPICS: readonly (readonly [RegExp, string, string])[] = [
     'Build with one profile, or one engine for each of them; 8.2 and later take several here.',
   ],
   [
+    /mUsedAllocators|MyelinAllocator/,
+    'memory that several contexts use at the same time',
+    'Run one context in one thread (trtexec without --threads, with one stream) to confirm that.',
+  ],
+  [
     /[mM]em(?:ory|Size)|[aA]lloc|[bB]uffer|[rR]egion(?! [!=]=)/,
     'memory',
     'Lower the batch or the largest shapes: a tensor may be too large.',
@@ -718,14 +723,14 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
       return { values: { topic, step, version: version ?? undefined, suspect: reason } };
     },
     cause:
-      'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often an error of this version that the network runs into.',
+      'TensorRT[[ {version}]] stopped at a check of its own[[ about {topic}]] while {phase}: most often a bug of this version that the network runs into.',
     advice:
-      '[[{suspect} ]]Try the next version of TensorRT first: that has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
+      '[[{suspect} ]]Update TensorRT first: a later version has solved most of these. [[{step} ]]If the version cannot be changed, fold constants and fix the input shapes, build with another builder optimization level, and search for the part that causes it (`polygraphy debug reduce`) to rewrite it.',
     // A program that aborts does so for such a check.
     after: EVERY_CAUSE.filter((code) => code !== 'crashed'),
     sure: 'likely',
     source:
-      'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034; ultralytics/ultralytics#23841',
+      'NVIDIA/TensorRT#3727, #3883, #4126, #4277, #4468 (solved by 10.11), #2664, #2034, #3769; ultralytics/ultralytics#23841',
   },
 ];
 

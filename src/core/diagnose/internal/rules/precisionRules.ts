@@ -109,7 +109,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     once: true,
     cause:
-      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: an error of this version that some networks run into, whatever the calibrator and its data are.',
+      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: a bug of this version that some networks run into, whatever the calibrator and its data are.',
     advice:
       'Quantize the model with Q/DQ nodes (Model Optimizer: `python -m modelopt.onnx.quantization`, or ONNX Runtime) and build that without calibration, or build in FP16. To keep the calibration use another version (8.6 and later 10.x are reported to work), an export with a lower opset, or a cache from one of them.',
     sure: 'likely',
