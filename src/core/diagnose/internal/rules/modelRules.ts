@@ -700,6 +700,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'nested-conditionals',
+    code: 'control-flow',
+    pattern: /Assertion tScope\.getType\(\) != ScopeType::kUNDEFINED failed/,
+    cause: 'TensorRT cannot build conditionals of the model: an If inside the branches of another one.',
+    advice:
+      'Keep the branches that your program takes. If an input decides them, such as the sampling rate of a speech model, repair the model with its value in the place of its shape (sr:16000), which writes it into the model. Conditions that depend on shapes fold with fixed input shapes.',
+    repair: 'known-branch',
+    sure: 'likely',
+    source: 'TensorRT graphScope.cpp; Silero VAD 6 on TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'loop-scan-length',
     code: 'control-flow',
     pattern:

@@ -300,6 +300,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
+    id: 'onnxruntime-processor',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: /^Reorder(?:Input|Output)$/,
+    cause:
+      'The operator {op} of this node is one of ONNX Runtime (com.microsoft.nchwc): it saved the model in the layout of the processor that it ran on, which TensorRT does not read.',
+    advice:
+      'Take the model from before, or save it again with a lower optimization level: ORT_ENABLE_BASIC in place of ORT_ENABLE_ALL.',
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
     id: 'onnxruntime-operator',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,

@@ -482,8 +482,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'shape-input-type',
     code: 'shape-values-missing',
     pattern: /Network input (?<input>\S+) is a shape tensor and must have type Int32 or Int64\. Type is (?<type>\w+)/,
-    cause: 'Input {input} gives a shape and is {type}; TensorRT needs INT32 or INT64 there.',
-    advice: 'Make it an initializer of the model (scales of Resize), or use sizes.',
+    cause:
+      'A shape or size is computed from the values of input {input}, which is {type}; TensorRT needs INT32 or INT64 there.',
+    advice:
+      'Pass the size itself as an INT64 input, or make it a constant of the model: scales of Resize as an initializer, or its sizes. What depends on data such as a sum has to be computed outside the engine.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {

@@ -57,7 +57,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'loop-shapes',
     code: 'control-flow',
     pattern:
-      /inputs to IRecurrenceLayer have different (?<what>\w+)(?:\. First input has (?:dimensions|type) (?<a>\[[^\n]{0,100}?\]|\w{1,20})[^\n]*? and second input has (?:dimensions|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
+      /(?:inputs to IRecurrenceLayer have different|IRecurrenceLayer must have inputs with same) (?<what>\w+)(?:\. First input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<a>\[[^\n]{0,100}?\]|\w{1,20})[^\n]*? and second input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
     named: ({ groups: { what, what2 } = {} }) => ({ values: { what: /type/.test(what ?? what2!) ? 'type' : 'shape' } }),
     cause:
       'A tensor that a loop of the model carries from one iteration to the next changes its {what} there[[: {a} at first, then {b}]]. TensorRT needs one {what} for all iterations.',
