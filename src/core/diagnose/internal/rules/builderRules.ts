@@ -121,10 +121,10 @@ const failing = ({ groups: { layer = '' } = {} }: RegExpExecArray, text: string,
 });
 
 const REGION =
-  '[[{known} ]][[{suspect} ]]It is compiled as a whole, so it usually needs more memory than other layers: free GPU memory, leave the workspace unlimited (where the GPU itself is full, limit it to 8 GiB or so), and narrow the largest shapes of the profile or the batch.[[ The command allows {lowered}: build once in FP32, and if that passes, keep the nodes of this part in FP32.]] See that the libraries of one TensorRT are loaded (LD_LIBRARY_PATH, PATH). Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
+  'It is compiled as a whole, so it usually needs more memory than other layers: free GPU memory, leave the workspace unlimited (where the GPU itself is full, limit it to 8 GiB or so), and narrow the largest shapes of the profile or the batch.[[ The command allows {lowered}: build once in FP32, and if that passes, keep the nodes of this part in FP32.]] See that the libraries of one TensorRT are loaded (LD_LIBRARY_PATH, PATH). Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
 const SPLIT =
   'Otherwise reduce the model to the nodes that fail, and rewrite them, replace them by a plugin or split the model there.';
-const FOREIGN = `A later TensorRT usually has the missing implementation: try one first, with a driver for it. ${REGION} ${SPLIT}`;
+const FOREIGN = `[[{suspect} ]][[{known} ]]A later TensorRT usually has the missing implementation: try one, with a driver for it. ${REGION} ${SPLIT}`;
 
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
@@ -459,7 +459,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: failing,
     cause:
       'This TensorRT[[ ({version})]] is older than 8.6 and found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
-    advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} ${SPLIT}`,
+    advice: `[[{suspect} ]]Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. [[{known} ]]${REGION} ${SPLIT}`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     source:
@@ -547,7 +547,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     named: failing,
     cause: 'TensorRT[[ {version}]] found no implementation[[ on {gpu}]] for {layer}[[: {reason}]].',
     advice:
-      '[[{known} ]][[{suspect} ]]Free memory on the GPU and increase the workspace first.[[ The command allows {lowered}: build once without that, and if it passes, keep this node in FP32.]] Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), use a later TensorRT, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      '[[{suspect} ]][[{known} ]]Free memory on the GPU and increase the workspace first.[[ The command allows {lowered}: build once without that, and if it passes, keep this node in FP32.]] Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), use a later TensorRT, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'no-implementation',
       'out-of-memory',
