@@ -75,6 +75,15 @@ it.each([
 });
 
 it.each([
+  "I know that 'out of memory' means too little memory, but I still get it with 24 GB: out of memory",
+  "When I run trtexec I see 'Segmentation fault (core dumped)'",
+  "I used to get 'out of memory', and now it fails with a segmentation fault",
+  "What does 'Segmentation fault (core dumped)' mean?",
+])('a failure that a sentence quotes as its own is found: %s', (text) => {
+  expect(diagnose(text)[0]).toMatchObject({ severity: 'error' });
+});
+
+it.each([
   ['packages of one version', harmless.get('pip-list-of-two-digits')!],
   ['praise of INT8', 'int8 is no slower than FP16 with TensorRT.'],
 ])('no rule warns of %s', (_, text) => {

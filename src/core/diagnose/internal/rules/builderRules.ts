@@ -199,6 +199,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'out-of-memory',
     pattern: /Tactic Device request: (?<want>\d+) ?MB Available: (?<have>\d+) ?MB/,
     severity: 'warning',
+    once: true,
     cause:
       'Tactics were skipped because the GPU has too little free memory ({want} MiB requested, {have} MiB available).',
     advice: TACTIC_MEMORY,

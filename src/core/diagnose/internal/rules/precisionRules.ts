@@ -489,6 +489,16 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 10.6; pytorch/TensorRT#2730, NVIDIA/TensorRT#4061',
   },
   {
+    id: 'calibrator-cache-none',
+    code: 'calibration-failed',
+    pattern: /Object of type 'NoneType' is not an instance of 'buffer'/,
+    cause:
+      'The calibrator returns None from read_calibration_cache() where this class of TensorRT takes the bytes of a cache.',
+    advice:
+      "Return the bytes of the cache file, or b'' where there is none, or derive it from trt.IInt8EntropyCalibrator2 (IInt8MinMaxCalibrator), which take None.",
+    source: 'Python bindings of TensorRT 7, pyInt8; NVIDIA/TensorRT#1186',
+  },
+  {
     id: 'calibrator-exception',
     code: 'calibration-failed',
     pattern:
