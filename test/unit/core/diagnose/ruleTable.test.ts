@@ -58,6 +58,11 @@ it.each([/(?<layer>[^\s:]+): no tactic/, /size of \d+[^\n]*?\s*Try/, /(?:\w+)*: 
   },
 );
 
+it('an option whose value is refused is found within quotes', () => {
+  const text = `{"event": "error", "message": "--opt: expected name:1x3x224x224, got 'x=2x4'"}`;
+  expect(diagnose(text)[0]).toMatchObject({ rule: 'flag-value' });
+});
+
 it('a tensor that a text in brackets ends with is named without them', () => {
   const text = '[E] Error[4]: Error Code 4: Internal Error (IShuffleLayer r: reshaping failed for tensor: x)';
   expect(diagnose(text)[0]!.message).toContain('reshape tensor x:');

@@ -212,7 +212,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'flag-value',
     code: 'bad-flag-value',
     pattern:
-      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|(?<!\S)--?\S+: expected [^\n]*|(?<![\w-])--[\w-]+: .* is (?:not one|none) of /m,
+      /Invalid DataType (?<type>\S+)|Unknown tactic source: \S+|^(?<number>sto(?:i|l|ll|ul|ull|f|d))(?: conversion failure: failed to parse (?<option>--\w+))?|argument (?:--?\S+): (?:invalid|expected)[^\n]*|Invalid value for (?:\S+)|(?<![\w-])--?[\w-]+: expected [^\n]*|(?<![\w-])--[\w-]+: .* is (?:not one|none) of /m,
     named: (m, text) => ({
       values: {
         what: m.groups!['type']
