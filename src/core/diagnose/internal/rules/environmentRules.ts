@@ -1,3 +1,4 @@
+import { gpuIn } from '../../../precision/buildFacts.ts';
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
@@ -451,7 +452,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
-      'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
+      'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX; CMake: -DCMAKE_CUDA_ARCHITECTURES=XX[[; {arch}]]), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209 (8 and 48 before CUDA 10.1)',
   },
   {
@@ -527,25 +528,38 @@ function containerCause(why: string | undefined): string {
   return why.slice(0, 120);
 }
 
+/** Compute capabilities of Jetson boards. */
+const JETSON = /^(?:5\.3|6\.2|7\.2|8\.7)$/;
+
+/** The architecture that nvcc compiles for the GPU that a log names. */
+function archOf(gpu: string | null): string | undefined {
+  const capability = gpuIn(gpu ?? '')?.capability;
+  return capability === undefined ? undefined : `for this GPU ${capability}`;
+}
+
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
   const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
+  // The version has that GPU, by its support matrix: then this is a package for other boards.
+  const otherBuild = support?.supported === true && (version !== null || JETSON.test(sm ?? ''));
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
+      arch: archOf(gpu),
       dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
-      why: support === null ? '' : `: ${support.why}`,
-      use:
-        support?.use ??
-        (text.includes('major < 10')
-          ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
-          : text.includes('NVRTC')
-            ? 'Use a TensorRT and CUDA that are newer than the GPU'
-            : 'Use a version of TensorRT that lists this compute capability in its support matrix'),
+      why: support === null || otherBuild ? '' : `: ${support.why}`,
+      use: otherBuild
+        ? 'The packages of one version are built for different GPUs: those of a PC or of a server with ARM (sbsa) lack the GPUs of Jetson boards. On a Jetson install the TensorRT of its JetPack, without pinning another; otherwise take a later TensorRT'
+        : (support?.use ??
+          (text.includes('major < 10')
+            ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
+            : text.includes('NVRTC')
+              ? 'Use a TensorRT and CUDA that are newer than the GPU'
+              : 'Use a version of TensorRT that lists this compute capability in its support matrix')),
     },
   };
 }
