@@ -339,13 +339,37 @@ function leftToOthers(one: Diagnosis): Diagnosis {
  * What failed before a build that passed says so. It is no error where the frames of a program show that its run passed,
  * or that it was in none.
  */
-function beforePassed(one: Diagnosis, { passed, runs = [] }: BuildLog): Diagnosis {
+function beforePassed(one: Diagnosis, log: BuildLog): Diagnosis {
+  const { passed, runs = [] } = log;
   if (one.severity !== 'error' || passed === undefined || one.line >= passed) return one;
   const own = runs.findLast(({ line }) => line <= one.line);
-  const words = own !== undefined && own === runs.at(-1) ? 'The run passed all the same' : 'A build after it passed';
-  const isOver = runs.length > 0 && (own === undefined || own.outcome === 'passed');
-  return { ...one, severity: isOver ? 'warning' : 'error', message: `${one.message} ${words} (line ${passed}).` };
+  const wentOn = runs.length === 0 && wentOnWithoutMemory(one, log);
+  const words = wentOn
+    ? 'The build went on with other tactics and passed'
+    : own !== undefined && own === runs.at(-1)
+      ? 'The run passed all the same'
+      : 'A build after it passed';
+  const isOver = wentOn || (runs.length > 0 && (own === undefined || own.outcome === 'passed'));
+  return {
+    ...one,
+    severity: isOver ? 'warning' : 'error',
+    message: `${one.message} ${words} (line ${passed}).`,
+    advice: wentOn ? `Nothing has to be done where the engine is fast enough. ${one.advice}` : one.advice,
+  };
 }
+
+/** Whether only a tactic lacked memory, of which nothing failed until a build passed, where no frame shows which one. */
+function wentOnWithoutMemory({ code, line, evidence }: Diagnosis, { messages, passed }: BuildLog): boolean {
+  if (code !== 'out-of-memory') return false;
+  const until = messages.filter((one) => one.line > line && one.line < passed!);
+  return (
+    (SKIPPED.test(evidence) || until.some(({ text }) => SKIPPED.test(text))) &&
+    until.every(({ severity, text }) => severity !== 'error' || SHORT_OF_MEMORY.test(text))
+  );
+}
+
+const SKIPPED = /Skipping tactic|error during getBestTactic/;
+const SHORT_OF_MEMORY = /Skipping tactic|memory(?! access)|OutOfMemory/i;
 
 /** Messages that say the same of several nodes become one, at the line of the first. */
 function merge(found: readonly Judged[]): Judged[] {

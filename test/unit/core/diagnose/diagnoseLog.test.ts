@@ -1447,6 +1447,36 @@ describe('a cause that other messages hide', () => {
   });
 });
 
+describe('memory that ran out while tactics were timed, in an excerpt without frames', () => {
+  const short = [
+    '[E] [TRT] 1: [defaultAllocator.cpp::allocate::19] Error Code 1: Cuda Runtime (out of memory)',
+    '[W] [TRT] Requested amount of GPU memory (8589934592 bytes) could not be allocated.',
+    '[W] [TRT] Skipping tactic 2 due to insufficient memory on requested size of 8589934592 detected for tactic 0x02.',
+  ];
+  const on = '[V] [TRT] --------------- Timing Runner: /conv2/Conv (CaskConvolution[0x80000009])';
+  const severityOf = (...lines: string[]) => {
+    const [first] = diagnoseLog(readBuildLog(`${lines.join('\n')}\n`).value);
+    return `${first!.severity} ${first!.message}`;
+  };
+
+  it.each([
+    '[V] [TRT] Engine generation completed in 61.2 seconds.',
+    '[I] [TRT] [MemUsageStats] Peak memory usage of TRT CPU/GPU memory allocators: CPU 20 MiB, GPU 2048 MiB',
+    '[I] [TRT] [MemUsageChange] TensorRT-managed allocation in building engine: CPU +0, GPU +4, now: CPU 0, GPU 4 (MiB)',
+    '[I] Engine built in 80.2 sec.',
+  ])('is a warning where the same build ended well: %s', (end) => {
+    expect(severityOf(...short, on, end)).toMatch(/^warning .* The build went on with other tactics and passed/);
+  });
+
+  it('stays an error where the log does not show how the build ended, or that something else failed', () => {
+    const end = '[I] Engine built in 80.2 sec.';
+    const failed = '[E] [TRT] 10: Error Code 10: Internal Error (Could not find any implementation for node /a/Conv.)';
+    expect(severityOf(...short, on)).toMatch(/^error /);
+    expect(severityOf(...short, failed, on, end)).toMatch(/^error /);
+    expect(severityOf(short[0]!, end)).toMatch(/^error /);
+  });
+});
+
 describe('what the last words of a message are taken for', () => {
   it('a colon after which nothing comes is not a part of the reason', () => {
     const [first] = diagnose(

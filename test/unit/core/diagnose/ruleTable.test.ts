@@ -327,7 +327,7 @@ describe('the cause first', () => {
     [
       'a warning that CUDA cannot start, then a builder that is not made',
       '[W] [TRT] CUDA initialization failure with error: 222. Please check your CUDA installation.\n[E] Builder creation failed\n[E] Engine set up failed\n',
-      'driver-missing',
+      'driver-too-old',
     ],
     [
       'a check that fails, then a builder that is destroyed too early',
@@ -418,6 +418,86 @@ describe('the cause first', () => {
     ],
   ])('says what CUDA means by %s', (line, means) => {
     expect(diagnose(`${line}\n`)[0]!.message).toContain(means);
+  });
+
+  it.each([
+    [1, 'invalid argument', 'an argument is invalid'],
+    [2, 'out of memory', 'out of memory'],
+    [3, 'initialization error', 'not initialized'],
+    [4, 'driver shutting down', 'was shut down'],
+    [9, 'invalid configuration argument', 'an invalid size'],
+    [34, 'CUDA driver is a stub library', 'stub of libcuda'],
+    [35, 'CUDA driver version is insufficient for CUDA runtime version', 'driver is older'],
+    [36, 'API call is not supported in the installed CUDA driver', 'is older than the CUDA'],
+    [46, 'CUDA-capable device(s) is/are busy or unavailable', 'No CUDA context can be created'],
+    [49, 'incompatible driver context', 'not one that the CUDA runtime can use'],
+    [98, 'invalid device function', 'no code for this GPU'],
+    [100, 'no CUDA-capable device is detected', 'finds no GPU'],
+    [102, "device doesn't have valid Grid license", 'has no license'],
+    [103, 'integrity checks failed', 'could not start'],
+    [127, 'startup failure in cuda runtime', 'could not start'],
+    [200, 'device kernel image is invalid', 'cannot load the kernels'],
+    [201, 'invalid device context', 'o CUDA context is current'],
+    [209, 'no kernel image is available for execution on the device', 'no code for this GPU'],
+    [214, 'uncorrectable ECC error encountered', 'memory of the GPU has errors'],
+    [215, 'limit is not supported on this architecture', 'does not have the limit'],
+    [216, 'exclusive-thread device already in use by a different thread', 'has the GPU for itself'],
+    [217, 'peer access is not supported between these two devices', 'memory of each other'],
+    [218, 'a PTX JIT compilation failed', 'could not compile the PTX'],
+    [219, 'invalid OpenGL or DirectX context', 'OpenGL or DirectX is not valid'],
+    [220, 'uncorrectable NVLink error detected during the execution', 'of NVLink'],
+    [221, 'PTX JIT compiler library not found', 'libnvidia-ptxjitcompiler'],
+    [222, 'the provided PTX was compiled with an unsupported toolchain.', 'is older than the CUDA'],
+    [223, 'PTX JIT compilation was disabled', 'may not compile PTX'],
+    [224, 'the provided execution affinity is not supported', 'execution affinity'],
+    [225, 'the provided PTX contains unsupported call to cudaDeviceSynchronize', 'dynamic parallelism'],
+    [302, 'shared object symbol not found', 'one of its libraries'],
+    [304, 'OS call failed or operation not supported on this OS', 'operating system failed'],
+    [400, 'invalid resource handle', 'execution context is used in another CUDA context'],
+    [401, 'the operation cannot be performed in the present state', 'not in a state for this call'],
+    [500, 'named symbol not found', 'lacks a function'],
+    [600, 'device not ready', 'has not finished yet'],
+    [700, 'an illegal memory access was encountered', 'outside its memory'],
+    [701, 'too many resources requested for launch', 'more registers or threads'],
+    [702, 'the launch timed out and was terminated', 'longer than the system allows'],
+    [704, 'peer access is already enabled', 'twice'],
+    [708, 'cannot set while device is active in this process', 'after it began to use it'],
+    [709, 'context is destroyed', 'context was destroyed'],
+    [710, 'device-side assert triggered', 'checked a value'],
+    [711, 'peer mapping resources exhausted', 'memory of each other'],
+    [712, 'part or all of the requested memory range is already mapped', 'registered twice'],
+    [713, 'pointer does not correspond to a registered memory region', 'registered twice'],
+    [714, 'hardware stack error', 'ran out of its stack'],
+    [715, 'an illegal instruction was encountered', 'an instruction that the GPU does not know'],
+    [716, 'misaligned address', 'an address that is not aligned'],
+    [717, 'operation not supported on global/shared address space', 'an address that is not one of the memory'],
+    [718, 'invalid program counter', 'program counter'],
+    [719, 'unspecified launch failure', 'a kernel failed'],
+    [720, 'too many blocks in cooperative launch', 'all of its blocks at once'],
+    [800, 'operation not permitted', 'does not have the right'],
+    [801, 'operation not supported', 'system does not support the operation'],
+    [802, 'system not yet initialized', 'system is not ready'],
+    [803, 'system has unsupported display driver / cuda driver combination', 'not the one of the driver that runs'],
+    [804, 'forward compatibility was attempted on non supported HW', 'not the one of the driver that runs'],
+    [805, 'MPS client failed to connect to the MPS control daemon or the MPS server', 'MPS, which shares the GPU'],
+    [809, 'the hardware resources required to support device connections have been exhausted', 'MPS, which shares'],
+    [900, 'operation not permitted when stream is capturing', 'while a CUDA graph is captured'],
+    [909, 'wait operation timed out', 'waited too long'],
+    [910, 'the graph update was not performed because it included changes', 'a CUDA graph was updated'],
+    [999, 'unknown error', 'the driver does not know why'],
+  ])('says the same of error %i of CUDA (%s) by its number, its words and both', (number, words, means) => {
+    const start = number === 2 ? 'got no memory' : means;
+    expect(
+      diagnose(`[TRT] [E] 6: CUDA initialization failure with error: ${number}. Please check\n`)[0]!.message,
+    ).toContain(start);
+    for (const line of [
+      `[E] [TRT] 1: [engine.cpp::x::40] Error Code 1: Cuda Runtime (${words})`,
+      `[E] [TRT] ../rtSafe/x.cpp (925) - Cuda Error in launch: ${number} (${words})`,
+      `CUDA error ${number} at /x/yololayer.cpp:12`,
+      `Cuda failure: ${number}`,
+      `Cuda failure: ${words}`,
+    ])
+      expect(diagnose(`${line}\n`)[0]!.message, line).toContain(means);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
 import type { DiagnosisRule } from '../rule.ts';
-import { PLUGIN_FAILED } from './runtimeRules.ts';
+import { cudaError, PLUGIN_FAILED } from './runtimeRules.ts';
 
 /** What to do when tactics do not fit into the workspace. */
 export const WORKSPACE_ADVICE = {
@@ -219,8 +219,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'out-of-memory',
     code: 'out-of-memory',
-    pattern:
-      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w{0,60}|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|CUDA ERROR: 2\b|Cuda Error in \w+: 2\b|cuda failure(?: in file '[^'\n]{1,200}' line \d{1,9})?: ?2\b|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+    pattern: cudaError(
+      '2',
+      /out of memory(?!: Kill)|OutOfMemory|(?<!\btest_\w{0,60}|CNMEM_STATUS_)OUT_OF_MEMORY(?!\w*_test)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|memory .*could not be allocated|GPU memory allocation failed|Allocation failed during deserialization|does not meet the minimum memory requirements|NvMapMem\w+:? [^\n]*\berror 12\b/i,
+    ),
     cause: 'The GPU ran out of memory while {phase}.',
     advice: DEVICE_MEMORY,
     source: 'CUDA; NVIDIA/TensorRT#2643',

@@ -1,5 +1,6 @@
 import type { DiagnosisRule } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { cudaError } from './runtimeRules.ts';
 
 const REBUILD = {
   onnxruntime:
@@ -222,7 +223,10 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
     id: 'kernel-image-invalid',
     code: 'engine-other-device',
-    pattern: /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid/,
+    pattern: cudaError(
+      '200|300',
+      /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid|device kernel source is invalid/,
+    ),
     severity: 'error',
     cause:
       'The driver cannot load the kernels: the engine or the library was built for another GPU, or with a newer driver or CUDA than this one.',

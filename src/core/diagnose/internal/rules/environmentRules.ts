@@ -2,6 +2,7 @@ import { gpuIn } from '../../../precision/buildFacts.ts';
 import { computeCapability, gpuSupport } from '../gpuSupport.ts';
 import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
 import { EVERY_CAUSE } from './everyCause.ts';
+import { cudaError } from './runtimeRules.ts';
 
 const SAME_SET =
   'Use one set of CUDA, cuBLAS, cuDNN and TensorRT that belong together (see the support matrix of this TensorRT): look for an older copy on LD_LIBRARY_PATH (PATH on Windows), in the conda environment, or in the wheels of PyTorch (import order decides which is loaded), and update it to the version that TensorRT was compiled against.';
@@ -179,8 +180,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'cuda-runtime-too-new',
     code: 'library-missing',
-    pattern:
-      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|(?:CUDA initialization failure with error|(?:CUDA|[Cc]uda) (?:failure|[eE]rror)(?: in (?:file '[^'\n]+' line \d+|[~\w:]+))?):? ?35\b|Unable to read CUDA capable devices\. Return status: (?:35|804)\b|forward compatibility was attempted on non supported HW|error: 804|NVIDIA driver on your system is too old|no kernel image.*driver/,
+    pattern: cudaError(
+      '35',
+      /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|Unable to read CUDA capable devices\. Return status: 35\b|NVIDIA driver on your system is too old|no kernel image.*driver/,
+    ),
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -189,6 +192,22 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     },
     after: ['plugin-missing'],
     source: 'CUDA; captures of TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'driver-of-two-versions',
+    code: 'library-mismatch',
+    pattern: cudaError(
+      '803|804',
+      /unsupported display driver ?\/ ?cuda driver combination|(?:CUDA_ERROR_|cudaError)(?:SYSTEM_?DRIVER_?MISMATCH|COMPAT_?NOT_?SUPPORTED)|forward compatibility was attempted on non supported HW|Unable to read CUDA capable devices\. Return status: 80[34]\b/i,
+    ),
+    severity: 'error',
+    once: true,
+    cause:
+      'The libcuda that the program loads is not the one of the driver that runs: a newer one of a package cuda-compat, which most GPUs other than those for data centers cannot use, or one that an update or an image left behind.',
+    advice:
+      "Restart the machine after an update of the driver. Otherwise update the driver to one that knows the CUDA of the program or container, or take an older container; remove cuda-compat (`ldconfig -p | grep libcuda` shows which is loaded: …/compat has to go from LD_LIBRARY_PATH), and copies of libcuda.so in the image: the container toolkit mounts the host's.",
+    sure: 'likely',
+    source: 'CUDA errors 803 and 804; CUDA compatibility guide',
   },
   {
     id: 'docker-image',
@@ -219,8 +238,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'cuda-after-fork',
     code: 'runtime-failed',
-    pattern:
-      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|Cuda Error in \w+: 3 \(initialization error\)|CUDA initialization failure with error:? 3\b/,
+    pattern: cudaError(
+      '3',
+      /LogicError: \w+ failed: (?:initialization error|not initialized)|Cannot re-initialize CUDA in forked subprocess|CUDA_ERROR_NOT_INITIALIZED|cudaErrorInitializationError|(?:Cuda Runtime \(|Cuda failure: )initialization error/,
+    ),
     severity: 'error',
     cause:
       'CUDA is not initialized in this process or thread: most often it was used before the process was forked (multiprocessing, a web server with workers).',
@@ -232,8 +253,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-new-context',
     code: 'runtime-failed',
-    pattern:
-      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevicesUnavailable|CUDA initialization failure with error:? 46\b|cudaErrorDeviceUnavailable/,
+    pattern: cudaError(
+      '46',
+      /make_default_context\(\) wasn't able to create a context|cuCtxCreate\w* failed: (?!initialization)|CUDA-capable device\(s\) is\/are busy or unavailable|cudaErrorDevices?Unavailable/,
+    ),
     severity: 'error',
     cause:
       'No CUDA context can be created on the GPU: its memory is full, another program has it for itself, or the driver does not work.',
@@ -281,7 +304,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-stub',
     code: 'library-missing',
-    pattern: /CUDA driver is a stub library|CUDA initialization failure with error:? 34\b|cudaErrorStubLibrary/,
+    pattern: cudaError('34', /CUDA driver is a stub library|cudaErrorStubLibrary/),
     severity: 'error',
     cause: 'The program loads the stub of libcuda, which is only for linking, in place of the driver.',
     advice:
@@ -291,8 +314,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-gpu',
     code: 'library-missing',
-    pattern:
-      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? (?:100|101|999)\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+    pattern: cudaError(
+      '100',
+      /no CUDA-capable device is detected|cudaErrorNoDevice|CUDA initialization failure with error:? 101\b|Unable to read CUDA capable devices|NVIDIA Driver was not detected|Failed to initialize NVML|libcuda\.so(?:\.\d)?: cannot open|no NVIDIA (?:GPU|driver)|No CUDA GPUs are available/i,
+    ),
     cause:
       'The program finds no GPU that works: the driver is missing or fails, or the container was started without the GPU.',
     advice: `${CONTAINER} A container also needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. CUDA_VISIBLE_DEVICES that is empty or names a GPU that does not exist hides all of them. TensorRT-RTX builds without a GPU.`,
@@ -353,7 +378,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-symbol',
     code: 'library-mismatch',
-    pattern: /named symbol not found|CUDA_ERROR_NOT_FOUND|CUDA initialization failure with error:? 500\b/,
+    pattern: cudaError('500', /named symbol not found|CUDA_ERROR_NOT_FOUND/),
     severity: 'error',
     once: true,
     cause:
@@ -366,8 +391,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'driver-too-old',
     code: 'library-missing',
-    pattern:
-      /unsupported PTX version|CUDA error:? 222\b|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain/,
+    pattern: cudaError(
+      '36|222',
+      /unsupported PTX version|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorUnsupportedPtxVersion|provided PTX was compiled with an unsupported toolchain|cudaErrorCallRequiresNewerDriver|API call is not supported in the installed CUDA driver/,
+    ),
     severity: 'error',
     once: true,
     cause: 'The driver of the GPU is older than the CUDA that this program, or this container, was compiled with.',
@@ -379,11 +406,11 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     id: 'driver-missing',
     code: 'library-missing',
     pattern:
-      /CUDA initialization failure|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
+      /CUDA initialization failure(?! with error:? \d)|(?:[Cc](?:annot|an't|ould not)|[Uu]nable to|[Ff]ailed|[Ee]rror|[Mm]issing)\b[^\n]{0,40}libcuda\.so|libcuda\.so[^\n]{0,40}(?:not found|cannot|No such|missing|[Ee]rror|[Ff]ail)/,
     cause:
       'This program needs a GPU and a driver at least as new as the CUDA that it was compiled with, and finds none here.',
     advice: `Compare the CUDA version that nvidia-smi shows (of the driver) with that of the toolkit (nvcc --version): the driver's must not be lower. ${CONTAINER} TensorRT-RTX builds without a GPU.`,
-    source: 'captures of TensorRT 8.6; CUDA error 222, wang-xinyu/tensorrtx#1249',
+    source: 'captures of TensorRT 8.6',
   },
   {
     id: 'torch-without-cuda',
@@ -447,8 +474,10 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
-    pattern:
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|CUDA error 209\b|[cC]uda (?:failure(?: in file '[^'\n]{1,200}' line \d{1,9})?|Error in [~\w:]+): ?(?:209|48|8)\b|cudaErrorNoKernelImageForDevice|invalid device function/,
+    pattern: cudaError(
+      '209|98|48|8',
+      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|cudaErrorNoKernelImageForDevice|invalid device function/,
+    ),
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:

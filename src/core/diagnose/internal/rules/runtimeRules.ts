@@ -25,7 +25,21 @@ const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
   [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
 ];
 
-/** Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. */
+/** How programs write the number of an error of CUDA. */
+const CUDA_NUMBER = String.raw`(?:CUDA initialization failure with error:? |\b(?:CUDA|[cC]uda) (?:[eE]rror|ERROR|failure)(?: in (?:file '[^'\n]{1,200}' line \d{1,9}|[~\w:]{1,200}))?(?:: ?| )|Myelin[^\n]{0,200}?(?:failed \(|Error in \w+: ))`;
+
+/** The pattern of an error of CUDA, by its numbers and its words. */
+export const cudaError = (numbers: string, words: RegExp): RegExp =>
+  new RegExp(`${words.source}|${CUDA_NUMBER}(?:${numbers})\\b(?!\\.\\d| (?:for|allocating) )`, words.flags);
+
+const NEW_START = 'Restart the program, then the machine, and install the driver again if it comes back.';
+const MPS =
+  'Restart the control daemon of MPS (nvidia-cuda-mps-control), or run without it: unset CUDA_MPS_PIPE_DIRECTORY.';
+
+/**
+ * Errors of CUDA, cuDNN and cuBLAS by number, name or text: what they mean, and the step that fits. The numbers are those
+ * of cudaError_t (driver_types.h of CUDA 12.9; CUresult has the same ones), those below 100 also of CUDA before 10.1.
+ */
 const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
   [
     /^error (?:1|11)\b|^\D*invalid (?:argument|value)/i,
@@ -44,60 +58,189 @@ const CUDA_ERRORS: readonly (readonly [RegExp, string, string?])[] = [
     'Destroy the objects of TensorRT before the program ends.',
   ],
   [
-    /^error (?:9|98)\b|invalid configuration argument/,
+    /^error 9\b|invalid configuration argument/,
     'a kernel was started with an invalid size',
     'An empty tensor or too large a shape leads to that: check the shapes that are given, the batch above all.',
   ],
+  [/^error (?:35|36|222)\b/, 'the driver is older than the CUDA of this TensorRT', NEW_DRIVER],
   [
-    /^error (?:35|222|803|804)\b|unsupported PTX|forward compatibility|driver version/i,
-    'the driver is older than the CUDA of this TensorRT',
-    NEW_DRIVER,
+    /^error 49\b|incompatible driver context/,
+    'the current CUDA context is not one that the CUDA runtime can use',
+    `It has to be the primary context of the GPU. ${ONE_CONTEXT}`,
   ],
-  [/^error 201\b|invalid device context/, 'no CUDA context is current', ONE_CONTEXT],
   [
     /^error 101\b|invalid device ordinal/,
     'there is no GPU of that number',
     'Check --device, CUDA_VISIBLE_DEVICES and the number in cudaSetDevice.',
   ],
   [
+    /^error 102\b|Grid license/i,
+    'the virtual GPU has no license',
+    'Look at the license in `nvidia-smi -q`, and let the machine reach the license server of its vGPU.',
+  ],
+  [/^error (?:103|127)\b|integrity checks failed|startup failure/, 'CUDA could not start', NEW_START],
+  [/^error 201\b|invalid device context/, 'no CUDA context is current', ONE_CONTEXT],
+  [
     /^error 214\b|ECC/,
     'the memory of the GPU has errors',
     'Restart the GPU or the machine; if it comes again, the GPU is defective (nvidia-smi -q -d ECC).',
   ],
   [
-    /^error 717\b|operation not supported on global\/shared address space/,
-    'a kernel used an address that is not one of the memory which it must be in',
-    'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
+    /^error (?:220|226)\b|NVLink error|contained by the GPU|invalid access of peer GPU memory over nvlink/i,
+    'the hardware reported an error of the GPU or of NVLink',
+    'Look for an Xid in dmesg, and at `nvidia-smi nvlink --status`; restart the machine.',
   ],
-  [/^error (?:33|400)\b|invalid resource handle/, 'a handle (stream, event, context) is invalid', ONE_CONTEXT],
+  [
+    /^error 215\b|limit is not supported/,
+    'the GPU does not have the limit that the program sets',
+    'Leave out that call of cudaDeviceSetLimit.',
+  ],
+  [
+    /^error 216\b|exclusive-thread device already in use/,
+    'another thread or process has the GPU for itself',
+    'End that program, or set the compute mode to Default (`nvidia-smi -c 0`).',
+  ],
+  [
+    /^error (?:217|711)\b|peer access is not supported|peer mapping resources exhausted/,
+    'the GPUs cannot access the memory of each other',
+    'Run on one GPU, or have data copied over the host (NCCL_P2P_DISABLE=1; TensorRT-LLM: use_custom_all_reduce off).',
+  ],
+  [
+    /^error (?:704|705)\b|peer access (?:is already enabled|has not been enabled)/,
+    'the program enables or disables access between GPUs twice',
+    'Call cudaDeviceEnablePeerAccess once for each pair, and go on where it says so.',
+  ],
+  [
+    /^error 218\b|PTX JIT compilation failed/,
+    'the driver could not compile the PTX of a kernel',
+    'Compile the plugin or program for the compute capability of this GPU (nvcc -gencode arch=compute_XX,code=sm_XX), and update the driver.',
+  ],
+  [
+    /^error 219\b|invalid OpenGL or DirectX context/,
+    'the context of OpenGL or DirectX is not valid',
+    'Make it current in the thread that calls CUDA, on the same GPU.',
+  ],
+  [
+    /^error 221\b|PTX JIT compiler library not found/,
+    'the compiler of the driver for PTX (libnvidia-ptxjitcompiler) was not found',
+    'Install the whole driver; a container needs NVIDIA_DRIVER_CAPABILITIES=compute,utility. What is compiled for this GPU does not need it.',
+  ],
+  [
+    /^error 223\b|PTX JIT compilation was disabled/,
+    'the driver may not compile PTX, and the program has no code for this GPU',
+    'Unset CUDA_DISABLE_PTX_JIT, or compile for the compute capability of this GPU.',
+  ],
+  [/^error 224\b|execution affinity/, 'the GPU cannot be divided as the program asks (execution affinity)', MPS],
+  [
+    /^error (?:225|811|812)\b|call to cudaDeviceSynchronize|CUDA Dynamic Parallelism/i,
+    'kernels that start or wait for kernels (dynamic parallelism) are not supported here',
+    'Compile the plugin or program that has them with the CUDA that is installed, for this GPU, and run it without MPS.',
+  ],
+  [
+    /^error (?:301|302|303)\b|^file not found|shared object (?:symbol not found|initialization failed)/,
+    'the driver could not load a file or one of its libraries',
+    'Install the driver again, whole; keep its libraries out of the container and of LD_LIBRARY_PATH.',
+  ],
+  [
+    /^error 304\b|OS call failed/,
+    'a call of the operating system failed',
+    'dmesg names it. Usual ones: limits of the process (ulimit -l, -n, -v), no rights on /dev/nvidia*, a container or WSL without parts of the driver.',
+  ],
+  [
+    /^error 401\b|performed in the present state/,
+    'an object of CUDA is not in a state for this call',
+    'Look at the order of the calls: events recorded, graphs captured and instantiated before they are used.',
+  ],
+  [
+    /^error 600\b|device not ready/,
+    'the GPU has not finished yet, which is no failure',
+    'Wait for the stream (cudaStreamSynchronize) before its results are read.',
+  ],
   [
     /^error (?:7|701)\b|too many resources/,
     'a kernel needs more registers or threads than the GPU has',
     'Start it with fewer threads in each block (512 or 256 in place of 1024) and compile it for this GPU: a Jetson has fewer registers than a PC.',
   ],
   [
-    /^error (?:6|702)\b|timed out/,
+    /^error (?:6|702)\b|launch timed out/,
     'a kernel ran longer than the system allows',
     'On Windows raise the limit (TdrDelay) or use a GPU without a display; elsewhere lower the batch or the shapes.',
+  ],
+  [
+    /^error 708\b|device is active in this process/,
+    'the program sets a property of the GPU after it began to use it',
+    'Call cudaSetDeviceFlags and its like before anything else of CUDA, in one place.',
   ],
   [
     /^error (?:59|710)\b|device-side assert/,
     'a kernel checked a value and refused it',
     'Most often an index is out of range (labels, tokens, Gather): run with CUDA_LAUNCH_BLOCKING=1.',
   ],
-  [/^error 715\b|illegal instruction/, 'a kernel has an instruction that the GPU does not know', KERNEL],
-  [/^error 717\b/, 'a kernel used an address of the wrong kind', KERNEL],
-  [/^error 718\b/, 'the program counter of a kernel is invalid', KERNEL],
-  [/^error 719\b|launch failure|EXECUTION_FAILED|^error 4\b/i, 'a kernel failed', KERNEL],
   [
-    /^error 802\b/,
+    /^error (?:712|713)\b|already mapped|registered memory region/,
+    'memory of the host is registered twice, or released without being registered',
+    'Pair each cudaHostRegister with one cudaHostUnregister of the same address.',
+  ],
+  [
+    /^error 714\b|hardware stack error/,
+    'a kernel ran out of its stack, or overwrote it',
+    'Raise the limit (cudaDeviceSetLimit with cudaLimitStackSize), and run once under `compute-sanitizer`.',
+  ],
+  [/^error 715\b|illegal instruction/, 'a kernel has an instruction that the GPU does not know', KERNEL],
+  [
+    /^error 717\b|operation not supported on global\/shared address space/,
+    'a kernel used an address that is not one of the memory which it must be in',
+    'Most often a plugin is given a pointer of the host, or weights that were not copied to the GPU: `compute-sanitizer` shows the kernel. A plugin that a later TensorRT has as an operator of its own (ScatterND from 8.2 on) is not needed there.',
+  ],
+  [/^error 718\b|invalid program counter/, 'the program counter of a kernel is invalid', KERNEL],
+  [/^error 719\b|launch failure|EXECUTION_FAILED/i, 'a kernel failed', KERNEL],
+  [
+    /^error 720\b|too many blocks in cooperative launch/,
+    'a kernel needs all of its blocks at once, and the GPU has no room for so many',
+    'Compile it for this GPU; under MPS or MIG the process has only a part of the GPU.',
+  ],
+  [/^error 721\b|TMEM|tensor memory/i, 'a kernel ended without giving back its tensor memory', KERNEL],
+  [
+    /^error 800\b|operation not permitted$/,
+    'the process does not have the right to do this',
+    'Usually a container without the rights that it needs (IPC, --cap-add, /dev/nvidia*), MPS of another user, or counters of the GPU that only an administrator may read.',
+  ],
+  [
+    /^error 801\b|operation not supported$/,
+    'this GPU, driver or system does not support the operation',
+    'Usually WSL, a virtual GPU, MIG or a Jetson lacks what the program asks for (CUDA IPC, memory pools, peer access, managed memory): switch that off, or update the driver.',
+  ],
+  [
+    /^error 802\b|system not yet initialized/,
     'the GPU system is not ready',
     'Start the fabric manager (nvidia-fabricmanager) of the version of the driver.',
   ],
+  [/^error 8(?:0[5-9]|10)\b|\bMPS\b|support device connections/, 'MPS, which shares the GPU, failed', MPS],
   [
-    /^error 90\d\b|captur/i,
+    /^error 90[0-8]\b|captur/i,
     'a call is not allowed while a CUDA graph is captured',
     'Run the engine once before the capture, and keep allocations, synchronizations and other streams out of it; loops and sizes that depend on data cannot be captured.',
+  ],
+  [/^error 909\b|wait operation timed out/, 'CUDA waited too long for the GPU', NEW_START],
+  [
+    /^error 910\b|graph update was not performed/,
+    'a CUDA graph was updated with what it cannot take',
+    'Instantiate the graph again: that is needed after every change of shapes.',
+  ],
+  [
+    /^error 911\b|external entity outside of CUDA/,
+    'a device outside of CUDA, which data are shared with, reported an error',
+    'Look at its own messages (camera, video, DLA, graphics).',
+  ],
+  [
+    /^error 912\b|cluster misconfiguration/,
+    'a kernel was started with clusters that the GPU does not have',
+    'Compile the plugin or program for the compute capability of this GPU.',
+  ],
+  [
+    /^error (?:913|914|915)\b|function handle is not loaded|resource (?:type|configuration) invalid|invalid resource (?:type|configuration)/i,
+    'the program gives CUDA an object that does not fit the call',
+    'Compile the program with the CUDA that is installed.',
   ],
   [
     /^error (?:30|999)\b|unknown error/,
@@ -251,8 +394,10 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'illegal-memory-access',
     code: 'runtime-failed',
-    pattern:
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Cuda Error in \S+: (?:700|716|74|77)\b|[cC]uda failure(?: in file '[^'\n]{1,200}' line \d{1,9})?: ?(?:700|716|74|77)\b|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+    pattern: cudaError(
+      '700|716|74|77',
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+    ),
     cause:
       'A kernel read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice: {
@@ -277,8 +422,10 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'context-destroyed',
     code: 'runtime-failed',
-    pattern:
+    pattern: cudaError(
+      '709',
       /context is destroyed|CUDA_ERROR_CONTEXT_IS_DESTROYED|Error 709 destroying|context stack was not empty upon module cleanup|(?:[dD]efaultAllocator\S*::(?:deallocate|free)|terminateCommonContext)\S*\] Error Code 1: Cuda \w+ \((?:invalid argument|invalid device context|driver shutting down)/,
+    ),
     once: true,
     cause:
       'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
@@ -290,7 +437,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'invalid-resource-handle',
     code: 'runtime-failed',
-    pattern: /invalid resource handle|Cuda Error in \S+: (?:33|400)\b/,
+    pattern: cudaError('33|400', /invalid resource handle/),
     cause:
       'A stream, buffer or execution context is used in another CUDA context, thread or GPU than the one that it was made in.',
     advice: ONE_CONTEXT,
@@ -315,8 +462,10 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
     id: 'no-current-context',
     code: 'runtime-failed',
-    pattern:
+    pattern: cudaError(
+      '201',
       /invalid device context - no currently active context|cuda\w*Error[^\n]*invalid device context|CUDA_ERROR_INVALID_CONTEXT/,
+    ),
     cause: 'No CUDA context is current in the thread that calls CUDA.',
     advice:
       'Create the context in the thread that runs the engine: `import pycuda.autoinit` there, or keep a context with `device.make_context()` and call `push()` before and `pop()` after the work. Do not mix it with the context of PyTorch.',
@@ -402,6 +551,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
         [why, said].map((one) => CUDA_ERRORS.find(([words]) => words.test(one ?? ''))).find(Boolean) ?? [];
       return {
         values: {
+          ...(groups['number5'] && { phase: 'it started' }),
           why: means === undefined ? said : `${means} (${said})`,
           step: /\.cu(?::\d+)?$/.test(file ?? '') && (step === undefined || step === ONE_CONTEXT) ? PLUGIN : step,
         },

@@ -42,6 +42,9 @@ export const ENGINE_PHRASES: [string, PhraseHandler][] = [
   ['Serialized ', onCacheFile],
   ['Deleting timing cache: ', onCacheDeleted],
   ['Engine generation completed in ', onGenerated],
+  // Also where the level INFO is all that a program prints.
+  ['[MemUsageStats] Peak memory usage of TRT CPU/GPU', onFinished],
+  ['[MemUsageChange] TensorRT-managed allocation in building engine', onFinished],
   ['Engine built in ', onBuilt],
   ['Finished engine building in ', onBuilt],
   ['Adding ', onPlan],
@@ -128,22 +131,25 @@ function addBuiltShape(state: LogState, shape: LoggedShape): void {
     state.log.builtShapes = [...others, { ...shape, input: own(state, shape.input) }];
 }
 
-function onGenerated(state: LogState, cursor: LogCursor, at: number): void {
+function onFinished(state: LogState, cursor: LogCursor): void {
   state.verdict = { outcome: 'passed', line: cursor.line };
+}
+
+function onGenerated(state: LogState, cursor: LogCursor, at: number): void {
+  onFinished(state, cursor);
   const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
   if (Number.isFinite(seconds) && state.log.seconds.build === null) state.log.seconds.build = seconds;
 }
 
 function onBuilt(state: LogState, cursor: LogCursor, at: number): void {
-  state.verdict = { outcome: 'passed', line: cursor.line };
+  onFinished(state, cursor);
   const seconds = Number.parseFloat(cursor.text.slice(at, cursor.to));
   if (Number.isFinite(seconds)) state.log.seconds.build = seconds;
 }
 
 /** `Adding 1 engine(s) to plan file.` */
 function onPlan(state: LogState, cursor: LogCursor): void {
-  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file'))
-    state.verdict = { outcome: 'passed', line: cursor.line };
+  if (cursor.text.slice(cursor.from, cursor.to).includes('engine(s) to plan file')) onFinished(state, cursor);
 }
 
 function startRun(state: LogState, cursor: LogCursor): void {
