@@ -540,7 +540,7 @@ const OWN_ERROR = /\bError Code \d+: |\bCuda Error in \w+: \d/;
 /** The log of the kernel: it holds failures that concern no build, and a rule knows those that do. */
 const KERNEL = /^\[ *\d+\.\d+\] /;
 
-/** Words of a person who announces the messages that come next. */
+/** Words that announce the messages that come next. */
 const ANNOUNCES =
   /^(?!.*:\s*\S).*\b(?:(?:following|these|this|below)\b.{0,20}\b(?:errors?|messages?|logs?|output|traceback)|(?:errors?|messages?|logs?|output)\b.{0,20}\b(?:below|follow(?:s|ing)?))\b/i;
 

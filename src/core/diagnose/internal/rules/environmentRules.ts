@@ -566,6 +566,18 @@ function archOf(gpu: string | null): string | undefined {
   return capability === undefined ? undefined : `for this GPU ${capability}`;
 }
 
+/** What to do where a package lacks a GPU that its version has by the support matrix. */
+const OTHER_BUILD =
+  'The packages of one version are built for different GPUs: those of a PC or of a server with ARM (sbsa) lack the GPUs of Jetson boards. On a Jetson install the TensorRT of its JetPack, without pinning another; otherwise take a later TensorRT';
+
+/** The version to take for a GPU that the text does not name. */
+function useFor(text: string): string {
+  if (text.includes('major < 10'))
+    return 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later';
+  if (text.includes('NVRTC')) return 'Use a TensorRT and CUDA that are newer than the GPU';
+  return 'Use a version of TensorRT that lists this compute capability in its support matrix';
+}
+
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
@@ -581,14 +593,7 @@ function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu,
       dropped: version !== null && support?.supported === false ? support.why : undefined,
       version: version ?? undefined,
       why: support === null || otherBuild ? '' : `: ${support.why}`,
-      use: otherBuild
-        ? 'The packages of one version are built for different GPUs: those of a PC or of a server with ARM (sbsa) lack the GPUs of Jetson boards. On a Jetson install the TensorRT of its JetPack, without pinning another; otherwise take a later TensorRT'
-        : (support?.use ??
-          (text.includes('major < 10')
-            ? 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later'
-            : text.includes('NVRTC')
-              ? 'Use a TensorRT and CUDA that are newer than the GPU'
-              : 'Use a version of TensorRT that lists this compute capability in its support matrix')),
+      use: otherBuild ? OTHER_BUILD : (support?.use ?? useFor(text)),
     },
   };
 }
