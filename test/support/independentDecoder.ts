@@ -55,6 +55,32 @@ function theirInts(tensor: onnx.ITensorProto): number[] | undefined {
   return count === list(tensor[field]).length ? numbers(tensor[field]) : undefined;
 }
 
+/** The same for floating-point numbers. */
+const floats = new Map<
+  number,
+  [bytes: number, read: (raw: ArrayBuffer) => Iterable<number>, field: 'floatData' | 'doubleData' | 'int32Data']
+>([
+  [DataType.FLOAT, [4, (raw) => new Float32Array(raw), 'floatData']],
+  [DataType.DOUBLE, [8, (raw) => new Float64Array(raw), 'doubleData']],
+  [DataType.FLOAT16, [2, (raw) => new Float16Array(raw), 'int32Data']],
+  [
+    DataType.BFLOAT16,
+    [2, (raw) => new Float32Array(Uint32Array.from(new Uint16Array(raw), (half) => half << 16).buffer), 'int32Data'],
+  ],
+]);
+
+function theirFloats(tensor: onnx.ITensorProto): number[] | undefined {
+  const count = numbers(tensor.dims).reduce((product, dimension) => product * dimension, 1);
+  const known = floats.get(tensor.dataType ?? 0);
+  if (!known || count > 64 || tensor.dataLocation === onnx.TensorProto.DataLocation.EXTERNAL) return undefined;
+  const [bytes, read, field] = known;
+  const raw = Uint8Array.from(tensor.rawData ?? []);
+  if (raw.length > 0) return raw.length === bytes * count ? [...read(raw.buffer)] : undefined;
+  const values = numbers(tensor[field]);
+  if (count !== values.length || count === 0) return undefined;
+  return field === 'int32Data' ? [...read(Uint16Array.from(values).buffer)] : values;
+}
+
 const theirTensor = (tensor: onnx.ITensorProto): object => ({
   name: tensor.name ?? '',
   type: dataTypeName(tensor.dataType ?? 0),
@@ -65,6 +91,7 @@ const theirTensor = (tensor: onnx.ITensorProto): object => ({
       : null,
   raw: tensor.rawData && tensor.rawData.length > 0 ? Buffer.from(tensor.rawData).toString('base64') : null,
   ints: theirInts(tensor),
+  floats: theirFloats(tensor),
 });
 
 function theirValue({ name, type }: onnx.IValueInfoProto): object {
@@ -123,6 +150,7 @@ function theirGraph(graph: onnx.IGraphProto): object {
         ...theirTensor(values!),
         shape: numbers(dims),
         ints: undefined,
+        floats: undefined,
       })),
     ],
   };
@@ -151,7 +179,7 @@ const theirModel = (model: onnx.IModelProto): object => ({
 
 /** The reader's result in the same form; `file` gives the bytes at the places that the reader names. */
 function ours(model: OnnxModel, file: Buffer): object {
-  const tensor = ({ name, type, shape, data, ints }: OnnxTensor): object => {
+  const tensor = ({ name, type, shape, data, ints, floats: values }: OnnxTensor): object => {
     const inline = data && 'inline' in data && data.inline.length > 0 && !data.inline.field ? data.inline : null;
     return {
       name,
@@ -160,6 +188,7 @@ function ours(model: OnnxModel, file: Buffer): object {
       external: data && 'external' in data ? data.external : null,
       raw: inline && file.subarray(inline.offset, inline.offset + inline.length).toString('base64'),
       ints,
+      floats: values,
     };
   };
   const value = ({ name, type, shape }: OnnxValue): object => ({ name, type, shape });

@@ -69,6 +69,12 @@ add("weight_100", ["dequantize-constants"], dequantized, [X], [Y],
 add("weight_per_channel", ["dequantize-constants"],
     [N("DequantizeLinear", ["wq", "s", "z"], ["w"], name="d", axis=1), dequantized[1]], [X], [Y],
     [constant("s", np.linspace(0.01, 0.2, 16), np.float32), integers("z", 0, 200, np.uint8, 16), integers("wq", 0, 255, np.uint8, 16, 16)])
+add("weight_cast", ["dequantize-constants"],
+    [N("Cast", ["w8"], ["f"], name="cast", to=1), N("Mul", ["f", "s"], ["w"], name="scale"), N("MatMul", ["x", "w"], ["y"], name="mm")],
+    [X], [Y], [w8, scale])
+add("sums_of_channels", ["dequantize-in-float"],
+    [N("Cast", ["x"], ["i"], name="cast", to=6), N("DequantizeLinear", ["i", "ss", "z"], ["y"], name="d", axis=1)], [X], [Y],
+    [constant("ss", np.linspace(0.01, 0.2, 16), np.float32), constant("z", np.zeros(16), np.int32)])
 add("weight_behind_gather", ["dequantize-constants"],
     [N("Gather", ["wq", "i"], ["g"], name="gather"), N("DequantizeLinear", ["g", "s", "z"], ["e"], name="d"),
      N("Add", ["e", "x"], ["y"], name="add")],
@@ -120,6 +126,8 @@ add("packed", ["packed-weights"],
 # com.microsoft
 add("fused_matmul", ["fused-matmul"], after("FusedMatMul", inputs=["h", "w"], outputs=["y"], transB=1, alpha=0.125, **ms),
     [X3], [value("y", [2, 8, 32])], [weight("w", 32, 16)], domains=MS, shown=None, allow=["rounding"])
+add("fused_batches", ["fused-matmul"], [N("FusedMatMul", ["x", "v"], ["y"], name="mm", transBatchA=1, transA=1, alpha=0.5, **ms)],
+    [value("x", [2, 4, 3, 5])], [value("y", [4, 3, 5, 6])], [weight("v", 4, 3, 2, 6)], shown=None, allow=["rounding"], domains=MS)
 add("fused_conv", ["fused-conv"], after("FusedConv", inputs=["h", "w", "b"], outputs=["y"], activation="LeakyRelu",
     activation_params=[0.1], kernel_shape=[3, 3], **ms), [value("x", [1, 4, 8, 8])], [value("y", [1, 4, 6, 6])],
     [weight("w", 4, 4, 3, 3), weight("b", 4)], domains=MS, shown=None, allow=["rounding"])
@@ -131,6 +139,9 @@ add("embed", ["embed-layer-normalization"],
 add("attention_mask", ["contrib-attention"],
     [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3, value("mask", [2, 8], T.INT32)], [Y3], [weight("w", 16, 48), weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
+add("attention_lengths", ["contrib-attention"],
+    [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
+    [X3], [Y3], [weight("w", 16, 48), weight("b", 48), constant("mask", [5, 8], np.int32)], domains=MS, shown=None, allow=["rounding"])
 add("attention_causal", ["fused-conv", "contrib-attention"],
     [N("FusedGemm", ["a", "wa", "ba"], ["g"], name="gemm", activation="LeakyRelu", activation_alpha=0.3, alpha=2.0, **ms),
      N("Reshape", ["g", "sh"], ["r"], name="reshape"),
@@ -187,11 +198,32 @@ for reduction in ("add", "mul", "max"):
         [X, value("u", [3, 16])], [Y], [integers("i", -4, 4, np.int64, 3, 16)], opset=18, shown=None, allow=["rounding"])
 add("scatter_nd_add", ["scatter-reduction"], [N("ScatterND", ["x", "i", "u"], ["y"], name="scatter", reduction="add")],
     [X, value("u", [3, 16])], [Y], [constant("i", [[0], [2], [0]], np.int64)], opset=18, shown=None, allow=["rounding"])
+places = [constant(f"size_{i}", [2, i + 1], np.int64) for i in range(5)]
+add("folded_places", ["fold-constants"],
+    [node for i in range(5) for node in (
+        N("ConstantOfShape", [f"size_{i}"], [f"ones_{i}"], value=h.make_tensor("one", T.FLOAT, [1], [1])),
+        N("NonZero", [f"ones_{i}"], [f"list_{i}"], name=f"nonzero_{i}"),
+        N("ReduceMax", [f"list_{i}"], [f"max_{i}"], name=f"max_{i}", keepdims=0),
+        N("Gather", [f"x{i}", f"max_{i}"], [f"x{i + 1}"], name=f"gather_{i}", axis=-1) if i == 4 else N("Add", [f"x{i}", f"max_{i}"], [f"x{i + 1}"], name=f"add_{i}"),
+    )], [value("x0", [4, 16], T.INT64)], [value("x5", [4], T.INT64)], places)
 add("folded_window", ["fold-constants"],
     [N("MelWeightMatrix", ["nb", "dl", "sr", "lo", "hi"], ["mw"], name="mel"), N("MatMul", ["x", "mw"], ["y"], name="mm")],
     [value("x", [2, 9])], [value("y", [2, 8])],
     [constant("nb", 8, np.int64), constant("dl", 16, np.int64), constant("sr", 8000, np.int64), constant("lo", 0, np.float32),
      constant("hi", 4000, np.float32)])
+for label, size, count, pool in (
+    ("padded", [7, 9], [4, 5], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("dilated", [6, 6], [4, 4], {"kernel_shape": [2, 2], "dilations": [2, 2]}),
+    ("rows", [9], [4], {"kernel_shape": [3], "strides": [2]}),
+    ("same", [5, 5], [5, 5], {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER"}),
+):
+    add("max_places_" + label, ["pool-taps"], [N("MaxPool", ["x"], ["y", "i"], name="pool", **pool)], [value("x", [2, 3, *size])],
+        [value("y", [2, 3, *count]), value("i", [2, 3, *count], T.INT64)], shown=None, allow=["rounding"])
+add("sorted", ["top-in-parts"],
+    [N("Shape", ["x"], ["sh"], name="sh"), N("Gather", ["sh", "one"], ["k"], name="g"), N("TopK", ["x", "k"], ["y", "i"], name="top", axis=1, largest=0)],
+    [value("x", [2, 8000, 2])], [value("y", [2, 8000, 2]), value("i", [2, 8000, 2], T.INT64)], [constant("one", [1], np.int64)])
+add("scatter_turns", ["scatter-in-turns"], [N("ScatterElements", ["x", "i", "u"], ["y"], name="scatter", axis=1)],
+    [value("x", [2, 3]), value("u", [2, 7])], [value("y", [2, 3])], [integers("i", 0, 3, np.int64, 2, 7)])
 add("max_pool", ["remove-unused-outputs"], after("MaxPool", outputs=["y", "unused"], kernel_shape=[2, 2]),
     [value("x", [1, 2, 4, 4])], [value("y", [1, 2, 3, 3])])
 add("dead", ["remove-dead-nodes"], [*after("Unique", outputs=["u"]), N("Neg", ["h"], ["y"], name="neg")], [X], [Y])
@@ -235,6 +267,12 @@ add("mixed", ["cast-mixed-types"],
 # Mathematics
 add("det", ["expand-determinant"], [N("Det", ["x"], ["y"], name="det")], [value("x", [5, 3, 3])], [value("y", [5])],
     shown="rounding", allow=["rounding"])
+add("det_large", ["expand-determinant"], [N("Det", ["x"], ["y"], name="det")], [value("x", [2, 7, 7])], [value("y", [2])],
+    shown="rounding", allow=["rounding"])
+for points, length in ((5, 8), (4, 7)):
+    add(f"dft_to_real_{length}", ["fourier-matrix"], [N("DFT", ["x", "n", "a"], ["y"], name="dft", inverse=1, onesided=1)],
+        [value("x", [points, 3, 2])], [value("y", [length, 3, 1])], [constant("n", length, np.int64), constant("a", 0, np.int64)],
+        opset=20, shown=None, allow=["rounding"])
 add("dft", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", onesided=1)], [value("x", [2, 20, 1])],
     [value("y", [2, 11, 2])], [constant("a", 1, np.int64)], opset=20, shown=None, allow=["rounding"])
 add("dft_inverse", ["fourier-matrix"], [N("DFT", ["x", "", "a"], ["y"], name="dft", inverse=1)], [value("x", [12, 3, 2])],

@@ -590,7 +590,9 @@ function typeProblem(
     severity: 'error',
     code: 'unsupported-type',
     message: `${node.op} of ${typeText(type!)} is refused.`,
-    advice: 'Cast the input to FP32 before it, and back after it.',
+    advice: /^(?:LSTM|GRU|RNN)$/.test(node.op)
+      ? 'Cast its input, states and weights to FP32, and its outputs back.'
+      : 'Cast the input to FP32 before it, and back after it.',
   };
 }
 

@@ -178,7 +178,9 @@ class Judge {
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
+      shaped: shapedInputs(log),
       suspect: suspectOption(log),
+      lowered: loweredTypes(log),
       ...phaseReached(log),
     };
   }
@@ -255,7 +257,7 @@ class Judge {
         code: rule.code,
         rule: rule.id,
         severity: finding.severity,
-        message: raisedText(place, withLayer(finding.cause, layer)) + inputText(inputs),
+        message: raisedText(place, withLayer(finding.cause, layer)) + inputText(inputs) + this.#insideText(rule, layer),
         advice: [this.#advice(finding), ...(place ? [place.advice] : [])].join(' '),
         sure: rule.sure ?? 'stated',
         line: message.line,
@@ -266,6 +268,16 @@ class Judge {
         follows: [],
       },
     };
+  }
+
+  /** What is in a region that could not be built, as far as its name tells. */
+  #insideText({ code }: DiagnosisRule, layer: string | null): string {
+    if (code !== 'no-implementation' || layer === null) return '';
+    const counts = [...this.#nodes.opsBetween(layer)].toSorted(([, a], [, b]) => b - a);
+    const nodes = counts.reduce((sum, [, count]) => sum + count, 0);
+    if (nodes < 2) return '';
+    const shown = counts.slice(0, MAX_OPERATORS).map(([op, count]) => `${count} ${op}`);
+    return ` From its first to its last node the model has ${nodes} nodes: ${shown.join(', ')}${counts.length > MAX_OPERATORS ? ' and others' : ''}.`;
   }
 
   #nodesOf(finding: Finding, layer: string | null, parsed: string[] | undefined): string[] {
@@ -286,18 +298,40 @@ class Judge {
   }
 }
 
+/** Operators of a region that are listed, the most frequent first. */
+const MAX_OPERATORS = 6;
+
 /** The command of the last run, as far as the log has it. */
 const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1)?.command ?? endedCommand;
 
+/** The lines in which a command may be: that of the last run, and what no prefix marks as a message. */
+const commandLines = (log: BuildLog): string[] => [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+
+/** Names in `--minShapes=a:1x3,b:1x4` and the like. */
+function shapedInputs(log: BuildLog): string[] {
+  const given = commandLines(log).flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
+  return [...new Set(given.flatMap(([, shapes]) => shapes!.split(',').map((one) => one.replace(/:[\dx]*$/, ''))))];
+}
+
 /** What an option of the command in the log does that often ends a build, and what to do first. */
 function suspectOption(log: BuildLog): string | undefined {
-  const lines = [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
+  const lines = commandLines(log);
   if (lines.some((line) => ALL_MARKED.test(line)))
     return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
   return Number(mebibytes) <= MOST_LIMITED
     ? `The command limits the workspace to ${mebibytes} MiB: remove that first.`
     : undefined;
+}
+
+/** The types below FP32 that the command in the log allows. */
+function loweredTypes(log: BuildLog): string | undefined {
+  const commands = commandLines(log).filter((line) => /\b(?:trtexec|polygraphy)\b/.test(line));
+  const flags = commands.flatMap((line) => [...line.matchAll(/--(fp16|bf16|int8|fp8|best)\b/g)]);
+  const types = new Set(flags.map(([, flag]) => flag!));
+  if (types.delete('best')) for (const flag of ['fp16', 'int8']) types.add(flag);
+  const [last, ...others] = [...types].map((flag) => flag.toUpperCase()).toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 }
 
 const ALL_MARKED = /--trt-outputs[= ]mark all\b/;

@@ -11,6 +11,12 @@ export const looksLikeForeignNode = (text: string): boolean => /^\{?ForeignNode\
 /** The name of a ForeignNode from its first layer on: `a...b]}`. */
 export const fromFirstLayer = (name: string): string => name.replace(/^\{ForeignNode\[/, '');
 
+/** The layers that the name of a ForeignNode gives as its first and its last. */
+export function endsOfForeignNode(name: string): [first: string[], last: string[]] | undefined {
+  const ends = /^\{ForeignNode\[([^]*?)\.\.\.([^]*)\]\}/.exec(name);
+  return ends === null ? undefined : [ends[1]!.split(' + '), ends[2]!.split(' + ')];
+}
+
 /** The ForeignNode for which a tensor was reformatted: `X` of `Reformatted Input Tensor 0 to X`. */
 export const reformattedFor = (tensor: string): string | undefined =>
   /^Reformatted (?:Input|Output) Tensor \d+ to (\{ForeignNode\[[^]*\]\}(?: \[profile \d+\])?)$/.exec(tensor)?.[1];

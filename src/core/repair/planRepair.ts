@@ -47,8 +47,8 @@ import { nameOutputs, shortenNames, uniqueNames } from './internal/repairs/names
 import { qlinearPairs, qlinearProducts } from './internal/repairs/qlinear.ts';
 import { dequantizeInFloat, quantizeInFloat, shiftUint8 } from './internal/repairs/quantization.ts';
 import { groupQueryAttention, rotaryEmbedding } from './internal/repairs/contrib/rotary.ts';
-import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
-import { countNonzero, dropEmptyInputs, gatherCompress, maskWhere } from './internal/repairs/selections.ts';
+import { scatterInTurns, scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
+import { countNonzero, dropEmptyInputs, gatherCompress, maskWhere, topInParts } from './internal/repairs/selections.ts';
 import { splitSequences, unrollSequences, unwrapOptionals } from './internal/repairs/sequences.ts';
 import { antialiasMatrix, fourierMatrix, halfPixelNearest } from './internal/repairs/signals.ts';
 import {
@@ -200,6 +200,8 @@ export const catalogue: readonly Repair[] = [
   integerProducts,
   qlinearProducts,
   scatterNone,
+  scatterInTurns,
+  topInParts,
   shiftBits,
   bitPlanes,
   narrowIntegers,

@@ -566,3 +566,94 @@ it('refuses arithmetic of UINT8, and names the repair', () => {
       expect.objectContaining({ severity: 'error', code: 'unsupported-type', repair: 'narrow-integers' }),
     );
 });
+
+const floats = (name: string, values: number[]) => ({
+  name,
+  type: 'float',
+  shape: values.length === 1 ? [] : [values.length],
+  data: null,
+  floats: values,
+});
+const messages = (one: OnnxModel, target = rtx) => checkModel(one, target).map(({ message }) => message);
+
+it.each([0, -0.5, NaN])('refuses Q/DQ with the scale %d', (scale) => {
+  const quantized = (values: number[]) =>
+    model([node('QuantizeLinear', ['x', 's'], ['y'])], [value('x', [2, 2])], [value('y', null, 'int8')], [
+      floats('s', values),
+    ] as never);
+  expect(messages(quantized([scale]))).toEqual([expect.stringContaining(`scale ${scale};`)]);
+  expect(messages(quantized([0.1, scale]))).toHaveLength(1);
+  expect(messages(quantized([0.1]))).toEqual([]);
+});
+
+describe('Attention of query and key that are computed alike', () => {
+  const attention = (op: string, type: string, weights: [string, string]) =>
+    model(
+      [
+        node(op, ['x', weights[0]], ['q']),
+        node(op, ['x', weights[1]], ['k']),
+        node('Attention', ['q', 'k', 'x'], ['y'], {
+          attributes: [attribute('q_num_heads', 2), attribute('kv_num_heads', 2)],
+        }),
+      ],
+      [value('x', [1, 8, 32], type), value('a', [32], type), value('b', [32], type)],
+      ['y'],
+    );
+  it.each<[string, string, [string, string], boolean]>([
+    ['Mul', 'float', ['a', 'a'], true],
+    ['Mul', 'float', ['a', 'b'], false],
+    // Two products are not merged, nor is what reads more than one tensor in half precision.
+    ['MatMul', 'float', ['a', 'a'], false],
+    ['Mul', 'float16', ['a', 'a'], false],
+  ])('%s of %s by %j crashes the builder: %s', (op, type, weights, crashes) => {
+    expect(messages(attention(op, type, weights)).some((text) => text.includes('crashes'))).toBe(crashes);
+  });
+});
+
+it('refuses a Loop that carries a tensor of changing shape', async () => {
+  const typed = (name: string, elemType: number, dims: number[]) => ({
+    name,
+    type: { tensorType: { elemType, shape: { dim: dims.map((dimValue) => ({ dimValue })) } } },
+  });
+  const found = async (joined: string[]) => {
+    const body = {
+      name: 'body',
+      node: [
+        { opType: 'Identity', input: ['c'], output: ['on'] },
+        { opType: 'Concat', input: joined, output: ['w'], attribute: [{ name: 'axis', type: 2, i: 0 }] },
+      ],
+      input: [typed('i', 7, []), typed('c', 9, []), typed('v', 1, [3])],
+      output: [typed('on', 9, []), { name: 'w' }],
+    };
+    const graph = {
+      name: 'g',
+      node: [
+        { opType: 'Loop', input: ['m', 'go', 'x'], output: ['y'], attribute: [{ name: 'body', type: 5, g: body }] },
+      ],
+      input: [typed('m', 7, []), typed('go', 9, []), typed('x', 1, [3])],
+      output: [{ name: 'y' }],
+    } as onnx.IGraphProto;
+    const bytes = onnx.ModelProto.encode({ irVersion: 8, opsetImport: [{ domain: '', version: 17 }], graph }).finish();
+    return messages((await readModel(bytesOf(bytes))).value!);
+  };
+  expect(await found(['v', 'v'])).toEqual(['A tensor that Loop carries changes its shape: 3 at first, then 6.']);
+  expect(await found(['v'])).toEqual([]);
+});
+
+it('refuses a sort whose number of elements follows from shapes, and more indices than elements', () => {
+  const sort = model(
+    [node('Shape', ['x'], ['s']), node('Gather', ['s', 'last'], ['k']), node('TopK', ['x', 'k'], ['v', 'i'])],
+    [value('x', [2, 5000])],
+    ['v', 'i'],
+    [ints('last', [1])],
+  );
+  expect(checkModel(sort, rtx)).toMatchObject([{ code: 'unsupported-form', repair: 'top-in-parts' }]);
+  const scatter = (count: number) =>
+    model(
+      [node('ScatterElements', ['x', 'i', 'u'], ['y'])],
+      [value('x', [4, 3]), value('i', [count, 3], 'int64'), value('u', [count, 3])],
+      ['y'],
+    );
+  expect(checkModel(scatter(6), rtx)).toMatchObject([{ repair: 'scatter-in-turns' }]);
+  expect(checkModel(scatter(4), rtx)).toEqual([]);
+});

@@ -90,6 +90,8 @@ function findingOf(
     usual: context.usual,
     version: context.version ?? undefined,
     suspect: context.suspect,
+    lowered: context.lowered,
+    gpu: context.gpu ?? undefined,
     ...groups,
     op,
     ...named.values,

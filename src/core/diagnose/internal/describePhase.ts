@@ -115,7 +115,7 @@ function phaseOf(log: BuildLog): PhaseReached {
       phase: 'reading the model',
       usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
     };
-  const said = saidPhase(log);
+  const said = loadsOnly(log) ? LOADED : saidPhase(log);
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
   if ((log.runs ?? []).length === 0) return SOME_PHASE;
@@ -124,6 +124,17 @@ function phaseOf(log: BuildLog): PhaseReached {
     usual: 'What ends a program there is a missing library, driver or file, or a wrong argument.',
   };
 }
+
+/** Whether the commands of trtexec in the log only load an engine. */
+function loadsOnly({ runs = [], endedCommand = '', strays = [] }: BuildLog): boolean {
+  const commands = [runs.at(-1)?.command ?? '', endedCommand, ...strays.map(({ text }) => text)];
+  return commands.some((one) => one.includes('--loadEngine=')) && !commands.some((one) => one.includes('--onnx='));
+}
+
+const LOADED: PhaseReached = {
+  phase: 'loading or running the engine',
+  usual: 'What fails there is an engine of another version or GPU, missing shapes, buffers or GPU memory.',
+};
 
 const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? reachedPhase(log);
 

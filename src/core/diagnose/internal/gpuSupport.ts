@@ -2,7 +2,8 @@
  * Versions of TensorRT that have kernels for a compute capability: the first one, and the last one where support ended.
  * Sources: NVIDIA's release notes and support matrices of TensorRT 7.2 to 11.2 and of TensorRT-RTX 1.0 to 1.7. Of Xavier
  * the first is from NVIDIA's page of JetPack 4.1.1, and the matrices of 8.x list it. Its last is that of JetPack 5.1, the
- * last one for Xavier (8.5.2); a page of NVIDIA that says when TensorRT itself dropped it was not found.
+ * last one for Xavier (8.5.2); a page of NVIDIA that says when TensorRT itself dropped it was not found. 8.3, for Orin with
+ * DRIVE OS, is named in NVIDIA/TensorRT#2070; on a Jetson the first is 8.4.
  */
 const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: string; then?: string }>> = {
   '3.5': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
@@ -18,7 +19,7 @@ const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: st
   '7.5': { name: 'Turing', first: '5.0' },
   '8.0': { name: 'Ampere', first: '7.1' },
   '8.6': { name: 'Ampere', first: '7.2' },
-  '8.7': { name: 'Ampere (Orin)', first: '8.4' },
+  '8.7': { name: 'Ampere (Orin)', first: '8.3' },
   '8.9': { name: 'Ada Lovelace', first: '8.5' },
   '9.0': { name: 'Hopper', first: '8.5' },
   '10.0': { name: 'Blackwell', first: '10.8' },

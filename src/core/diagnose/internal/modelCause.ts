@@ -29,7 +29,9 @@ const ENDS: ReadonlySet<DiagnosisCode> = new Set(['cut-off', 'failed', 'crashed'
 export function withModelCauses(found: readonly Diagnosis[], log: BuildLog, model: OnnxModel): Diagnosis[] {
   let checked: CheckFinding[] | undefined;
   return found.map((one) => {
-    if (one.severity !== 'error' || one.sure === 'stated' || !OF_MODEL.has(one.code)) return one;
+    // A layer without a name is one of many that the parser made of a node.
+    const isPart = one.layer?.startsWith('(Unnamed Layer') === true;
+    if (one.severity !== 'error' || (one.sure === 'stated' && !isPart) || !OF_MODEL.has(one.code)) return one;
     checked ??= checkModel(model, {
       product: log.product ?? 'tensorrt',
       version: log.version,
@@ -42,7 +44,9 @@ export function withModelCauses(found: readonly Diagnosis[], log: BuildLog, mode
     return {
       ...rest,
       code: code as DiagnosisCode,
-      message: ENDS.has(one.code) ? `${one.message} The model explains it: ${message}` : atLayer(message, one.layer),
+      message: ENDS.has(one.code)
+        ? `${one.message} The model explains it: ${message}`
+        : atLayer(message, isPart ? null : one.layer),
       advice,
       sure: 'likely',
       nodes: one.nodes.length > 0 && !ENDS.has(one.code) ? one.nodes : nodes,

@@ -1,5 +1,6 @@
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
 import { type Network, networkOf } from '../../network/network.ts';
+import { endsOfForeignNode } from '../../network/layerName.ts';
 import { createNodeNames, type NodeNames, nodesInName, parserName } from '../../network/nodeNames.ts';
 import { shapeValueInputs } from './checkShapes.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
@@ -119,6 +120,19 @@ export class NodeFinder {
     if (numbered !== undefined && numbered.op === op && (name === undefined || parserName(numbered) === name))
       return { name: parserName(numbered), ids: [numbered.id] };
     return name === undefined ? undefined : { name, ids: [] };
+  }
+
+  /** How many nodes of each operator the model has from the first to the last node that a region's name gives. */
+  opsBetween(layer: string): Map<string, number> {
+    const ends = endsOfForeignNode(layer);
+    const all = this.#graph?.nodes.map(({ name, op }) => ({ name, op })) ?? this.#log.parsedNodes;
+    const counts = new Map<string, number>();
+    if (ends === undefined) return counts;
+    const first = all.findIndex(({ name }) => ends[0].includes(name));
+    const last = all.findLastIndex(({ name }) => ends[1].includes(name));
+    if (first < 0) return counts;
+    for (const { op } of all.slice(first, last + 1)) if (op !== 'Constant') counts.set(op, (counts.get(op) ?? 0) + 1);
+    return counts;
   }
 
   /** The layer whose tactics were being timed at a line of the log. */

@@ -1,8 +1,10 @@
+import { shapeText } from '../../base/text.ts';
 import {
   dataTypeName,
   intAttribute,
   intsAttribute,
   type OnnxGraph,
+  type OnnxNode,
   textAttribute,
 } from '../../formats/onnx/onnxModel.ts';
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../network/modelGraph.ts';
@@ -19,6 +21,7 @@ import {
   since,
   typeOf,
   typeText,
+  valuesAt,
 } from './nodeToCheck.ts';
 
 const pooling: FormCheck = (one) => {
@@ -45,13 +48,21 @@ export function leftOut(one: NodeToCheck, count = one.node.outputs.length): Node
     : undefined;
 }
 
+/** Whether something reads an output of a node, or the model gives it. */
+const isRead = ({ graph, index }: NodeToCheck, at: number): boolean => {
+  const tensor = graph.outputs[index]![at] ?? -1;
+  return graph.graphOutputs.includes(tensor) || (graph.tensors[tensor]?.consumers ?? []).length > 0;
+};
+
 const optionalOutputs: FormCheck = (one) =>
   since(one, '10.1') && one.node.outputs.filter(Boolean).length > 1
     ? problem(
         'unsupported-form',
         `${one.node.op} with optional outputs is refused, even if nothing reads them.`,
-        'Remove the outputs that nothing reads.',
-        'remove-unused-outputs',
+        one.node.op === 'MaxPool'
+          ? 'Remove the places of the maxima if nothing reads them; otherwise compute them from slices, one for each place of the window, with ArgMax.'
+          : 'Remove the outputs that nothing reads.',
+        one.node.op === 'MaxPool' && isRead(one, 1) ? 'pool-taps' : 'remove-unused-outputs',
       )
     : undefined;
 
@@ -64,7 +75,15 @@ const quantization: FormCheck = (one) => {
       'Quantize symmetrically to INT8, with zero points of 0.',
       'quantize-in-float',
     );
-  const scales = constantAt(one, 1)?.shape;
+  const scale = constantAt(one, 1);
+  const unfit = scale?.floats?.find((value) => !(value > 0));
+  if (unfit !== undefined)
+    return problem(
+      'quantization',
+      `${one.node.op} has the scale ${unfit}; TensorRT needs scales above 0.`,
+      'Calibrate again with data that reaches this tensor; where all values are 0, any positive scale does, such as 1.',
+    );
+  const scales = scale?.shape;
   const shape = shapeOf(one, 0) ?? constantAt(one, 0)?.shape;
   const axis = intAttribute(one.node, 'axis') ?? 1;
   const channels = shape?.[axis < 0 ? axis + shape.length : axis];
@@ -201,16 +220,33 @@ const recurrent: FormCheck = ({ node }) => {
     : undefined;
 };
 
-/** What a Loop carries: as many outputs of the body as inputs, and its condition. */
-const carried: FormCheck = ({ node }) => {
+/** What a Loop carries: as many outputs of the body as inputs, and its condition; each of one shape. */
+const carried: FormCheck = ({ node, graph, index, inferred }) => {
   const body = node.subgraphs[0]?.graph;
-  return body && body.outputs.length < node.inputs.length - 1
-    ? problem(
+  if (!body) return undefined;
+  if (body.outputs.length < node.inputs.length - 1)
+    return problem(
+      'control-flow',
+      'The body of Loop gives fewer values than it carries; the parser may crash.',
+      'Export the model again.',
+    );
+  for (const [place, { name }] of body.outputs.slice(1, node.inputs.length - 1).entries()) {
+    const [before, after] = [graph.inputs[index]![place + 2] ?? -1, graph.tensorAt(body.path, name)].map(
+      (tensor) => inferred.shapes[tensor],
+    );
+    if (
+      before &&
+      after &&
+      (before.length !== after.length ||
+        after.some((size, at) => typeof size === 'number' && typeof before[at] === 'number' && size !== before[at]))
+    )
+      return problem(
         'control-flow',
-        'The body of Loop gives fewer values than it carries; the parser may crash.',
-        'Export the model again.',
-      )
-    : undefined;
+        `A tensor that Loop carries changes its shape: ${shapeText(before)} at first, then ${shapeText(after)}.`,
+        'Carry a buffer of the final size, and write each result into its place.',
+      );
+  }
+  return undefined;
 };
 
 /** Whether the body of a Loop reads whether to go on: without that input, the parser has nothing to give it. */
@@ -223,32 +259,76 @@ const readsCondition = ({ node }: NodeToCheck): boolean => {
   return body === undefined || name === undefined || reads(body);
 };
 
-/** What the builder merges where two nodes do the same. */
+/** Operators that the builder does not merge: products, and what does not make the same twice. */
+const APART = /^(?:MatMul|Random\w+|Bernoulli|Multinomial|Dropout)$/;
 const MOVES = /^(?:Reshape|Transpose|Squeeze|Unsqueeze)$/;
 
-/** What a tensor is a copy of, as text: one that no node moves, and how it was moved. */
-function copiedFrom(graph: ModelGraph, tensor: number): string {
+/** Whether two tensors are computed alike, by nodes that the builder merges. @param depth how many nodes are followed */
+function isSame(graph: ModelGraph, a: number, b: number, isMerged: (node: OnnxNode) => boolean, depth = 32): boolean {
+  const [left, right] = [a, b].map((tensor) => uncopied(graph, tensor));
+  if (left === right) return true;
+  const [one = -1, other = -1] = [left, right].map((tensor) => graph.tensors[tensor!]?.producer);
+  if (one < 0 || other < 0 || depth === 0) return false;
+  const [first, second] = [graph.nodes[one]!, graph.nodes[other]!];
+  if (first.op !== second.op || first.domain !== second.domain || !isMerged(first)) return false;
+  if (JSON.stringify(first.attributes) !== JSON.stringify(second.attributes)) return false;
+  const [inputs, others] = [graph.inputs[one]!, graph.inputs[other]!];
+  return (
+    graph.outputs[one]!.indexOf(left!) === graph.outputs[other]!.indexOf(right!) &&
+    inputs.length === others.length &&
+    inputs.every((input, place) => {
+      const [value, same] = [one, other].map((index) => constantAt({ graph, index }, place)?.ints);
+      return (
+        input === others[place] ||
+        (value !== undefined && value.join() === same?.join()) ||
+        isSame(graph, input, others[place]!, isMerged, depth - 1)
+      );
+    })
+  );
+}
+
+/** The tensor that Identity copies. */
+function uncopied(graph: ModelGraph, tensor: number): number {
   let at = tensor;
-  let moves = '';
   for (let steps = 0; steps < 64; steps++) {
     const index = graph.tensors[at]?.producer ?? -1;
-    const { op = '', attributes } = graph.nodes[index] ?? {};
-    if (op !== 'Identity' && !MOVES.test(op)) break;
-    const [source = -1, ...others] = graph.inputs[index]!;
-    const places = others.map((input, place) => constantAt({ graph, index }, place + 1)?.ints ?? input);
-    if (op !== 'Identity') moves += JSON.stringify([op, attributes, places]);
-    at = source;
+    if (graph.nodes[index]?.op !== 'Identity') break;
+    at = graph.inputs[index]![0] ?? -1;
   }
-  return moves + at;
+  return at;
+}
+
+/** Indices that write some elements more than once: with more of them than elements along a dimension. */
+const moreIndices: FormCheck = (one) => {
+  const [data, indices] = [shapeOf(one, 0), shapeOf(one, 1)];
+  const axis =
+    indices?.findIndex((size, at) => typeof size === 'number' && size > Number(data?.[at] ?? Infinity)) ?? -1;
+  return axis < 0
+    ? undefined
+    : problem(
+        'unsupported-form',
+        `ScatterElements with ${String(indices![axis])} indices for the ${String(data![axis])} elements of dimension ${axis} is refused.`,
+        'Write them in turns: slices of the indices and updates, no longer than the data.',
+        'scatter-in-turns',
+      );
+};
+
+/** Whether the query and key of an Attention become one tensor. */
+function isOfOneTensor(one: NodeToCheck): boolean {
+  const [query = -1, key = -1] = one.graph.inputs[one.index]!;
+  // Measured: in half precision it merges only nodes of one input, and those that move elements.
+  const isFull = typeOf(one, 0) === 'float';
+  const isMerged = ({ op, inputs, subgraphs }: OnnxNode): boolean =>
+    subgraphs.length === 0 && !APART.test(op) && (isFull || inputs.length === 1 || MOVES.test(op));
+  return isSame(one.graph, query, key, isMerged);
 }
 
 /** What TensorRT-RTX has no kernel for; three dimensions without a mask need none. */
 function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
-  const [query, key] = one.graph.inputs[one.index]!.map((tensor) => copiedFrom(one.graph, tensor));
-  if (query === key)
+  if (isOfOneTensor(one))
     return problem(
       'unsupported-form',
-      'Attention with one tensor as query and key crashes the builder of TensorRT-RTX.',
+      'Attention whose query and key are computed alike crashes the builder of TensorRT-RTX.',
       'Multiply the query by 2 and halve the attribute scale (without it, it is 1/√(head size)): the numbers stay the same.',
     );
   const isCausal = intAttribute(one.node, 'is_causal') === 1;
@@ -388,7 +468,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
           ),
   ScatterElements: (one) =>
     (textAttribute(one.node, 'reduction') ?? 'none') === 'none' || (!isRtx(one) && since(one, '10.0'))
-      ? undefined
+      ? moreIndices(one)
       : problem(
           'unsupported-form',
           'ScatterElements with a reduction is refused.',
@@ -397,11 +477,12 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         ),
   TopK: (one) =>
     leftOut(one, 2) ??
-    ((constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
+    (Number(valuesAt(one, 1)?.[0] ?? constantAt(one, 1)?.ints?.[0] ?? intAttribute(one.node, 'k') ?? 0) > 3840
       ? problem(
           'unsupported-form',
           'TopK of more than 3840 elements is refused.',
-          'Ask for fewer; leave a sort of more elements outside the engine.',
+          'Ask for fewer, or take 3840 at a time and exclude them from the next TopK.',
+          'top-in-parts',
         )
       : undefined),
   Split: (one) => leftOut(one),
@@ -499,7 +580,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
         'Cast to or from FP8 or INT4 is refused when building.',
         'Use QuantizeLinear and DequantizeLinear.',
       );
-    return undefined;
+    return isRtx(one) ? table(one) : undefined;
   },
   Unsqueeze: (one) => (since(one, '11.0') ? inputAxes(one) : storedAxes(one)),
   CumSum: (one) => (since(one, '10.15') ? undefined : inputAxes(one)),

@@ -22,8 +22,6 @@ const FLOATS =
 const NUMBERS =
   /^(?:Abs|Add|ArgM(?:ax|in)|Clip|CumSum|DepthToSpace|Div|(?:Greater|Less)(?:OrEqual)?|Global(?:Average|Max)Pool|Max|Mean|Min|Mod|Mul|Neg|Pow|Reduce\w+|Relu|Shrink|Sign|SpaceToDepth|Sub|Sum|TopK)$/;
 const LOGIC = /^(?:And|Or|Xor|Not)$/;
-/** Arithmetic that can be repaired by computing in INT32. */
-const BYTE_ARITHMETIC = /^(?:Add|Sub|Mul|Div|Mod|Min|Max|Clip)$/;
 /** Operators that take UINT8 of an input; all others refuse it. */
 const TAKES_BYTES = /^(?:Cast|Identity|Equal|Shape|Size|Dropout|QuantizeLinear|DequantizeLinear|If|Loop|Scan)$/;
 /** Operators that move UINT8 from an input to an output before 11.0. */
@@ -92,14 +90,12 @@ const bytes: FormCheck = (one) => {
   if (!TAKES_BYTES.test(node.op) && (since(one, '11.0') || !MOVES_BYTES.test(node.op)))
     for (const at of node.inputs.keys())
       if (given(one, at) && typeOf(one, at) === 'uint8' && ofInput(graph, graph.inputs[index]![at]!))
-        return BYTE_ARITHMETIC.test(node.op)
-          ? problem(
-              'unsupported-type',
-              `${node.op} of UINT8 is refused.`,
-              'Cast to INT32 before it.',
-              'narrow-integers',
-            )
-          : unsupported(`${node.op} of UINT8 is refused.`);
+        return problem(
+          'unsupported-type',
+          `${node.op} of UINT8 is refused.`,
+          'Cast to INT32 before it, and to UINT8 only for an output of the model.',
+          'narrow-integers',
+        );
   const made = graph.outputs[index]![0] ?? -1;
   if (one.inferred.types[made] !== 'uint8' || !ofInput(graph, made)) return undefined;
   const tensor = graph.tensors[made];

@@ -30,8 +30,12 @@ export interface RuleContext {
   unconverted: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
+  /** Inputs that the commands of trtexec in the log give shapes for. */
+  shaped: readonly string[];
   /** A sentence about an option of the command in the log that often ends a build. */
   suspect: string | undefined;
+  /** Types below FP32 that the command in the log lets the build choose: `FP16 and INT8`. */
+  lowered: string | undefined;
   /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
   inputs: readonly { name: string; open: boolean; shape: boolean; values: number }[];
   /** What the build was doing when the log ends: `timing tactics of conv1`. */
@@ -92,3 +96,43 @@ export interface DiagnosisRule {
   /** Where the message is from: a source file, a public issue, or a real build. */
   source: string;
 }
+
+/** What a program's last words follow from. */
+export const EVERY_CAUSE: readonly DiagnosisCode[] = [
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'no-implementation',
+  'profile-missing',
+  'profile-inconsistent',
+  'shape-values-missing',
+  'unknown-input',
+  'flag-conflict',
+  'workspace-too-small',
+  'out-of-memory',
+  'engine-invalid',
+  'engine-other-version',
+  'engine-other-device',
+  'gpu-unsupported',
+  'library-missing',
+  'weights-missing',
+  'model-unreadable',
+  'model-invalid',
+  'model-missing',
+  'file-missing',
+  'library-missing',
+  'library-mismatch',
+  'calibration-missing',
+  'calibration-failed',
+  'quantization',
+  'control-flow',
+  'shape-mismatch',
+  'type-mismatch',
+  'dla-failed',
+  'runtime-shape',
+  'runtime-failed',
+  'killed',
+  'crashed',
+  'internal',
+];

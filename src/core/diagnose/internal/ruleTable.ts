@@ -7,6 +7,7 @@ import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
 import { FORM_RULES } from './rules/formRules.ts';
 import { FRAMEWORK_RULES } from './rules/frameworkRules.ts';
+import { LAYER_RULES } from './rules/layerRules.ts';
 import { LIBRARY_RULES } from './rules/libraryRules.ts';
 import { LLM_RULES } from './rules/llmRules.ts';
 import { MODEL_RULES } from './rules/modelRules.ts';
@@ -47,6 +48,7 @@ export const RULES: readonly DiagnosisRule[] = [
   ...TORCH_RULES,
   ...FRAMEWORK_RULES,
   ...PIPELINE_RULES,
+  ...LAYER_RULES,
   ...CHECK_RULES,
   ...PROGRAM_RULES,
   ...PYTHON_RULES,

@@ -59,6 +59,9 @@ export function brokenLines(text: string): string[][] {
 const WARNS =
   /^\W{0,8}(?:WARN(?:ING)?\b|Warning: )|^\S*:\d+: \w*Warning: |\b(?:User|Future|Runtime|Deprecation|Import)Warning: |^W\d{4} [\d:.]+ |: W tensorflow\/|\[W:onnxruntime|\b(?:continuing without|will be disabled|[Ff]alling back to|[Rr]etrying|retry (?:in|with|without))\b|, using [^\n]{1,80} instead\b|[-\]] WARN(?:ING)? |GStreamer-WARNING|\b0x[\da-f]+ +WARN +nvinfer |\[(?: ?WARN\w*|warning)[:\d@. ]*\]/;
 
+/** What is read of a line as a sentence, in characters. */
+const MOST_OF_A_SENTENCE = 600;
+
 /** Source code that was pasted, or that a traceback shows: it says what may fail, not what did. */
 const CODE =
   /^\s*(?:raise [\w.]+\(|raise \w+$|except\b[^\n]*:\s*(?:#.*)?$|import \w+(?:\.\w+)*(?: as \w+)?$|from [\w.]+ import \w|print\(|echo ["']|logg(?:er|ing)\.\w+\(|throw [\w:]+[({]|(?:if|while|for) ?\([^\n]*[{;]\s*$|signal\.signal\(|#include\b)|\bstd::c(?:out|err) ?<<|[;{]\s*$(?<=\b(?:throw|return|cudaMalloc|fprintf|printf)\b[^\n]*)/;
@@ -71,12 +74,21 @@ const WORDS_IN_CODE =
 const TOLD =
   /^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,10} (?:[A-Z][a-z]+ |\[?\w+(?:\(\w+\))?(?:\]|: ))|^\s*[-*•]\s+(?:\[[\w-]+\]\s*|\w+(?:\(\w+\))?:\s*)?(?:Fix(?:e[sd])?|Revert(?:ed|s)?|Resolved?)\b|^\s*\d+\/\d+ Test +#\d+: [^\n]*Passed\b|^\[ +(?:RUN|OK) +\]|^\S+::\w+\S* PASSED(?: +\[ *\d+%\])?$/;
 
+/** A sentence that quotes a message to speak about it in general, or as one that is over. */
+const QUOTED =
+  /(?:\b(?:when(?:ever)?|if|in case) (?:you|users?|anyone|someone|it|trtexec|the (?:log|program)) (?:sees?|gets?|hits?|prints?|reports?|says?|encounters?)\b|\b(?:users|people|those|anyone|someone) (?:who|that) (?:get|see|hit|encounter)s?\b|^(?:this|that|it) (?:fix|solv|resolv|avoid)\w+ |\b(?:I|we) (?:no longer|used to) (?:get|see|have) )[^\n.:;]{0,40}?["'`“‘]|^(?:(?:the|this) (?:error|message|warning) |I know (?:that )?)?["'`“‘][^\n]{4,200}?["'`”’] means (?!what)/i;
+
 /** Marks of a line in which a program only reports its work. */
 const INFORMS =
   /^(?:\[?INFO\b|I\d{4} [\d:.]+ |[^\n]{0,60}(?:- INFO -|: I tensorflow\/|\[I:onnxruntime|[-\]] INFO |\[INFO\]))[^\n]*$/;
 
+/** Words of one who has that failure all the same. */
+const STILL = /\b(?:I|we) (?:still |also |now |just )?(?:get|got|see|have|had|hit)\b|\bnow\b[^\n]*(?:fail|error|crash)/;
+
 export const marksWarning = (text: string): boolean => WARNS.test(text);
-export const isCode = (text: string): boolean => CODE.test(text) || WORDS_IN_CODE.test(text) || TOLD.test(text);
+export const isCode = (text: string): boolean =>
+  CODE.test(text) || WORDS_IN_CODE.test(text) || TOLD.test(text) || onlyQuotes(text.slice(0, MOST_OF_A_SENTENCE));
+const onlyQuotes = (text: string): boolean => QUOTED.test(text) && !STILL.test(text);
 export const marksInfo = (text: string): boolean => INFORMS.test(text);
 
 export const strayEvent = (line: number, text: string): LogMessage => ({

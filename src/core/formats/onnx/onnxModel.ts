@@ -141,6 +141,8 @@ export interface OnnxTensor {
   data: { inline: InlineData } | { external: Record<string, string> } | null;
   /** The values of small integer tensors (at most 64 elements), which shape arithmetic needs. */
   ints?: number[];
+  /** The values of small floating-point tensors (at most 64 elements), such as scales. */
+  floats?: number[];
   /** A sparse tensor: `shape` is the dense one, `data` the values that are not zero. */
   sparse?: true;
   span?: ByteSpan;

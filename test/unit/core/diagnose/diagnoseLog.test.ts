@@ -329,7 +329,7 @@ describe('a failure before a build that passed', () => {
       [...run('a.onnx', 'Segmentation fault (core dumped)'), ...passed],
       'crashed',
       3,
-      /while building or running the engine\. A build after it passed/,
+      /while building or running the engine with TensorRT 8\.6\.1\. A build after it passed/,
     ],
     [
       'without the frames of a program',
@@ -653,6 +653,13 @@ describe('a cause that the log does not state, with the model', () => {
       ...more,
     });
   const cycle = '[E] [TRT] ModelImporter.cpp:210: Failed to sort model topologically';
+
+  it('counts the operators of a region that could not be built', async () => {
+    const text =
+      '[E] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[n0...n1]}.)';
+    const [found] = await said(text, [node('0', 'Neg', ['x'], ['a']), node('1', 'Relu', ['a'], ['y'])]);
+    expect(found!.message).toMatch(/the model has 2 nodes: 1 Neg, 1 Relu\.$/);
+  });
 
   it('is the one that check finds: at the nodes of the same name', async () => {
     const twice = [node('0', 'Relu', ['x'], ['a']), node('1', 'Neg', ['x'], ['a']), node('2', 'Relu', ['a'], ['y'])];
@@ -1474,6 +1481,51 @@ describe('memory that ran out while tactics were timed, in an excerpt without fr
     expect(severityOf(...short, on)).toMatch(/^error /);
     expect(severityOf(...short, failed, on, end)).toMatch(/^error /);
     expect(severityOf(short[0]!, end)).toMatch(/^error /);
+  });
+});
+
+describe('what could not be built', () => {
+  const failed = (name: string) =>
+    `[E] Error[10]: [optimizer.cpp::computeCosts::2011] Error Code 10: Internal Error (Could not find any implementation for node ${name}.)`;
+  const of = (version: string, gpu: string, flags: string, ...lines: string[]) =>
+    diagnoseLog(
+      readBuildLog(
+        [
+          `&&&& RUNNING TensorRT.trtexec [TensorRT v${version}] # trtexec --onnx=a.onnx ${flags}`,
+          `[I] Selected Device: ${gpu}`,
+          ...lines,
+          `&&&& FAILED TensorRT.trtexec [TensorRT v${version}] # trtexec --onnx=a.onnx ${flags}`,
+        ].join('\n'),
+      ).value,
+    )[0]!;
+  const region = failed('{ForeignNode[Unsqueeze_93...Softmax_2088]}');
+
+  it('names the version, the GPU and the types that the command allows', () => {
+    const one = of('101303', 'NVIDIA GeForce RTX 3090', '--best --bf16', region);
+    expect(one.message).toContain('TensorRT 10.13.3 found no implementation on NVIDIA GeForce RTX 3090 for {Foreign');
+    expect(one.advice).toContain('The command allows BF16, FP16 and INT8: build once in FP32');
+    expect(of('101303', 'NVIDIA GeForce RTX 3090', '', region).advice).not.toContain('The command allows');
+  });
+
+  it('tells a case that is known of the version', () => {
+    expect(of('8205', 'Tesla T4', '', region).advice).toContain('8.4 builds it (NVIDIA/TensorRT#1917)');
+    expect(of('8503', 'Tesla T4', '', region).advice).not.toContain('A known case');
+    expect(of('8205', 'Tesla T4', '', failed('{ForeignNode[a...b]}')).advice).not.toContain('A known case');
+    const crash = 'Segmentation fault (core dumped)';
+    expect(of('100000', 'NVIDIA GeForce RTX 3060', '--fp16', crash).advice).toContain('NVIDIA/TensorRT#3800');
+    expect(of('100000', 'NVIDIA GeForce RTX 3060', '', crash).advice).not.toContain('A known case');
+    expect(of('8601', 'NVIDIA GeForce RTX 2080 Ti', '--fp16', crash).advice).toContain('#3162');
+    expect(of('8601', 'NVIDIA GeForce RTX 3090', '--fp16', crash).advice).not.toContain('A known case');
+  });
+
+  it('counts the operators from the first to the last node of a region', () => {
+    const parsed = ['a [Relu]', 'b [MatMul]', 'c [Add]', 'd [MatMul]', 'e [Softmax]', 'f [Relu]'].map(
+      (node) => `[V] [TRT] Parsing node: ${node}`,
+    );
+    expect(of('101303', 'NVIDIA L4', '', ...parsed, failed('{ForeignNode[x + b...d + e]}')).message).toMatch(
+      / From its first to its last node the model has 4 nodes: 2 MatMul, 1 Add, 1 Softmax\.$/,
+    );
+    expect(of('101303', 'NVIDIA L4', '', ...parsed, failed('{ForeignNode[x...y]}')).message).not.toContain('From its');
   });
 });
 

@@ -68,6 +68,22 @@ it.each([...harmless.keys()])('no rule finds an error where nothing failed: %s',
 });
 
 it.each([
+  ['"cdist_cuda" not implemented for \'BFloat16\'', 'half-on-gpu', 'PyTorch has no cdist_cuda for BF16 on the GPU.'],
+  ['"slow_conv2d_cpu" not implemented for \'BFloat16\'', 'half-on-cpu', 'PyTorch runs a model in BF16 on the CPU'],
+])('names the type of %s', (text, rule, message) => {
+  expect(diagnose(`RuntimeError: ${text}`)[0]).toMatchObject({ rule, message: expect.stringContaining(message) });
+});
+
+it.each([
+  "I know that 'out of memory' means too little memory, but I still get it with 24 GB: out of memory",
+  "When I run trtexec I see 'Segmentation fault (core dumped)'",
+  "I used to get 'out of memory', and now it fails with a segmentation fault",
+  "What does 'Segmentation fault (core dumped)' mean?",
+])('a failure that a sentence quotes as its own is found: %s', (text) => {
+  expect(diagnose(text)[0]).toMatchObject({ severity: 'error' });
+});
+
+it.each([
   ['packages of one version', harmless.get('pip-list-of-two-digits')!],
   ['praise of INT8', 'int8 is no slower than FP16 with TensorRT.'],
 ])('no rule warns of %s', (_, text) => {
@@ -194,6 +210,42 @@ describe('texts next to those that a rule is from', () => {
       '[TRT] [W] Unable to determine GPU memory usage: named symbol not found',
       'driver-symbol',
     ],
+    [
+      'a check of the compiler in a sentence',
+      'trtexec failed and said "operation.cpp:3390: DCHECK(opnd->is_data()) failed." on the Q/DQ model.',
+      'myelin-check',
+    ],
+    [
+      'branches of an If in older words',
+      '[E] Error[4]: [graphShapeAnalyzer.cpp::analyzeShapes::2084] Error Code 4: Miscellaneous (IConditionalOutputLayer optimum::if_OutputLayer_4945: optimum::if_OutputLayer_4945: dimensions not compatible for if-conditional outputs)',
+      'if-shapes',
+    ],
+    [
+      'bindings in older words',
+      '[E] [TRT] Parameter check failed at: engine.cpp::enqueue::453, condition: bindings[x] != nullptr',
+      'bindings',
+    ],
+    [
+      'an attribute in a sentence',
+      "It fails with 'tensorrt.tensorrt.Builder' object has no attribute 'max_workspace_size'.",
+      'api-removed',
+    ],
+    ['NaN of a program in FP16', 'RuntimeError: no NaN is allowed in fp16 outputs here', null],
+    [
+      'a loadable of layers that leave the DLA',
+      '4: [standardEngineBuilder.cpp::engineValidationForSafeDLAMode::1519] Error Code 4: Internal Error (Safe DLA is enabled but not all layers are running on DLA.)',
+      'dla-standalone',
+    ],
+    [
+      'an assertion on the backend of layers',
+      '[E] Error[2]: [nvmRegionOptimizer.cpp::forceToUseNvmIO::175] Error Code 2: Internal Error (Assertion std::all_of(a->consumers.begin(), a->consumers.end(), [](Node* n) { return isDLA(n->backend); }) failed. )',
+      'dla-standalone',
+    ],
+    [
+      'external weights without a name',
+      '[2020-10-15 05:32:39   ERROR] [TRT]onnx2trt_utils.cpp:1312: Failed to open file: \nERROR: ModelImporter.cpp:92 In function parseGraph:\n[8] Assertion failed: convertOnnxWeights(initializer, &weights, ctx)',
+      'weights-missing',
+    ],
     ['FP16 on the GPU', 'RuntimeError: "lu_factor_cusolver" not implemented for \'Half\'', 'half-on-gpu'],
     ['FP16 on the CPU', 'RuntimeError: "addmm_impl_cpu_" not implemented for \'Half\'', 'half-on-cpu'],
     [
@@ -295,6 +347,73 @@ describe('texts next to those that a rule is from', () => {
   });
 });
 
+describe('what the command in a log says', () => {
+  const message =
+    'Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3';
+
+  it('names the inputs that its shapes are for, where they are not of the model', () => {
+    const [first] = diagnose(
+      `$ trtexec --onnx=m.onnx --minShapes=in:1x3 --optShapes=in:1x9 --maxShapes=in:1x9\n${message}\n`,
+    );
+    expect(first).toMatchObject({
+      message: expect.stringContaining('The command gives shapes for in, which is not its name.'),
+      advice: expect.stringContaining('--minShapes=x:…'),
+    });
+  });
+
+  it('says nothing of them where they are', () => {
+    const [first] = diagnose(`$ trtexec --onnx=m.onnx --shapes=x:1x3\n${message}\n`);
+    expect(first!.message).not.toContain('The command');
+  });
+});
+
+it.each([
+  [205, 'an earlier one (format 205; this is format 213)'],
+  [232, 'a later one (format 232; this is format 213)'],
+])('an engine of format %i is of %s', (was, text) => {
+  const log = `[TRT] [E] 1: [stdArchiveReader.cpp::StdArchiveReader::40] Error Code 1: Serialization (Serialization assertion stdVersionRead == serializationVersion failed.Version tag does not match. Note: Current Version: 213, Serialized Engine Version: ${was})`;
+  expect(diagnose(log)[0]!.message).toContain(text);
+});
+
+it('says what a layer of a Q/DQ node needs on the DLA', () => {
+  expect(diagnose(logs.get('dla-no-fallback')!)[0]!.advice).toMatch(/^The layer belongs to a Q\/DQ node/);
+});
+
+it.each([
+  [
+    'pip takes a package that was withdrawn',
+    "WARNING: The candidate selected for download or install is a yanked version: 'tensorrt' candidate (version 0.0.1)\nReason for being yanked: This software was not built and distributed by NVIDIA\n",
+    'pip-placeholder',
+  ],
+  [
+    'pip builds what it finds no wheel of',
+    'Collecting tensorrt\n  Using cached tensorrt-9.3.0.post12.dev1.tar.gz (6.9 kB)\n  Installing build dependencies ... done\n  Getting requirements to build wheel ... error\n  error: subprocess-exited-with-error\n',
+    'pip-cannot-install',
+  ],
+])('%s', (_, text, rule) => expect(diagnose(text)[0]).toMatchObject({ rule, severity: 'error' }));
+
+it('says where the compiled part of a package is not found', () => {
+  const [first] = diagnose('ImportError: No module named _nv_onnx_parser_bindings\n');
+  expect(first!.advice).toContain('another folder than that of its sources');
+});
+
+it('keeps the name that torch2trt gives a layer', () => {
+  const log = '[TRT] [E] 3: net.conv3_up.0:1:CONVOLUTION:GPU: at least 4 dimensions are required for input.\n';
+  expect(diagnose(log)[0]!.message).toContain('"net.conv3_up.0:1:CONVOLUTION:GPU"');
+});
+
+it('says that an engine was running where the command only loads one', () => {
+  const log =
+    'trtexec --loadEngine=m.trt --streams=10 --threads\nwhat(): Assertion mUsedAllocators.find(alloc) != mUsedAllocators.end() && "Myelin free callback called with invalid MyelinAllocator" failed.\n';
+  expect(diagnose(log)[0]!.message).toContain('while loading or running the engine');
+});
+
+it('TensorRT 8.3 has kernels for Orin', () => {
+  const log =
+    'GPU Type: Orin\nTensorRT Version: 8.3.0\nvalue.h:394: Assertion failed\n[E] Error[2]: [a.cpp::b::1] Error Code 2: Internal Error (Assertion is_const() failed.)\n';
+  expect(diagnose(log)[0]!.rule).toBe('internal-check');
+});
+
 describe('the cause first', () => {
   it('folds what follows from it', () => {
     const [first, ...others] = diagnose(logs.get('allocation-failed')!);
@@ -307,6 +426,11 @@ describe('the cause first', () => {
     [
       'a driver that is too old, then bad_alloc',
       "[W] [TRT] CUDA initialization failure with error: 35.\nterminate called after throwing an instance of 'std::bad_alloc'\n",
+      'cuda-runtime-too-new',
+    ],
+    [
+      'a driver that is too old, then data that a sample lacks',
+      '[W] [TRT] CUDA initialization failure with error: 35. Please check your CUDA installation\nCould not find mnist.onnx in data directories:\n\tdata/mnist/\n',
       'cuda-runtime-too-new',
     ],
     [

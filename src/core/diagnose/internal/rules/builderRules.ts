@@ -1,6 +1,6 @@
 import { sizeText } from '../../../base/text.ts';
 import { causeText } from '../causeText.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import type { DiagnosisRule, RuleContext } from '../rule.ts';
 import { cudaError, PLUGIN_FAILED } from './runtimeRules.ts';
 
 /** What to do when tactics do not fit into the workspace. */
@@ -30,9 +30,101 @@ const DEVICE_MEMORY = {
 };
 const TACTIC_MEMORY =
   'Free memory on the GPU: close other programs that use it, lower the workspace or the largest shape of the optimization profile. Where an engine is built all the same, it uses other tactics.';
+/** Failures of the builder by version, with what ended them: rows count where all that they name fits. */
+const KNOWN_FAILURES: readonly {
+  versions: RegExp;
+  /** Words in the names of the layers. */
+  of?: RegExp;
+  gpu?: RegExp;
+  /** Only where the command allows this type. */
+  type?: string;
+  /** Only for builds that end without a word. */
+  crash?: true;
+  says: string;
+  source: string;
+}[] = [
+  {
+    versions: /^8\.[0-3]\b/,
+    of: /[sS]oftmax|[mM]ask/,
+    says: 'an attention with its mask (Unsqueeze to Softmax) failed so in 8.2, and 8.4 builds it',
+    source: 'NVIDIA/TensorRT#1917',
+  },
+  {
+    versions: /^8\.[0-4]\b/,
+    of: /MatMul/,
+    says: 'a MatMul of dynamic shapes failed so in 8.4, and 8.5 builds it with --preview=+fasterDynamicShapes0805, the default of 8.6',
+    source: 'NVIDIA/TensorRT#2124',
+  },
+  {
+    versions: /^8\.6\b/,
+    of: /MatMul|[aA]ttention|\battn|Softmax/,
+    says: 'products that 8.6 takes for an attention failed so, and 10 builds them',
+    source: 'NVIDIA/TensorRT#3930',
+  },
+  {
+    versions: /^11\.[0-2]\b/,
+    of: /ConvTranspose|[dD]econv/,
+    says: 'a ConvTranspose in BF16 has no kernel in 11.0 to 11.2; FP16, or FP32 around it by Cast, builds',
+    source: 'NVIDIA/TensorRT#4829, rerun-io/examples-monorepo#106',
+  },
+  {
+    versions: /^10\.16\b/,
+    gpu: /RTX 50\d0/,
+    says: 'a model that other GPUs build failed on an RTX 5090 with 10.16, which 11.1 is to correct',
+    source: 'NVIDIA/TransformerEngine#2891',
+  },
+  {
+    versions: /^8\.5\.[01]\b/,
+    type: 'FP16',
+    crash: true,
+    says: 'builds in FP16 crashed in 8.5.1, and 8.5.2 builds them',
+    source: 'HolyWu/vs-animesr#3',
+  },
+  {
+    versions: /^8\.6\b/,
+    gpu: /RTX 20|\bT4\b|GTX 16|Quadro RTX|TITAN RTX/,
+    type: 'FP16',
+    crash: true,
+    says: 'a model aborted in FP16 on an RTX 2080 Ti, and was built in FP32 there and in FP16 on an RTX 3090',
+    source: 'NVIDIA/TensorRT#3162',
+  },
+  {
+    versions: /^10\.0\.0\b/,
+    type: 'FP16',
+    crash: true,
+    says: 'builds in FP16 ended without a word in 10.0.0, and were built in FP32',
+    source: 'NVIDIA/TensorRT#3800',
+  },
+];
+
+/** What was reported of such a failure in this version. */
+export function knownFailure(
+  { version, gpu, lowered = '' }: RuleContext,
+  layers: string,
+  isCrash = false,
+): string | undefined {
+  if (version === null) return undefined;
+  const row = KNOWN_FAILURES.find(
+    (one) =>
+      one.versions.test(version) &&
+      (one.of?.test(layers) ?? true) &&
+      (one.gpu === undefined || (gpu !== null && one.gpu.test(gpu))) &&
+      (one.type === undefined || lowered.split(/, | and /).includes(one.type)) &&
+      (one.crash ?? false) === isCrash,
+  );
+  return row && `A known case: ${row.says} (${row.source}).`;
+}
+
+/** Values that the texts on a layer without implementation have in common. */
+const failing = ({ groups: { layer = '' } = {} }: RegExpExecArray, text: string, context: RuleContext) => ({
+  values: { reason: reasonIn(text), known: knownFailure(context, layer) },
+});
+
 const REGION =
-  '[[{suspect} ]]It is compiled as a whole, so it most often needs more memory than the others: free GPU memory, leave the workspace unlimited, and narrow the largest shapes of the profile or the batch. Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
-const FOREIGN = `${REGION} A newer TensorRT and driver often have the missing implementation; otherwise split the model there.`;
+  '[[{known} ]][[{suspect} ]]It is compiled as a whole, so it usually needs more memory than other layers: free GPU memory, leave the workspace unlimited (where the GPU itself is full, limit it to 8 GiB or so), and narrow the largest shapes of the profile or the batch.[[ The command allows {lowered}: build once in FP32, and if that passes, keep the nodes of this part in FP32.]] See that the libraries of one TensorRT are loaded (LD_LIBRARY_PATH, PATH). Mark no outputs inside it, remove precision constraints from its nodes, and build without refit.';
+const SPLIT =
+  'Otherwise reduce the model to the nodes that fail, and rewrite them, replace them by a plugin or split the model there.';
+const FOREIGN = `A later TensorRT usually has the missing implementation: try one first, with a driver for it. ${REGION} ${SPLIT}`;
 
 /** What the builder could not do: memory and implementations. */
 export const BUILDER_RULES: readonly DiagnosisRule[] = [
@@ -107,6 +199,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'out-of-memory',
     pattern: /Tactic Device request: (?<want>\d+) ?MB Available: (?<have>\d+) ?MB/,
     severity: 'warning',
+    once: true,
     cause:
       'Tactics were skipped because the GPU has too little free memory ({want} MiB requested, {have} MiB available).',
     advice: TACTIC_MEMORY,
@@ -337,7 +430,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       values: { what: `${file ?? file2}: ${check2 ?? `CHECK(${check})`}` },
     }),
     cause:
-      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({what}) for {layer}: it is an error of this version with an operation there, and not the memory.",
+      "TensorRT's compiler[[ ({version})]] fails at a check of its own ({what}) for {layer}: it is a bug of this version with an operation there, and not the memory.",
     advice:
       'Use a later TensorRT (or the one before), as such errors belong to a release. Where this one must stay, change what is in that region: fold its constants (`polygraphy surgeon sanitize --fold-constants`), give its nodes another type (Cast of BOOL and INT64 to INT32 or FP32), write the operation otherwise (an Attention as MatMul, Softmax and MatMul), take it out of an If or Loop, or split the model there. Report it to NVIDIA with the part of the model that fails.',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
@@ -345,29 +438,45 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#3411, #4511, #4739',
   },
   {
+    id: 'no-implementation-cuda',
+    code: 'no-implementation',
+    pattern:
+      /due to [^\n]{0,200}?(?:CUDA error (?!2\b)\d|CU(?:BLAS|DNN)_STATUS_(?!ALLOC_FAILED))[^\n]{0,200}\n[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
+    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    cause:
+      'TensorRT found no implementation for {layer}, a region that it compiles as a whole: each try ended in an error of CUDA: {reason}. Other than error 2, these are no lack of memory.',
+    advice:
+      'Use a later TensorRT (8.4 and later solved most of these of 8.0 and 8.2), or at least update cuDNN and cuBLAS to the releases that this TensorRT was made for (8.2 with cuDNN 8.3), and see that no other copy is found first (LD_LIBRARY_PATH; the wheels of PyTorch). Update the driver where it is older than the CUDA.',
+    sure: 'likely',
+    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
+    source: 'onnx/onnx-tensorrt#759',
+  },
+  {
     id: 'no-implementation-foreign-old',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
     when: ({ before86 }) => before86,
-    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    named: failing,
     cause:
       'This TensorRT[[ ({version})]] is older than 8.6 and found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
-    advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} Otherwise split the model there.`,
+    advice: `Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. ${REGION} ${SPLIT}`,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source: 'NVIDIA/TensorRT#1592, #1917, #1874, #2918, #2929, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142',
+    source:
+      'NVIDIA/TensorRT#1592, #1917, #1874, #2918, #2929, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142; onnx/onnx-tensorrt#758',
   },
   {
     id: 'no-implementation-foreign',
     code: 'no-implementation',
     pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
-    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
+    named: failing,
     cause:
-      'TensorRT found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is most often too little GPU memory, or an operation that this version cannot compile.',
+      'TensorRT[[ {version}]] found no implementation[[ on {gpu}]] for {layer}, a region that it compiles as a whole[[: {reason}]]. Where the log says no more, that is usually an operation that this version cannot compile, or too little GPU memory.',
     advice: FOREIGN,
     sure: 'likely',
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source: 'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632',
+    source:
+      'captures of TensorRT 8.6; open-mmlab/mmdeploy#2632, NVIDIA/TensorRT#4360, #4324, #4673; zhiqwang/yolort#385',
   },
   {
     id: 'no-implementation-quantize',
@@ -435,10 +544,10 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     code: 'no-implementation',
     // A brace that is open where another line follows: a terminal broke the name.
     pattern: /Could not find any implementation for node (?!\{[^}\n]*\n)(?<layer>.+?)\.?\)?\.?\s{0,20}(?:$|\n)/,
-    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
-    cause: 'TensorRT found no implementation for {layer}[[: {reason}]].',
+    named: failing,
+    cause: 'TensorRT[[ {version}]] found no implementation[[ on {gpu}]] for {layer}[[: {reason}]].',
     advice:
-      '[[{suspect} ]]Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), free memory on the GPU and increase the workspace, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
+      '[[{known} ]][[{suspect} ]]Free memory on the GPU and increase the workspace first.[[ The command allows {lowered}: build once without that, and if it passes, keep this node in FP32.]] Allow another precision for it (FP16 together with INT8, so that a layer may leave INT8), use a later TensorRT, or replace the operator; with a DLA build for the GPU. Errors and skipped tactics above this line in a verbose log say why each one failed.',
     after: [
       'no-implementation',
       'out-of-memory',
@@ -449,7 +558,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'gpu-unsupported',
       'runtime-failed',
     ],
-    source: 'captures; ComfyUI-Upscaler-Tensorrt#36',
+    source:
+      'captures; ComfyUI-Upscaler-Tensorrt#36, dusty-nv/jetson-inference#1499, NVIDIA/TensorRT#1505, #2681, NVIDIA/TensorRT-Incubator#694',
   },
   {
     id: 'no-int8-format',
@@ -457,7 +567,7 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     pattern: /incorrectly marked as an int8 node/,
     severity: 'error',
     cause:
-      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: an error of this version in placing quantization.',
+      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: a bug of this version in placing quantization.',
     advice:
       'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node. For a plugin that is to run in INT8, write Q → plugin → DQ, without the DQ before and the Q after it, and accept INT8 for these inputs and outputs in supportsFormatCombination.',
     sure: 'likely',
@@ -477,15 +587,18 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
   {
     id: 'myelin-check',
     code: 'internal',
-    pattern: /^ *(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/m,
+    pattern: /(?:^|(?<!:)\s|["'`“‘#])(?<file>\w+\.[ch]pp):\d+: D?CHECK\((?<claim>[^\n]*)\) failed/,
     severity: 'warning',
-    named: () => ({ severity: 'warning' }),
+    named: (_, __, context) => ({
+      severity: 'warning',
+      values: { known: knownFailure(context, context.phase, true) },
+    }),
     cause:
-      "TensorRT's compiler (Myelin)[[ of {version}]] stopped at a check of its own in {file}: an error of this version that a part of the network runs into.",
+      "TensorRT's compiler (Myelin)[[ of {version}]] stopped at a check of its own in {file}: a bug of this version that a part of the network runs into.",
     advice:
-      'Nothing has to be done where the build passes. Otherwise use a later TensorRT; where that is not possible, narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
+      'Nothing has to be done where the build passes. [[{known} ]]Otherwise use a later TensorRT; where that is not possible,[[ leave out {lowered},]] narrow the range of the optimization profile (one shape first), build with another builder optimization level, or split the model at that part.',
     sure: 'likely',
-    source: 'NVIDIA/TensorRT#3411, #3930',
+    source: 'NVIDIA/TensorRT#2616, #3411, #3930, #3162',
   },
   {
     id: 'myelin-unknown',

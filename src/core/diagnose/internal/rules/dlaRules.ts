@@ -1,5 +1,9 @@
 import type { DiagnosisRule } from '../rule.ts';
 
+/** What the samples for cuDLA do with a model that was trained for quantization (qdq_translator.py). */
+const NO_QDQ =
+  'The layer belongs to a Q/DQ node, which this DLA does not take: build the model without its Q/DQ nodes, with a calibration cache of their scales (--calib); the script qdq_translator.py of cuDLA-samples makes both.';
+
 /** Layers and programs on NVIDIA's Deep Learning Accelerator (Jetson Xavier, Orin; DRIVE). */
 export const DLA_RULES: readonly DiagnosisRule[] = [
   {
@@ -35,15 +39,29 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT DLA documentation; NVIDIA-ISAAC-ROS/isaac_ros_dnn_inference#46',
   },
   {
+    id: 'dla-standalone',
+    code: 'dla-failed',
+    pattern:
+      /Safe DLA is enabled but not all layers are running on DLA|DLA should only have one graph for the whole network|isDLA\(n->backend\)|forceToUseNvmIO/,
+    cause:
+      'A loadable for the DLA alone (--buildDLAStandalone) is one graph that runs on the DLA as a whole, and here a layer does not run there, or splits it.',
+    advice:
+      'Find those layers: warnings that name DLA list them with --verbose, and a build with --useDLACore and --allowGPUFallback but without --buildDLAStandalone (EngineCapability STANDARD) lists which layers run where. Replace or remove them (constants, Shuffle, Q/DQ nodes, operators outside the limits of the DLA), or build the loadable of the part before them and run the others on the GPU.',
+    source: 'NVIDIA/TensorRT#2190, #4165, NVIDIA-AI-IOT/cuDLA-samples#34',
+  },
+  {
     id: 'dla-no-fallback',
     code: 'dla-failed',
     pattern:
-      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA and falling back to GPU is not enabled|isDLA\(n->backend\)|forceToUseNvmIO/,
-    named: (m) => ({ layer: m.groups!['layer'] ?? m.groups!['layer2'] }),
+      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA and falling back to GPU is not enabled/,
+    named: ({ groups: { layer, layer2 } = {} }) => {
+      const name = layer ?? layer2;
+      return { layer: name, values: { quantized: /quantize/i.test(name ?? '') ? NO_QDQ : undefined } };
+    },
     cause: 'A layer cannot run on the DLA, and the build does not allow it to run on the GPU[[: {layer}]].',
     advice:
-      'Allow it with --allowGPUFallback (BuilderFlag GPU_FALLBACK), or replace the layers that the warnings name: a DLA loadable (--buildDLAStandalone) needs all of them on the DLA.',
-    source: 'NVIDIA-AI-IOT/cuDLA-samples#34',
+      '[[{quantized} ]]Let it run on the GPU with --allowGPUFallback (BuilderFlag GPU_FALLBACK), or replace the layers that the warnings name: a DLA loadable (--buildDLAStandalone) needs all of them on the DLA.',
+    source: 'NVIDIA-AI-IOT/cuDLA-samples#19',
   },
   {
     id: 'dla-disabled',

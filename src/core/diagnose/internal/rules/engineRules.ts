@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { cudaError } from './runtimeRules.ts';
 
 const REBUILD = {
@@ -20,14 +19,16 @@ const REBUILD = {
     'Convert the model again on this machine and save its state_dict: engines inside of it are for one version and GPU.',
   'torch-tensorrt': 'Compile and save the module again with this version of Torch-TensorRT.',
   other:
-    'Build it again with this version (use one TensorRT for building and running: trtexec and the Python package may differ), or build version-compatible engines (--versionCompatible).',
+    'Build it again with this version (use one TensorRT for building and running: trtexec, the Python package and what LD_LIBRARY_PATH or PATH finds first may differ), or build version-compatible engines (--versionCompatible).',
 };
 const REBUILD_HERE = {
-  triton: 'Build the plan on the GPU model that serves it, or with --hardwareCompatibilityLevel=ampere+.',
+  triton:
+    'Build the plan on the GPU model that serves it, or for GPUs of Ampere and later with --hardwareCompatibilityLevel=ampere+ (TensorRT 8.6 and later).',
   onnxruntime: 'Delete the cached engines (trt_engine_cache_path), or set trt_engine_hw_compatible.',
   deepstream: 'Delete the engine file (model-engine-file): nvinfer then builds it again from onnx-file on this GPU.',
   rtx: 'Build it for the compute capability of this GPU (--compute-capability).',
-  other: 'Build it on this GPU, or with --hardwareCompatibilityLevel (ampere+ or sameComputeCapability).',
+  other:
+    'Build it on this GPU. If that was done, the program loads an older file, or runs on another GPU of the machine: compare paths and dates, and choose the GPU for both (CUDA_VISIBLE_DEVICES, trtexec --device). For GPUs of Ampere and later, TensorRT 8.6 and later build engines for several models: --hardwareCompatibilityLevel (ampere+ or sameComputeCapability).',
 };
 
 /** Engine files: another version, another GPU, damage. */
@@ -150,9 +151,9 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     named: (_, text) => {
       const [, have, was] = /expecting library version (\S+) got (?:\.\.)?([^\s,)]+)/.exec(text) ?? [];
       const [, tag, tagWas] = /Current Version: (\d+), Serialized Engine Version: (\d+)/.exec(text) ?? [];
-      return { values: { have: have ?? formatOf(tag), was: was ?? formatOf(tagWas) } };
+      return { values: { have: have ?? formatOf(tag), was: was ?? formatOf(tagWas), age: ageOf(tag, tagWas) } };
     },
-    cause: 'The engine was built by another TensorRT version[[ ({was}; this is {have})]].',
+    cause: 'The engine was built by another version of TensorRT[[, {age} one]][[ ({was}; this is {have})]].',
     advice: REBUILD,
     source: 'captures of TensorRT 8.6 and 10.6; SthPhoenix/InsightFace-REST#84, HKUST-Aerial-Robotics/D2SLAM#52',
   },
@@ -341,6 +342,10 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'triton-inference-server/server#317, microsoft/onnxruntime#22139',
   },
 ];
+
+/** Numbers of formats grow with the versions (205: 8.2, 213: 8.4, 232: 8.5); 0 is that of no release. */
+const ageOf = (tag: string | undefined, was: string | undefined): string | undefined =>
+  Number(tag) > 0 && Number(was) > 0 ? (Number(was) < Number(tag) ? 'an earlier' : 'a later') : undefined;
 
 /** Numbers of the archive format, which no table maps to versions. */
 const formatOf = (text: string | undefined): string | undefined => (text === undefined ? undefined : `format ${text}`);

@@ -1,7 +1,6 @@
 import { gpuIn } from '../../../precision/buildFacts.ts';
-import { computeCapability, gpuSupport } from '../gpuSupport.ts';
-import type { Named, DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { computeCapability, type GpuSupport, gpuSupport } from '../gpuSupport.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type Named, type RuleContext } from '../rule.ts';
 import { cudaError } from './runtimeRules.ts';
 
 const SAME_SET =
@@ -184,6 +183,8 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
       '35',
       /(?:CUDA )?driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver|Unable to read CUDA capable devices\. Return status: 35\b|NVIDIA driver on your system is too old|no kernel image.*driver/,
     ),
+    // Without CUDA there is no builder and no runtime, whatever the level at which it says so.
+    named: ({ 0: text }) => (text.includes('CUDA init') ? { severity: 'error' } : {}),
     cause: 'The CUDA driver is older than what the CUDA runtime of this program needs, or there is no driver here.',
     advice: {
       trtlens: `Update the NVIDIA driver, or build with TensorRT-RTX, which needs no GPU. ${CONTAINER}`,
@@ -444,7 +445,8 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     pattern:
       /Target GPU SM (?<sm>\d+) is not supported by this TensorRT release|Unsupported SM:? ?(?<hex>0x[\da-fA-F]+)?|SM version not supported in this NVRTC version|smVerHex2Dig[^\n]*Assertion|GPU (?:architecture|compute capability) (?:sm_)?(?<sm2>[\d.]+) is not supported|[cC]ompute capability (?<sm3>\d+\.\d+) (?:\(\w+\) )?(?:is )?(?:not supported|is too (?:old|new))/,
     named: gpuNamed,
-    cause: 'This version of TensorRT[[ ({version})]] does not support the GPU[[, compute capability {sm}]]{why}.',
+    cause:
+      'This version of TensorRT[[ ({version})]] does not support the GPU[[ ({gpu})]][[, compute capability {sm}]]{why}.',
     advice: '{use}.',
     source: 'NVIDIA/TensorRT#3826, #4359, #2727, #4317; lightvector/KataGo#1041, DDTRobot/tita_rl_sim2sim2real#7',
   },
@@ -472,11 +474,23 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT utils.cpp::checkMemLimit; forums of NVIDIA Jetson',
   },
   {
+    id: 'torch-without-gpu',
+    code: 'gpu-unsupported',
+    pattern:
+      /(?<gpu>[A-Z][^\n:]{0,60}?)? ?with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch/,
+    severity: 'error',
+    cause: 'PyTorch was built without code for this GPU ([[{gpu}, ]]compute capability {sm}).',
+    named: ({ groups: { gpu, sm } = {} }) => ({ values: { gpu: gpu?.trim(), sm: computeCapability(sm!) ?? sm } }),
+    advice:
+      'Install a PyTorch made for a CUDA that knows the GPU (CUDA 11.1 or later for 8.6, 11.8 for 8.9 and 9.0, 12.8 for Blackwell), with the index that pytorch.org names for it, such as `pip install torch --index-url https://download.pytorch.org/whl/cu118`; a Python that is too old (3.6) only gets older ones. Rebuild what was compiled against the old one (torch2trt plugins, mmcv).',
+    source: 'torch/cuda/__init__.py; NVIDIA-AI-IOT/torch2trt#850',
+  },
+  {
     id: 'no-kernel-image',
     code: 'gpu-unsupported',
     pattern: cudaError(
       '209|98|48|8',
-      /no kernel image is available for execution on the device|with CUDA capability sm_(?<sm>\d+) is not compatible with the current PyTorch|cudaErrorNoKernelImageForDevice|invalid device function/,
+      /no kernel image is available for execution on the device|cudaErrorNoKernelImageForDevice|invalid device function/,
     ),
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
@@ -570,32 +584,39 @@ function archOf(gpu: string | null): string | undefined {
 const OTHER_BUILD =
   'The packages of one version are built for different GPUs: those of a PC or of a server with ARM (sbsa) lack the GPUs of Jetson boards. On a Jetson install the TensorRT of its JetPack, without pinning another; otherwise take a later TensorRT';
 
-/** The version to take for a GPU that the text does not name. */
-function useFor(text: string): string {
-  if (text.includes('major < 10'))
-    return 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later';
-  if (text.includes('NVRTC')) return 'Use a TensorRT and CUDA that are newer than the GPU';
-  return 'Use a version of TensorRT that lists this compute capability in its support matrix';
-}
-
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
-  const raw = groups['hex'] ?? groups['sm'] ?? groups['sm2'] ?? groups['sm3'];
+  const raw = ['hex', 'sm', 'sm2', 'sm3'].map((name) => groups[name]).find((one) => one !== undefined);
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
-  const support = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
-  // The version has that GPU, by its support matrix: then this is a package for other boards.
-  const otherBuild = support?.supported === true && (version !== null || JETSON.test(sm ?? ''));
+  const known = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
+  const board = known?.supported === true && JETSON.test(sm ?? '');
+  // TensorRT itself refuses the GPU: a release has builds for several versions of CUDA, and for several boards.
+  const support = known?.supported && (board || version !== null) ? null : known;
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
       arch: archOf(gpu),
-      dropped: version !== null && support?.supported === false ? support.why : undefined,
+      dropped: droppedBy(version, support),
       version: version ?? undefined,
-      why: support === null || otherBuild ? '' : `: ${support.why}`,
-      use: otherBuild ? OTHER_BUILD : (support?.use ?? useFor(text)),
+      why: support === null ? '' : `: ${support.why}`,
+      use: board ? OTHER_BUILD : (support?.use ?? versionFor(text)),
     },
   };
+}
+
+/** What the support matrix says against a GPU, where the version that it is for is known. */
+function droppedBy(version: string | null, support: GpuSupport | null): string | undefined {
+  return version !== null && support?.supported === false ? support.why : undefined;
+}
+
+/** Which version takes a GPU of which the message says little. */
+function versionFor(text: string): string {
+  if (text.includes('major < 10'))
+    return 'It is one of compute capability 10 or later (Blackwell): use TensorRT 10.8 or later with CUDA 12.8 or later';
+  return text.includes('NVRTC')
+    ? 'Use a TensorRT and CUDA that are newer than the GPU'
+    : 'Use a version of TensorRT that lists this compute capability in its support matrix: a later one for a newer GPU (8.6 takes all up to Ada and Hopper, 10.8 Blackwell), an earlier one for a GPU of Pascal or Volta and before';
 }
 
 function olderText(want: string, have: string): string {

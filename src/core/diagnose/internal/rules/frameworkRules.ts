@@ -1,7 +1,9 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** Polygraphy's own checks: of the data and options that it was given. */
+/** The type that PyTorch lacks an operation for, as TensorRT calls it. */
+const halfType = ({ groups }: RegExpExecArray) => ({ values: { type: groups!['type'] === 'Half' ? 'FP16' : 'BF16' } });
+
 const POLYGRAPHY_RULES: readonly DiagnosisRule[] = [
   {
     id: 'polygraphy-data',
@@ -299,20 +301,22 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
   {
     id: 'half-on-gpu',
     code: 'unsupported-type',
-    pattern: /"(?<op>\w*?(?:cuda|cusolver|cublas|magma)\w*)" not implemented for 'Half'/,
+    pattern: /"(?<op>\w*?(?:cuda|cusolver|cublas|magma)\w*)" not implemented for '(?<type>Half|BFloat16)'/,
     severity: 'error',
-    cause: 'PyTorch has no {op} for FP16 on the GPU.',
+    named: halfType,
+    cause: 'PyTorch has no {op} for {type} on the GPU.',
     advice:
-      'Run that operation in FP32 (`x.float()` before it, `.half()` after it), or keep the whole model in FP32 and let TensorRT choose FP16. TensorRT is not what fails.',
+      'Run that operation in FP32 (`x.float()` before it, `.half()` after it), or keep the whole model in FP32 and let TensorRT choose FP16 (--fp16, or --bf16 from 9 on; TensorRT 11 and TensorRT-RTX: a typed copy of the model). TensorRT is not what fails.',
     source: 'PyTorch AT_DISPATCH',
   },
   {
     id: 'half-on-cpu',
     code: 'unsupported-type',
-    pattern: /"(?<op>\w+?)(?:_impl|_cpu_?|_channels_last|KernelImpl)*" not implemented for 'Half'/,
+    pattern: /"(?<op>\w+?)(?:_impl|_cpu_?|_channels_last|KernelImpl)*" not implemented for '(?<type>Half|BFloat16)'/,
     severity: 'error',
     sure: 'likely',
-    cause: 'PyTorch runs a model in FP16 on the CPU, where it has no {op}: TensorRT is not what fails.',
+    named: halfType,
+    cause: 'PyTorch runs a model in {type} on the CPU, where it has no {op}: TensorRT is not what fails.',
     advice: {
       ultralytics:
         'Export with device=0, where FP16 is there; with half=True and dynamic=True old releases export on the CPU: use one of the two, or update ultralytics.',

@@ -265,24 +265,27 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
   {
     id: 'pip-placeholder',
     code: 'library-missing',
-    pattern: /only a placeholder project on PyPI|from versions: (?:0\.0\.\d(?:\.(?:post|dev)\d+)?(?:, )?)+\)/,
+    pattern:
+      /only a placeholder project on PyPI|yanked: This software was not built and distributed by NVIDIA|from versions: (?:0\.0\.\d(?:\.(?:post|dev)\d+)?(?:, )?)+\)/,
     severity: 'error',
     once: true,
     cause:
       "The package on PyPI is only a placeholder: its wheels are in NVIDIA's own index, or none of them is for this Python and system.",
     advice:
-      'Give the index: `pip install --extra-index-url https://pypi.nvidia.com NAME`. nvidia-tensorrt is the old name: `pip install tensorrt-cu12` (or -cu11, -cu13) needs no other index. For torch-tensorrt give the index of PyTorch for this CUDA (https://download.pytorch.org/whl/cu…). Look which versions of Python have wheels.',
-    source: 'nvidia-pyindex; pytorch/TensorRT#2645, NVIDIA/tensorflow#38, ELS-RD/transformer-deploy#20',
+      'Update pip first: an old one does not find newer wheels. Give the index: `pip install --extra-index-url https://pypi.nvidia.com NAME`. nvidia-tensorrt is the old name: `pip install tensorrt-cu12` (or -cu11, -cu13) needs no other index. For torch-tensorrt give the index of PyTorch for this CUDA (https://download.pytorch.org/whl/cu…). Look which versions of Python have wheels.',
+    source:
+      'nvidia-pyindex; pytorch/TensorRT#2645, NVIDIA/TensorRT#2896, NVIDIA/tensorflow#38, ELS-RD/transformer-deploy#20',
   },
   {
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
-      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement|working download links found for|Requirement\.parse\(') ?(?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
-    cause: 'TensorRT cannot be installed by pip here.',
+      /Building wheel for tensorrt\S* \(setup\.py\) \.\.\. error|tensorrt-\d[\w.]{0,40}\.tar\.gz[\s\S]{0,300}?error: subprocess-exited-with-error|Failed (?:building wheel for|to build) '?(?:nvidia-)?tensorrt|(?:No matching distribution found for|satisfies the requirement|working download links found for|Requirement\.parse\(') ?(?:nvidia-)?(?:torch[-_])?tensorrt|Ultralytics requirements? \['tensorrt[^\n]*not found, attempting AutoUpdate\.\.\.\s+error:/,
+    cause:
+      "TensorRT cannot be installed by pip here: there is no wheel of it for this Python and system, pip is too old to find it, or NVIDIA's index is not reached.",
     advice:
-      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT (its tar archive has them, too, in the folder python), and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
-    source: 'NVIDIA/TensorRT#2933, #2963, #3060; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
+      "Update pip and wheel first (`pip install --upgrade pip wheel`), use a version of Python that has wheels of this TensorRT (3.12 from TensorRT 10 on; its tar archive has them, too, in the folder python), and add NVIDIA's package index (--extra-index-url) for versions before 10. On a Jetson pip has none that work: use the TensorRT of JetPack (python3-libnvinfer), in a virtual environment with --system-site-packages.",
+    source: 'NVIDIA/TensorRT#2933, #2963, #3060, #3539; ultralytics/ultralytics#18882, NVIDIA-AI-IOT/jetcard#48',
   },
   {
     id: 'onnx-build',
@@ -661,6 +664,10 @@ const PACKAGES: readonly [RegExp, string][] = [
   [
     /^tensorrt_(?:bindings|libs|cu\d+|dispatch|lean)/,
     'The package tensorrt only loads its parts (bindings and libraries), which were not installed, or were removed: uninstall all tensorrt packages of pip, update pip, and run `python -m pip install --no-cache-dir tensorrt-cu12` again, with --extra-index-url https://pypi.nvidia.com for versions before 10.',
+  ],
+  [
+    /^_\w|\._\w/,
+    'It is a compiled part of a package: build and install that package (from sources: `python setup.py install` or `pip install .`), and start Python in another folder than that of its sources, which otherwise hide what was installed.',
   ],
   [/^pycuda/, '`pip install pycuda` compiles it: it needs a C++ compiler and the CUDA toolkit, with nvcc on PATH.'],
   [/^cuda\b/, '`pip install cuda-python` (below 13 for scripts with `from cuda import cudart`).'],

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** TensorRT-LLM: checkpoints, engines, its runtime and server. */
 export const LLM_RULES: readonly DiagnosisRule[] = [

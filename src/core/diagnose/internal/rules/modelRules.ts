@@ -1,8 +1,7 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
 
 const BESIDE = {
   other:
@@ -111,10 +110,10 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
   {
     id: 'weights-missing',
     code: 'weights-missing',
-    pattern: /Failed to open file: (?<file>.+?)(?:$|\n|;)/,
-    cause: 'The weights file {file} is missing.',
+    pattern: /Failed to open file:(?: (?<file>[^\s;][^\n;]*))?/,
+    cause: 'A file of external weights of the model is missing, or not where the parser looks for it[[: {file}]].',
     advice: BESIDE,
-    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
+    source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#542',
   },
   {
     id: 'weights-count',
@@ -326,7 +325,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'uff-or-caffe',
     code: 'model-unreadable',
     pattern:
-      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
+      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|(?<!\w)UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
     cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
     advice:
       'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',
@@ -664,12 +663,12 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'if-shapes',
     code: 'control-flow',
     pattern:
-      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer)?: IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?/,
+      /(?<!\S)(?<layer>\S+?)(?:_OutputLayer(?:_\d+)?)?: (?:IIfConditionalOutputLayer inputs must have the same shape\.?(?: Shapes are (?<a>\[[\d,-]*\]) and (?<b>\[[\d,-]*\]))?|dimensions not compatible for if-conditional outputs)/,
     cause: 'The branches of this node (If) give tensors of different shape or rank[[: {a} and {b}]].',
     advice:
-      'Replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
+      'Where an export merged two models into one, such as decoder_model_merged.onnx of Optimum, build each of them (decoder_model.onnx and decoder_with_past_model.onnx). Otherwise replace the If by the branch that is taken: fixed input shapes and `onnxsim` (or `polygraphy surgeon sanitize --fold-constants`) do that where shapes decide. The usual source is a `squeeze` of a dimension of unknown size: give it a known size (`squeeze(dim)` with a static shape) when exporting. TensorRT 10.11 and later accept different shapes of equal rank.',
     repair: 'known-branch',
-    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4603',
+    source: 'TensorRT 8.4 to 10.10; NVIDIA/TensorRT#1731, #2846, #4032, #4603',
   },
   {
     id: 'if-types',
@@ -699,6 +698,17 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice:
       'Export with a known number of iterations, so that the Loop gets its first input M: a constant, or a number computed from shapes (fixed sizes of the inputs make it constant). A loop over rows is often one operation on the whole tensor.',
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'nested-conditionals',
+    code: 'control-flow',
+    pattern: /Assertion tScope\.getType\(\) != ScopeType::kUNDEFINED failed/,
+    cause: 'TensorRT cannot build conditionals of the model: an If inside the branches of another one.',
+    advice:
+      'Keep the branches that your program takes. If an input decides them, such as the sampling rate of a speech model, repair the model with its value in the place of its shape (sr:16000), which writes it into the model. Conditions that depend on shapes fold with fixed input shapes.',
+    repair: 'known-branch',
+    sure: 'likely',
+    source: 'TensorRT graphScope.cpp; Silero VAD 6 on TensorRT-RTX 1.7.1',
   },
   {
     id: 'loop-scan-length',

@@ -1,8 +1,7 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
 import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
-import type { Advice, DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type Advice, type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
 const FUSED =
@@ -298,6 +297,17 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       'The model has quantized operators of ONNX Runtime (its QOperator format): TensorRT has no {op}, the operator of this node.',
     advice: RETRAIN,
     repair: OPERATOR_REPAIRS,
+    source: 'built with TensorRT-RTX 1.7.1',
+  },
+  {
+    id: 'onnxruntime-processor',
+    code: 'unsupported-op',
+    pattern: NO_PLUGIN,
+    at: /^Reorder(?:Input|Output)$/,
+    cause:
+      'The operator {op} of this node is one of ONNX Runtime (com.microsoft.nchwc): it saved the model in the layout of the processor that it ran on, which TensorRT does not read.',
+    advice:
+      'Take the model from before, or save it again with a lower optimization level: ORT_ENABLE_BASIC in place of ORT_ENABLE_ALL.',
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 /** DeepStream, jetson-inference and Isaac ROS. */
 export const PIPELINE_RULES: readonly DiagnosisRule[] = [

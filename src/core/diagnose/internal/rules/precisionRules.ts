@@ -25,6 +25,10 @@ const WEAK_FLAGS = {
     'Remove the precision flags (FP16, BF16, INT8, FP8) and constraints from the configuration, and what sets types of layers (layer.precision, set_output_type): in a strongly typed network the model gives every type. Export it in FP16, or insert Casts.',
 };
 
+/** Where FP16 goes wrong in most networks, and how to leave that in FP32. */
+const KEEP_FP32 =
+  'Keep normalization (LayerNorm: Pow, ReduceMean, Sqrt, Div), Softmax and masks with huge values in FP32 (--layerPrecisions with --precisionConstraints=obey; in Python also set the output types and OBEY_PRECISION_CONSTRAINTS), or build in BF16.';
+
 const OF_MODEL_OPTIMIZER = { code: 'quantization', severity: 'error', sure: 'likely' } as const;
 
 /** TensorRT Model Optimizer (modelopt): it quantizes before anything is built. */
@@ -105,7 +109,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     once: true,
     cause:
-      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: an error of this version that some networks run into, whatever the calibrator and its data are.',
+      'TensorRT 10 fails at a check of its own while it prepares the calibration for INT8: a bug of this version that some networks run into, whatever the calibrator and its data are.',
     advice:
       'Quantize the model with Q/DQ nodes (Model Optimizer: `python -m modelopt.onnx.quantization`, or ONNX Runtime) and build that without calibration, or build in FP16. To keep the calibration use another version (8.6 and later 10.x are reported to work), an export with a lower opset, or a cache from one of them.',
     sure: 'likely',
@@ -355,8 +359,9 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     cause:
       'The model asks for {type}, which this GPU[[ ({gpu})]] does not compute, or this TensorRT is older than the GPU.',
     advice:
-      'INT8 needs compute capability 6.1 or 7.x and later, BF16 and INT4 8.0, FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0. If the GPU has it, use a TensorRT that supports this GPU (8.6 or later for Ada). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
-    source: 'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrix of TensorRT',
+      'INT8 needs compute capability 6.1 or 7.x and later, BF16 8.0 (as does INT4 in TensorRT-RTX), FP8 8.9 (Ada, Hopper; not A6000 or A100), FP4 10.0 (Blackwell, from TensorRT 10.8 on). If the GPU has it, use a TensorRT that supports this GPU and has the type (BF16 and FP8 from 9 on, INT4 from 10 on). Otherwise export the model in FP16 or quantize it to a type that the GPU has.',
+    source:
+      'NVIDIA/TensorRT#3399, NVIDIA/Model-Optimizer#70; support matrices of TensorRT 8.6 and 10.1 and of TensorRT-RTX 1.4, release notes of 10.8, changelog of onnx-tensorrt',
   },
   {
     id: 'precision-not-enabled',
@@ -424,7 +429,7 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
       /(?:Weights \[name=(?<layer>.+?)\] had the following issues when converted to FP16[\s\S]*)?(?:[Oo]verflow in FP16 detected|overflow\S* (?:in|to) FP16|values? (?:overflow|out of range).*FP16)/,
     severity: 'warning',
     cause: 'Weights[[ of {layer}]] hold values too large for FP16: they are clipped to its largest value.',
-    advice: 'Keep the nodes that read these weights in FP32, or use BF16.',
+    advice: `Keep the nodes that read these weights in FP32, or use BF16. ${KEEP_FP32}`,
     source: 'captures of TensorRT 8.6',
   },
   {
@@ -433,8 +438,8 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     pattern: /Weights \[name=(?<layer>.+?)\] had the following issues when converted to FP16/,
     severity: 'warning',
     cause: 'Weights of {layer} hold values too small for FP16: these lose digits or become 0.',
-    advice: 'Compare the accuracy; where it suffers, keep the nodes that read these weights in FP32.',
-    source: 'NVIDIA/TensorRT#2189',
+    advice: `Small values that lose digits seldom matter: compare the accuracy first. Where it suffers, or the output is NaN, values inside the network most often leave the range of FP16. ${KEEP_FP32}`,
+    source: 'NVIDIA/TensorRT#2118, #2189',
   },
   {
     id: 'weights-converted',
@@ -445,10 +450,23 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
     once: true,
     cause:
       'Weights[[ ({count})]] lost digits, became 0 or were clipped when they were converted to FP16; a verbose log names them.',
-    advice:
-      'Small values that lose digits seldom matter: compare the accuracy first (`polygraphy run --trt --onnxrt --fp16`). Where it suffers, it most often does so in activations: keep normalization (LayerNorm: Pow, ReduceMean, Sqrt, Div), Softmax and masks with huge values in FP32 (--layerPrecisions with --precisionConstraints=obey; in Python also set the output types and OBEY_PRECISION_CONSTRAINTS), or build in BF16.',
+    advice: `Small values that lose digits seldom matter: compare the accuracy first (\`polygraphy run --trt --onnxrt --fp16\`). Where it suffers, it most often does so in activations. ${KEEP_FP32}`,
     after: ['precision-overflow', 'precision-underflow'],
     source: 'TensorRT 8.5 and later',
+  },
+  {
+    // As people write it around a log that says less.
+    id: 'fp16-nan',
+    code: 'precision-overflow',
+    pattern:
+      /^(?![^\n]{0,300}(?:calib|train|\bloss\b|\?$|\b(?:not?|never|without|fix(?:e[ds])?|may|might|can|could|if|avoids?|prevents?)\b))[^\n]{0,300}?(?:\b(?:fp ?16|float16|half(?:[- ]precision)?)\b[^\n.;]{0,80}\b(?:returns?|outputs?|gives?|gets?|got|gave|produces?|results?|becomes?|(?:is|are|was)(?: all)?)\b[^\n.;]{0,20}\bnan\b|\bnan (?:outputs?|results?|values?)\b[^\n.;]{0,40}\b(?:fp ?16|float16|half precision)\b)/im,
+    severity: 'warning',
+    once: true,
+    cause:
+      'The outputs in FP16 are NaN: a value inside the network leaves the range of FP16 (65504), most often in a normalization, a Softmax or an exponential.',
+    advice: `Build in FP32 to confirm it. ${KEEP_FP32} To find the node, compare all outputs with ONNX Runtime (\`polygraphy run MODEL --trt --fp16 --onnxrt --trt-outputs mark all --onnx-outputs mark all --fail-fast\`). A LayerNormalization node (opset 17) is computed with more digits than its parts.`,
+    sure: 'likely',
+    source: 'NVIDIA/TensorRT#2118, #2902',
   },
   {
     id: 'layernorm-fp16',
@@ -469,6 +487,16 @@ export const PRECISION_RULES: readonly DiagnosisRule[] = [
         'Keep normalization and softmax nodes in FP32 (an override file: `op:LayerNormalization fp32`), or export with opset 17 or later.',
     },
     source: 'captures of TensorRT 10.6; pytorch/TensorRT#2730, NVIDIA/TensorRT#4061',
+  },
+  {
+    id: 'calibrator-cache-none',
+    code: 'calibration-failed',
+    pattern: /Object of type 'NoneType' is not an instance of 'buffer'/,
+    cause:
+      'The calibrator returns None from read_calibration_cache() where this class of TensorRT takes the bytes of a cache.',
+    advice:
+      "Return the bytes of the cache file, or b'' where there is none, or derive it from trt.IInt8EntropyCalibrator2 (IInt8MinMaxCalibrator), which take None.",
+    source: 'Python bindings of TensorRT 7, pyInt8; NVIDIA/TensorRT#1186',
   },
   {
     id: 'calibrator-exception',

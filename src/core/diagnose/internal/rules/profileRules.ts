@@ -129,10 +129,16 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     code: 'profile-missing',
     pattern:
       /Dynamic dimensions required for input: (?<input>.+?), but no shapes were provided(?:\. Automatically overriding shape to: (?<shape>[\dx]+))?/,
+    named: ({ groups: { input } = {} }, _text, { shaped }) => ({
+      values: { others: shaped.length === 0 || shaped.includes(input!) ? undefined : shaped.join(', ') },
+    }),
     cause:
-      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].',
-    advice: GIVE_SHAPES,
-    source: 'captures of TensorRT 8.6 and 10.6',
+      'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].[[ The command gives shapes for {others}, which is not its name.]]',
+    advice: {
+      ...GIVE_SHAPES,
+      trtexec: `${GIVE_SHAPES.trtexec} Use the name that the model has, as this message gives it: --minShapes={input}:…`,
+    },
+    source: 'captures of TensorRT 8.6 and 10.6; NVIDIA/TensorRT#2208',
   },
   {
     id: 'shape-values-missing',
@@ -476,8 +482,10 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     id: 'shape-input-type',
     code: 'shape-values-missing',
     pattern: /Network input (?<input>\S+) is a shape tensor and must have type Int32 or Int64\. Type is (?<type>\w+)/,
-    cause: 'Input {input} gives a shape and is {type}; TensorRT needs INT32 or INT64 there.',
-    advice: 'Make it an initializer of the model (scales of Resize), or use sizes.',
+    cause:
+      'A shape or size is computed from the values of input {input}, which is {type}; TensorRT needs INT32 or INT64 there.',
+    advice:
+      'Pass the size itself as an INT64 input, or make it a constant of the model: scales of Resize as an initializer, or its sizes. What depends on data such as a sum has to be computed outside the engine.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {

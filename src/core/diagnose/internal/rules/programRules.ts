@@ -1,18 +1,22 @@
 import { goneName, trtexecFlags } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
 import { versionNumber } from '../gpuSupport.ts';
-import type { DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
+import { knownFailure } from './builderRules.ts';
 
 const NO_PRECISION_FLAGS = 'TensorRT 11 and TensorRT-RTX have no precision flags. Build a typed copy of the model.';
 
-/** What to do on a TensorRT before 11 that lacks a flag. */
+/**
+ * What to do on a TensorRT before 11 that lacks a flag. Sources: the changelog of onnx-tensorrt (FP8 and BF16 in 9.0,
+ * INT4 in 10.0), the order of BuilderFlag in NvInfer.h of 10.6, trtexec 8.6 (--fp8), release notes of 10.8 (FP4), and
+ * the changelog of TensorRT's repository (8.2.1: STRICT_TYPES).
+ */
 const FLAGS: Readonly<Record<string, string>> = {
   STRICT_TYPES:
     'OBEY_PRECISION_CONSTRAINTS takes its place from TensorRT 8.2 on; TensorRT 10 no longer has STRICT_TYPES.',
   OBEY_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
   PREFER_PRECISION_CONSTRAINTS: 'It came with TensorRT 8.2; older versions have STRICT_TYPES.',
-  FP8: 'It came with TensorRT 8.6: use that or a later version.',
+  FP8: 'It came with TensorRT 8.6, and the FP8 types of ONNX with 9: use that or a later version.',
   BF16: 'It came with TensorRT 9: use that or a later version.',
   INT4: 'It came with TensorRT 10: use that or a later version.',
   FP4: 'It came with TensorRT 10.8: use that or a later version.',
@@ -132,7 +136,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'api-removed',
     code: 'unknown-flag',
     pattern:
-      /(?:AttributeError: |export failure[^\n]{0,60}: )(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_rtx)?(?:_bindings)?\.)*(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser|Layer|PluginRegistry)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
+      /(?:type object )?'(?:tensorrt(?:_bindings)?\.)+(?<class2>\w+)'(?: object)? has no attribute '(?<name3>\w+)'|cannot import name '(?<name4>\w+)' from '?tensorrt(?:_bindings)?\b|(?:AttributeError: |export failure[^\n]{0,60}: )'?(?:tensorrt(?:_rtx)?(?:_bindings)?\.)*(?<class>I?(?:Builder|BuilderConfig|CudaEngine|ExecutionContext|Runtime|NetworkDefinition|Network|OnnxParser|Layer|PluginRegistry)\w*)'? object has no attribute '(?<name1>\w+)'|module 'tensorrt\w*' has no attribute '(?<name2>\w+)'/,
     named: (m) => {
       const { class: class1, class2, name1, name2, name3, name4 } = m.groups!;
       const type = class1 ?? class2;
@@ -141,15 +145,19 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
         values: {
           name,
           where: type ?? 'the module tensorrt',
-          other: isNew(name) && goneIn('python', name, type) === undefined ? 'a later' : 'another',
+          ...fateOf(name, type),
           instead: replacement('python', name, type),
         },
       };
     },
-    cause: '{name} of {where} does not exist in this version of TensorRT: the script is for {other} one.',
-    advice: '{instead}',
+    cause: '{name} of {where} {fate}: the script is for {other} one.',
+    advice: {
+      torch2trt:
+        '{instead} Where the call is in torch2trt itself, install its newest version from the repository (0.5 or later), which knows the interfaces of TensorRT 8 and 10.',
+      other: '{instead}',
+    },
     source:
-      'Python bindings of TensorRT 8.6 to 11; Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
+      'Python bindings of TensorRT 8.6 to 11; NVIDIA-AI-IOT/torch2trt#592, Kiteretsu77/FAST_Anime_VSR#21, NVIDIA/Stable-Diffusion-WebUI-TensorRT#144, #350, NVIDIA/trt-samples-for-hackathon-cn#63',
   },
   {
     id: 'undeclared-cpp',
@@ -394,8 +402,9 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     code: 'crashed',
     pattern:
       /Segmentation fault|SIGSEGV|0[xX][cC]0000005|\b3221225477\b|-1073741819|exit(?:ed)?(?: with)? (?:code|status):? ?(?:139|-11)\b|Bus error|SIGBUS|Illegal instruction|access violation|died with <Signals\.SIG(?:SEGV|BUS|ILL)|段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류/i,
-    named: ({ 0: text }) => ({
+    named: ({ 0: text }, _, context) => ({
       values: {
+        known: knownFailure(context, context.phase, true),
         how: /illegal/i.test(text)
           ? 'illegal instruction'
           : /bus|SIGBUS/i.test(text)
@@ -403,12 +412,12 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
             : 'access violation',
       },
     }),
-    cause: 'The program crashed ({how}) while {phase}.',
+    cause: 'The program crashed ({how}) while {phase}[[ with TensorRT {version}]][[ on {gpu}]].',
     advice:
-      '{usual} Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
+      '[[{known} ]]{usual}[[ The command allows {lowered}: build once in FP32 to see whether that is the cause.]] Check first that this TensorRT supports the GPU (its support matrix; TensorRT 10 needs Volta or later, from 10.5 on Turing), that one set of its libraries is loaded, and that memory is free. Otherwise find the layer: build with --verbose, look at the last layer that was timed, exclude its tactics (--tacticSources), reduce the model to it, try the next version and driver, and report it with the reduced model.',
     after: EVERY_CAUSE.filter((code) => code !== 'crashed' && code !== 'killed'),
     sure: 'possible',
-    source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715',
+    source: 'operating systems; vs-mlrt, NVIDIA/TensorRT#2715, #3162, #3800',
   },
   {
     id: 'pycuda-copy',
@@ -699,6 +708,35 @@ const sinceOf = (name: string): string | undefined =>
         ? '8.5'
         : undefined;
 
+/** Whether a name of the Python API was removed, or is not there yet. */
+function fateOf(name: string, type: string | undefined): { fate: string; other: string } {
+  const isGone = Object.hasOwn(INSTEAD, name) || goneIn('python', name, type) !== undefined;
+  if (isGone) return { fate: 'was removed, and this version of TensorRT no longer has it', other: 'an earlier' };
+  return { fate: 'does not exist in this version of TensorRT', other: isNew(name) ? 'a later' : 'another' };
+}
+
+/** What to call instead of names of the Python API that were removed. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  build_engine: 'Use `builder.build_serialized_network(network, config)`.',
+  build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
+  max_workspace_size: 'Use `config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`.',
+  max_batch_size: 'Networks have explicit batches: give an optimization profile.',
+  num_bindings: 'Use `engine.num_io_tensors`.',
+  get_binding_shape: 'Use `engine.get_tensor_shape(name)`.',
+  get_binding_dtype: 'Use `engine.get_tensor_dtype(name)`.',
+  get_binding_name: 'Use `engine.get_tensor_name(index)`.',
+  get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
+  binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
+  set_shape: 'Use `context.set_input_shape(name, shape)`.',
+  set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
+  execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  execute_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
+  fp16_mode: 'Use `config.set_flag(trt.BuilderFlag.FP16)` (up to TensorRT 10).',
+  int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
+  platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
+};
+
 const IN_CONFIG = 'TensorRT 8 removed it: it is a setting of the IBuilderConfig (`builder->createBuilderConfig()`)';
 
 /** Members of IBuilder that TensorRT 8 removed (its release notes; headers of 7.2 and 8.0). */
@@ -717,27 +755,7 @@ const BEFORE_8: Readonly<Record<string, string>> = {
 
 /** What to call instead of names of the API that are gone, or are not there yet. */
 function replacement(language: 'python' | 'cpp', name: string, type: string | undefined): string {
-  const known: Record<string, string> = {
-    build_engine: 'Use `builder.build_serialized_network(network, config)`.',
-    build_cuda_engine: 'Use `builder.build_serialized_network(network, config)`.',
-    max_workspace_size: 'Use `config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, bytes)`.',
-    max_batch_size: 'Networks have explicit batches: give an optimization profile.',
-    num_bindings: 'Use `engine.num_io_tensors`.',
-    get_binding_shape: 'Use `engine.get_tensor_shape(name)`.',
-    get_binding_dtype: 'Use `engine.get_tensor_dtype(name)`.',
-    get_binding_name: 'Use `engine.get_tensor_name(index)`.',
-    get_binding_index: 'Use names: `engine.get_tensor_name(index)`.',
-    binding_is_input: 'Use `engine.get_tensor_mode(name)`.',
-    set_shape: 'Use `context.set_input_shape(name, shape)`.',
-    set_binding_shape: 'Use `context.set_input_shape(name, shape)`.',
-    execute_async: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    execute_async_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    execute_v2: 'Use `context.set_tensor_address(name, pointer)` and `context.execute_async_v3(stream)`.',
-    fp16_mode: 'Use `config.set_flag(trt.BuilderFlag.FP16)` (up to TensorRT 10).',
-    int8_mode: 'Use `config.set_flag(trt.BuilderFlag.INT8)` (up to TensorRT 10).',
-    platform_has_fast_fp16: 'TensorRT 11 has no such query; every supported GPU computes FP16.',
-  };
-  const table = language === 'python' ? known : BEFORE_8;
+  const table = language === 'python' ? INSTEAD : BEFORE_8;
   if (Object.hasOwn(table, name) && (language === 'python' || type === 'IBuilder')) return table[name]!;
   const since = sinceOf(name);
   if (since !== undefined)

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 const NO_HEADER =
   'Open engines and ONNX models with mode "rb" (`open(path, "rb")`): they are binary. Ultralytics writes its metadata before the engine: it cannot read an engine that trtexec or another script wrote, so build it with `yolo export format=engine`, or update ultralytics, which later takes such engines. The reverse, another program with an engine of Ultralytics: cut that header off (4 bytes with its length, then the JSON). Otherwise check the file\'s encoding, and use paths without letters outside ASCII.';

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 const ONE_CONTEXT =
   'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own next to that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
@@ -310,7 +309,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
-      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]{0,3}(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] \|\| nullBindingOK|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
+      /Cannot find binding of given name:? ?(?<name5>\S+)?|failed to find requested (?:in|out)put layer (?<name6>\S+)|[Ii]nvalid (?:tensor|binding) (?:names?|index)\b:? ?'?(?<name>(?!found\b)[\w./:-]+)?|given invalid tensor name:? ?(?<name2>\S+)?|Tensor name \S+ (?:is )?not found|bindings? (?:index )?\d* ?(?:is|was) (?:null|not set)|(?:Address|address) is not set for (?:input |output )?tensor (?<name3>\S+?)(?=[.,)]{0,3}(?:\s|$))|Neither address or allocator is set for (?:input|output) tensor (?<name4>\S+?)[.\s]|Tensor "(?<name7>[^"]+)" is bound to nullptr|bindings\[\w+\] (?:\|\| nullBindingOK|!= nullptr)|condition: bindings != nullptr|profileObliviousBindings\.at\(\w+\)(?![^\n]*(?:is not set for|Neither address))|does not match (?:any )?(?:input|output) (?:tensor|binding)/,
     named: (m) => {
       const name = Object.values(m.groups!)
         .find((one) => one !== undefined)
@@ -332,7 +331,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
         'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use. Where the program is that of the model and names them so, the engine was built from another version or export of it: delete the engine and build it again from the model of this release. An output whose size depends on the data (of NonZero, NMS) needs an allocator in place of an address (`context.set_output_allocator`).',
     },
     after: ['calibration-failed'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3874, #4057, #4224, microsoft/onnxruntime#26170',
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1727, #3874, #4057, #4224, microsoft/onnxruntime#26170',
   },
   {
     id: 'implicit-batch-call',
@@ -353,10 +352,20 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'wang-xinyu/tensorrtx#185',
   },
   {
+    id: 'profile-in-use',
+    code: 'runtime-shape',
+    pattern: /Profile (?<profile>\d+) has been chosen by another IExecutionContext/,
+    cause: 'Optimization profile {profile} is in use by another execution context: each serves one context at a time.',
+    advice:
+      'Build the engine with one profile for each context that lives at the same time (add_optimization_profile() once more, also with the same shapes), and have each context choose its own right after it is made: set_optimization_profile_async(index, stream). A new context takes profile 0 by itself, so that message alone does no harm where the program then chooses another. Otherwise share one context, or deserialize the engine once for each.',
+    after: ['library-mismatch', 'runtime-shape'],
+    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#846, #1597',
+  },
+  {
     id: 'profile-not-set',
     code: 'runtime-shape',
     pattern:
-      /Could not set default profile \d+ for execution context|Profile (?<profile>\d+) has been chosen by another IExecutionContext|Not all input tensors' dimensions or shape bindings are specified|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
+      /Could not set default profile \d+ for execution context|Not all input tensors' dimensions or shape bindings are specified|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
     cause: 'The execution context has no optimization profile or no input shapes when it runs.',
     advice:
       'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',

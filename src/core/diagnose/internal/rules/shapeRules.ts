@@ -1,5 +1,4 @@
-import { EVERY_CAUSE } from './everyCause.ts';
-import type { DiagnosisRule } from '../rule.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { causeText, layerBefore } from '../causeText.ts';
 
 const SHAPES_ADVICE =
@@ -58,7 +57,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'loop-shapes',
     code: 'control-flow',
     pattern:
-      /inputs to IRecurrenceLayer have different (?<what>\w+)(?:\. First input has (?:dimensions|type) (?<a>\[[^\n]{0,100}?\]|\w{1,20})[^\n]*? and second input has (?:dimensions|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
+      /(?:inputs to IRecurrenceLayer have different|IRecurrenceLayer must have inputs with same) (?<what>\w+)(?:\. First input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<a>\[[^\n]{0,100}?\]|\w{1,20})[^\n]*? and second input (?:\S{1,200} )?has (?:dimensions|shape|type) (?<b>\[[^\n]*?\]|\w+))?|recurrence inputs must have (?:the )?same (?<what2>\w+)/,
     named: ({ groups: { what, what2 } = {} }) => ({ values: { what: /type/.test(what ?? what2!) ? 'type' : 'shape' } }),
     cause:
       'A tensor that a loop of the model carries from one iteration to the next changes its {what} there[[: {a} at first, then {b}]]. TensorRT needs one {what} for all iterations.',
@@ -174,7 +173,7 @@ const RULES: readonly DiagnosisRule[] = [
     id: 'layer-input-rank',
     code: 'shape-mismatch',
     pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:(])[^\s:(]+): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
+      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:(])[^\s:(]+(?::\d{1,3}:[A-Z_]{1,40}:\w{1,10})?): at least (?<least>\w+) (?<without>non-batch )?dimensions are required for input/,
     named: ({ groups: { without } = {} }) => ({ values: { how: without ? ' besides the batch' : '' } }),
     cause: 'The input of this node has too few dimensions: it takes at least {least}{how}.',
     advice: {

@@ -1,6 +1,5 @@
 import { counted } from '../../../base/text.ts';
-import type { DiagnosisRule, RuleContext } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
 
 /** Torch-TensorRT's own checks in Python: what was given to it, and how its modules are run. */
 const TORCH_CHECKS: readonly DiagnosisRule[] = [
@@ -35,7 +34,7 @@ const TORCH_CHECKS: readonly DiagnosisRule[] = [
     cause:
       'Torch-TensorRT does not take the type of an input, a constant or a tensor between two parts of the module[[: {type}]].',
     advice:
-      'Cast inputs and buffers in the module: double to float, uint8 and other small integers to int32 or float (`.int()`, `.float()`), and give inputs the dtype of the compilation. INT64 and double pass with truncate_double=True (truncate_long_and_double in older releases; TensorRT 10 has INT64). With use_explicit_typing the module itself has the types (`.half()`) and enabled_precisions stays {torch.float32}. ir="dynamo" takes more than the TorchScript front end; leave the part to PyTorch otherwise (torch_executed_ops).',
+      'Cast inputs and buffers in the module: double to float, uint8 and other small integers to int32 or float (`.int()`, `.float()`), and give inputs the dtype of the compilation. INT64 and double pass with truncate_double=True (truncate_long_and_double in older releases; TensorRT has INT64 from 9 on). With use_explicit_typing the module itself has the types (`.half()`) and enabled_precisions stays {torch.float32}. ir="dynamo" takes more than the TorchScript front end; leave the part to PyTorch otherwise (torch_executed_ops).',
     after: ['library-missing', 'gpu-unsupported'],
     sure: 'likely',
     source:

@@ -1,5 +1,4 @@
-import type { DiagnosisRule } from '../rule.ts';
-import { EVERY_CAUSE } from './everyCause.ts';
+import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 
 const POOL =
   'Start tritonserver with a larger --cuda-memory-pool-byte-size=GPU:BYTES (64 MB are the default; it must hold the tensors of all requests that wait), or send smaller batches.';

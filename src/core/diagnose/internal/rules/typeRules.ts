@@ -25,7 +25,7 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     severity: 'error',
     cause: 'The script gives TensorRT an array of a type that this version[[ ({version})]] has no type for: {type}.',
     advice:
-      'Convert it before: INT64 (i64) to int32 (`array.astype(numpy.int32)`; TensorRT 10 takes INT64), double (f64) to float32, unsigned integers to int32. In Torch-TensorRT set truncate_double=True (truncate_long_and_double in older releases) or use the release for TensorRT 10; in torch2trt convert the constants of the model with `.int()` or `.float()`, in eval mode.',
+      'Convert it before: INT64 (i64) to int32 (`array.astype(numpy.int32)`; TensorRT 9 and later take INT64), double (f64) to float32, unsigned integers to int32. In Torch-TensorRT set truncate_double=True (truncate_long_and_double in older releases) or use the release for TensorRT 10; in torch2trt convert the constants of the model with `.int()` or `.float()`, in eval mode.',
     source: 'TensorRT Python bindings utils.cpp; pytorch/TensorRT#3295, NVIDIA-AI-IOT/torch2trt#870',
   },
   {

@@ -1,10 +1,12 @@
 import {
   bitsPerElement,
   byteLength,
+  convertElements,
   dataTypeName,
   elementCount,
   type InlineData,
   isIntegerType,
+  isRealElement,
   isSignedType,
   type OnnxTensor,
 } from '../onnxModel.ts';
@@ -13,16 +15,16 @@ import { SPARSE_TENSOR, TENSOR } from './onnxFields.ts';
 import type { WireCursor } from './wireCursor.ts';
 import { appended } from '../../../base/addTo.ts';
 
-/** Integer tensors up to this many elements are kept with their values. */
-const INTS_LIMIT = 64;
+/** Tensors of numbers up to this many elements are kept with their values. */
+const KEPT_LIMIT = 64;
 /** Bytes that so many elements can take: eight each in raw data, ten as varints. */
-const RAW_LIMIT = INTS_LIMIT * 8;
-const PACKED_LIMIT = INTS_LIMIT * 10;
+const RAW_LIMIT = KEPT_LIMIT * 8;
+const PACKED_LIMIT = KEPT_LIMIT * 10;
 
 /** What was met of a tensor's elements. */
 interface Contents {
   inline: InlineData | null;
-  /** Raw data, where it is small. */
+  /** Raw data, or the packed floats, where they are small. */
   raw: Uint8Array | null;
   /** Elements of the integer fields, where they are few. */
   ints: number[];
@@ -97,11 +99,12 @@ function readData(cursor: WireCursor, tag: number, contents: Contents): void {
   const field = dataFields.get(tag);
   const packed = (tag & 7) === 2;
   notePlace(cursor, contents, field, packed && field !== 'string');
-  if (field === undefined && cursor.size <= RAW_LIMIT) contents.raw = cursor.copy();
+  const isRaw = field === undefined || (packed && (field === 'float' || field === 'double'));
+  if (isRaw && cursor.size <= RAW_LIMIT) contents.raw = cursor.copy();
   else if (field !== 'int32' && field !== 'int64' && field !== 'uint64') cursor.skip();
   else if (!packed) {
-    if (contents.ints.length <= INTS_LIMIT) contents.ints = appended(contents.ints, cursor.value);
-  } else if (cursor.size <= PACKED_LIMIT) contents.ints = readInts(cursor, contents.ints, INTS_LIMIT + 1);
+    if (contents.ints.length <= KEPT_LIMIT) contents.ints = appended(contents.ints, cursor.value);
+  } else if (cursor.size <= PACKED_LIMIT) contents.ints = readInts(cursor, contents.ints, KEPT_LIMIT + 1);
   else cursor.skip();
 }
 
@@ -127,13 +130,15 @@ function finish(tensor: OnnxTensor, contents: Contents): void {
     tensor.data = { inline };
     const ints = smallInts(tensor, contents);
     if (ints) tensor.ints = ints;
+    const floats = smallFloats(tensor, contents);
+    if (floats) tensor.floats = floats;
   } else if (elementCount(tensor.shape) === 0 && isIntegerType(tensor.type)) tensor.ints = [];
 }
 
 /** Values of a small integer tensor; undefined otherwise, or when its elements do not fit its shape. */
 function smallInts(tensor: OnnxTensor, { inline, raw, ints }: Contents): number[] | undefined {
   const count = elementCount(tensor.shape);
-  if (count > INTS_LIMIT || !isIntegerType(tensor.type) || (inline?.scattered && !inline.field)) return undefined;
+  if (count > KEPT_LIMIT || !isIntegerType(tensor.type) || (inline?.scattered && !inline.field)) return undefined;
   if (!inline?.field) {
     return raw && raw.length === byteLength(tensor.type, tensor.shape) ? unpack(raw, tensor.type, count) : undefined;
   }
@@ -143,6 +148,18 @@ function smallInts(tensor: OnnxTensor, { inline, raw, ints }: Contents): number[
   }
   if (ints.length !== count) return undefined;
   return tensor.type === 'uint64' ? ints.map((value) => (value < 0 ? value + 2 ** 64 : value)) : ints;
+}
+
+/** Values of a small tensor of floating-point numbers; undefined otherwise, or when its elements do not fit its shape. */
+function smallFloats({ type, shape }: OnnxTensor, { inline, raw, ints }: Contents): number[] | undefined {
+  const count = elementCount(shape);
+  if (count > KEPT_LIMIT || !isRealElement(type) || inline?.scattered) return undefined;
+  // Of 16 bits, each element is in a varint.
+  const bytes = inline?.field === 'int32' ? new Uint8Array(Uint16Array.from(ints).buffer) : raw;
+  if (!bytes || bytes.length !== byteLength(type, shape)) return undefined;
+  const doubles = type === 'double' ? bytes : convertElements(bytes, type, 'double');
+  const view = new DataView(doubles.buffer, doubles.byteOffset, doubles.byteLength);
+  return Array.from({ length: count }, (_, index) => view.getFloat64(index * 8, true));
 }
 
 /** Little-endian integers of 2 to 64 bits. */

@@ -1,5 +1,5 @@
 import { graphPathOf } from '../../../network/modelGraph.ts';
-import { intAttribute, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
+import { dataTypeName, intAttribute, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import { axisOf } from '../../../network/outputTypes.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
@@ -13,7 +13,7 @@ export const dequantizeConstants: Repair = {
   title: 'Store quantized weights as the floats that DequantizeLinear makes of them',
   class: 'exact',
   rejected:
-    'DequantizeLinear of a constant with a zero point that is not 0, of UINT8, INT32 or of what Gather takes from it.',
+    'DequantizeLinear of a constant with a zero point that is not 0, of UINT8, INT32 or of what Gather takes from it; Cast of 8-bit constants, or of what Gather takes from them.',
   proof:
     'Each weight becomes (q − zero point) · scale, rounded once to FP32, as DequantizeLinear computes it. Gather and other operators that only move elements move the floats instead.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
@@ -24,12 +24,14 @@ export const dequantizeConstants: Repair = {
     'microsoft/onnxruntime#21169',
     'onnx/onnx-tensorrt#560',
   ],
-  operators: ['DequantizeLinear', 'Gather'],
+  operators: ['DequantizeLinear', 'Gather', 'Cast'],
   apply: async (draft) => {
     const made = new Map<string, string>();
     // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
     for (const node of draft.nodes('DequantizeLinear', 'com.microsoft:DequantizeLinear'))
       await dequantize(draft, node, made);
+    // oxlint-disable-next-line no-await-in-loop
+    for (const node of draft.nodes('Cast')) await convert(draft, node, made);
   },
 };
 
@@ -73,6 +75,20 @@ async function dequantize(draft: RepairDraft, node: OnnxNode, made: Map<string, 
   const floated = made.get(key) ?? draft.at(node).constant(scale.type, weight.shape, floats);
   made.set(key, floated);
   write(draft, found, floated);
+}
+
+/** Where the quantization is written out as Cast, Sub and Mul, the numbers that Cast makes are stored. */
+async function convert(draft: RepairDraft, node: OnnxNode, made: Map<string, string>): Promise<void> {
+  const found = find(draft, node);
+  const to = dataTypeName(intAttribute(node, 'to') ?? 0);
+  const from = found && draft.subject.constantTensor(found.reader, found.source)?.type;
+  if (!found || !/^u?int8$/.test(from ?? '') || !/^(?:float|float16|int32|int64)$/.test(to)) return;
+  const weight = await draft.subject.constant(found.reader, found.source);
+  if (!weight) return draft.refuse(node, 'its weight cannot be read');
+  const key = `${found.source}\n${to}`;
+  const stored = made.get(key) ?? draft.at(node).constant(to, weight.shape, weight.values);
+  made.set(key, stored);
+  write(draft, found, stored);
 }
 
 /** TensorRT takes signed weights around 0 as they are. */

@@ -15,7 +15,7 @@ export const foldConstants: Repair = {
   rejected:
     'Loop, LSTM, Conv, TopK and many other operators of constants, and shapes that must be known while parsing.',
   proof:
-    'ONNX Runtime computes the values once. Never across random operators, also inside of functions and subgraphs, and never into a result that is larger than what it is made of and 64 KiB. Only the failing nodes, and what they read.',
+    'ONNX Runtime computes the values once. Never across random operators, also inside of functions and subgraphs, and never into a result that is larger than what it is made of and 64 KiB. Only the failing nodes and others of their operator, and what they read.',
   versions: 'all',
   issues: ['NVIDIA/TensorRT#2774'],
   apply: fold,
@@ -36,7 +36,10 @@ async function fold(draft: RepairDraft): Promise<void> {
   };
   const near = [...draft.blocked].flatMap((id) => subject.model.nodes.find((node) => node.id === id) ?? []);
   const wanted = new Map<string, OnnxNode>();
-  for (const node of near)
+  // The others of the same operator fail next.
+  const ops = new Set(near.filter((node) => !node.id.includes('/') && isFoldable(node)).map(({ op }) => op));
+  const alike = subject.model.nodes.filter((node) => ops.has(node.op) && !near.includes(node));
+  for (const node of [...near, ...alike])
     for (const one of [node, ...node.inputs.flatMap((name) => subject.producer(node, name) ?? [])])
       if (!one.id.includes('/') && subject.op(one) !== 'Constant' && isFoldable(one))
         for (const name of one.outputs) if (name !== '' && subject.isUsed(one, name)) wanted.set(name, one);

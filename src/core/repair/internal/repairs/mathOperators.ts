@@ -5,41 +5,58 @@ import type { Repair } from '../repair.ts';
 
 const versions = 'all';
 
+/** Of larger matrices, the sums have thousands of terms. */
+const largestMatrix = 8;
+
 export const expandDeterminant: Repair = {
   id: 'expand-determinant',
-  title: 'Write Det of matrices up to 4×4 as sums of products',
+  title: `Write Det of matrices up to ${largestMatrix}×${largestMatrix} as sums of products`,
   class: 'rounding',
   rejected: 'Det.',
-  proof: 'Expansion by cofactors; ONNX Runtime factorizes instead, so the last bits differ.',
+  proof:
+    'Expansion by cofactors, from the last row up: each minor is made once. ONNX Runtime factorizes instead, so the last bits differ.',
   versions,
   issues: [],
   apply: (draft) => {
     for (const node of draft.nodes('Det')) {
       const size = draft.subject.shape(node, node.inputs[0]!)?.at(-1);
-      if (typeof size !== 'number' || size > 4 || size < 1) {
-        draft.refuse(node, 'its matrices are larger than 4×4, or of unknown size');
+      if (typeof size !== 'number' || size > largestMatrix || size < 1) {
+        draft.refuse(node, `its matrices are larger than ${largestMatrix}×${largestMatrix}, or of unknown size`);
         continue;
       }
       const at = draft.at(node);
-      const rows = Array.from({ length: size }, (_, row) => at.gather(node.inputs[0]!, at.scalar('int64', row), -2));
-      const cells = rows.map((row) =>
-        Array.from({ length: size }, (_, column) => at.gather(row, at.scalar('int64', column), -1)),
-      );
-      const minor = (row: number, columns: number[]): string => {
-        if (columns.length === 1) return cells[row]![columns[0]!]!;
-        let sum = '';
-        for (const [sign, column] of columns.entries()) {
-          const term = at.op('Mul', [cells[row]![column]!, minor(row + 1, columns.toSpliced(sign, 1))]);
-          sum = sign === 0 ? term : at.op(sign % 2 === 1 ? 'Sub' : 'Add', [sum, term]);
-        }
-        return sum;
-      };
-      const sum = minor(0, [...cells.keys()]);
-      at.op('Identity', [sum], { outputs: node.outputs });
+      const type = draft.subject.type(node, node.inputs[0]!) ?? 'float';
+      const row = (index: number): string => at.gather(node.inputs[0]!, at.scalar('int64', index), -2);
+      const table = (of: string, rows: readonly number[][]): string =>
+        at.constant(of, [rows.length, rows[0]!.length], rows.flat());
+      // The determinants of the last rows and of each choice of as many columns.
+      let minors = row(size - 1);
+      let before = choices(size, 1);
+      for (let count = 2; count <= size; count++) {
+        const chosen = choices(size, count);
+        const places = new Map(before.map((columns, place) => [columns.join(), place]));
+        const smaller = chosen.map((columns) => columns.map((_, i) => places.get(columns.toSpliced(i, 1).join())!));
+        const signs = chosen.map((columns) => columns.map((_, i) => (i % 2 === 0 ? 1 : -1)));
+        const factors = at.op('Mul', [at.gather(row(size - count), table('int64', chosen), -1), table(type, signs)]);
+        const terms = at.op('Mul', [factors, at.gather(minors, table('int64', smaller), -1)]);
+        minors = at.reduce('ReduceSum', terms, [-1], false);
+        before = chosen;
+      }
+      at.squeeze(minors, [-1], node.outputs);
       at.done();
     }
   },
 };
+
+/** All choices of so many of the first `size` numbers, in order. */
+const choices = (size: number, count: number): number[][] =>
+  count === 0
+    ? [[]]
+    : choices(size, count - 1).flatMap((chosen) =>
+        Array.from({ length: size }, (_, next) => next)
+          .filter((next) => next > (chosen.at(-1) ?? -1))
+          .map((next) => [...chosen, next]),
+      );
 
 const widths: Partial<Record<string, number>> = { uint8: 8, uint16: 16 };
 

@@ -93,10 +93,12 @@ export const quantizeInFloat: Repair = {
 
 export const dequantizeInFloat: Repair = {
   id: 'dequantize-in-float',
-  title: 'Write DequantizeLinear of UINT8 inputs as Sub and Mul',
+  title: 'Write DequantizeLinear of UINT8 inputs or of computed INT32 as Sub and Mul',
   class: 'exact',
-  rejected: 'DequantizeLinear of a UINT8 input, or with a zero point that is not 0, which no QuantizeLinear made.',
-  proof: 'Integers of 8 bits and their differences are exact in floating point; the product is rounded as there.',
+  rejected:
+    'DequantizeLinear of a UINT8 input, or with a zero point that is not 0, which no QuantizeLinear made, and of INT32 that is computed.',
+  proof:
+    'Integers of 8 bits and their differences are exact in floating point, and those of INT32 are subtracted as integers; the product is rounded as there.',
   versions: 'TensorRT 8.6 to 11.2, TensorRT-RTX 1.7',
   issues,
   operators: ['DequantizeLinear'],
@@ -107,8 +109,10 @@ export const dequantizeInFloat: Repair = {
       const type = subject.type(node, input);
       const scales = subject.type(node, scale);
       const maker = subject.producer(node, input);
-      if (!draft.blocked.has(node.id) || (type !== 'uint8' && type !== 'int8') || scales === null) continue;
-      if (subject.isConstant(node, input) || (maker && subject.op(maker) !== 'Cast')) continue;
+      const isWide = type === 'int32';
+      if (!draft.blocked.has(node.id) || !/^(?:u?int8|int32)$/.test(type ?? '') || scales === null) continue;
+      const isOther = !isWide && maker !== null && subject.op(maker) !== 'Cast';
+      if (subject.isConstant(node, input) || isOther) continue;
       const rank = subject.rank(node, input);
       const isScalar = [scale, zero].every((name) => name === '' || subject.rank(node, name) === 0);
       const axis = axisOf(intAttribute(node, 'axis') ?? 1, rank ?? 0);
@@ -116,21 +120,21 @@ export const dequantizeInFloat: Repair = {
         draft.refuse(node, 'it has scales for blocks, or the rank of its input is not known');
         continue;
       }
-      const at = draft.at(node);
-      const along = (name: string): string =>
-        isScalar
-          ? name
-          : at.reshape(
-              name,
-              Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1)),
-            );
-      const float = at.cast(input, scales);
-      const centered = zero === '' ? float : at.op('Sub', [float, along(at.cast(zero, scales))]);
-      at.op('Mul', [centered, along(scale)], { outputs: node.outputs });
-      at.done();
+      const shape = isScalar ? null : Array.from({ length: rank! }, (_, i) => (i === axis ? -1 : 1));
+      writeDequantized(draft.at(node), isWide, scales, shape);
     }
   },
 };
+
+/** @param shape that of scales and zero points for each channel; null: they are one each */
+function writeDequantized(at: NewPlace, isWide: boolean, type: string, shape: number[] | null): void {
+  const [input = '', scale = '', zero = ''] = at.node.inputs;
+  const along = (name: string): string => (shape === null ? name : at.reshape(name, shape));
+  const own = isWide ? input : at.cast(input, type);
+  const centered = zero === '' ? own : at.op('Sub', [own, along(isWide ? zero : at.cast(zero, type))]);
+  at.op('Mul', [isWide ? at.cast(centered, type) : centered, along(scale)], { outputs: at.node.outputs });
+  at.done();
+}
 
 const ranges: Partial<Record<string, [number, number]>> = {
   uint8: [0, 255],

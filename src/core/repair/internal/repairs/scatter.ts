@@ -24,6 +24,44 @@ export const scatterNone: Repair = {
   },
 };
 
+/** More parts than these make the graph unreadable. */
+const mostParts = 64;
+
+export const scatterInTurns: Repair = {
+  id: 'scatter-in-turns',
+  title: 'Write ScatterElements of more indices than elements in turns',
+  class: 'exact',
+  rejected: 'ScatterElements with more indices along its axis than the data has elements there.',
+  proof:
+    'Slices of the indices and updates, each no longer than the data, are written one after the other. Which of several writes to one element stays is not defined by ONNX; ONNX Runtime keeps the last.',
+  versions: 'all',
+  issues: [],
+  operators: ['ScatterElements'],
+  apply: (draft) => {
+    for (const node of draft.nodes('ScatterElements')) {
+      const [shape, places] = [0, 1].map((index) => draft.subject.shape(node, node.inputs[index]!));
+      const axis = axisOf(intAttribute(node, 'axis') ?? 0, shape?.length ?? 0);
+      if (!shape || !places || axis === undefined) continue;
+      const [size, count] = [Number(shape[axis]), Number(places[axis])];
+      if ((textAttribute(node, 'reduction') ?? 'none') !== 'none' || !(count > size) || size === 0) continue;
+      if (count > size * mostParts || draft.subject.opset < 10) {
+        draft.refuse(node, `it writes in more than ${mostParts} turns`);
+        continue;
+      }
+      const at = draft.at(node);
+      const part = (name: string, start: number): string =>
+        at.op('Slice', [name, at.ints(start), at.ints(Math.min(count, start + size)), at.ints(axis)]);
+      let data = node.inputs[0]!;
+      for (let start = 0; start < count; start += size)
+        data = at.op('ScatterElements', [data, part(node.inputs[1]!, start), part(node.inputs[2]!, start)], {
+          like: node,
+          ...(start + size >= count && { outputs: node.outputs }),
+        });
+      at.done();
+    }
+  },
+};
+
 /** Elements of the largest tensor that stands for one scatter. */
 const mostElements = 2 ** 27;
 

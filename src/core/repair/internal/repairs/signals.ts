@@ -33,12 +33,19 @@ async function transform(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const isOpen = [wanted, given].some((known, index) => Boolean(node.inputs[index + 1]) && !known);
   if (!shape || typeof points !== 'number' || axis === undefined || isOpen)
     return draft.refuse(node, 'its shape, length or axis is not known');
-  const length = wanted?.values[0] ?? points;
+  const isComplex = shape.at(-1) === 2;
+  const waves = wavesOf(node, points, wanted?.values[0]);
+  if (waves.length > longest) return draft.refuse(node, 'it is longer than 4,096 points');
+  if (waves.toReal && (points !== Math.floor(waves.length / 2) + 1 || !isComplex))
+    return draft.refuse(node, 'it is an inverse of one side of another number of frequencies than its length has');
+  writeTransform(draft, node, { rank: shape.length, axis, isComplex, waves });
+}
+
+function wavesOf(node: OnnxNode, points: number, wanted: number | undefined): Waves {
   const [inverse, onesided] = [intAttribute(node, 'inverse') === 1, intAttribute(node, 'onesided') === 1];
-  if (length > longest || (inverse && onesided))
-    return draft.refuse(node, 'it is longer than 4,096 points, or an inverse of one side');
-  const waves = { points, length, inverse, count: onesided ? Math.floor(length / 2) + 1 : length };
-  writeTransform(draft, node, { rank: shape.length, axis, isComplex: shape.at(-1) === 2, waves });
+  const toReal = inverse && onesided;
+  const length = wanted ?? (toReal ? 2 * (points - 1) : points);
+  return { points, length, inverse, toReal, count: onesided && !inverse ? Math.floor(length / 2) + 1 : length };
 }
 
 interface Waves {
@@ -47,13 +54,17 @@ interface Waves {
   /** Of frequencies. */
   count: number;
   inverse: boolean;
+  /** From one side of the frequencies to real numbers. */
+  toReal: boolean;
 }
 
-function matrix({ points, length, count, inverse }: Waves, of: (angle: number) => number): Float64Array {
+function matrix({ points, length, count, inverse, toReal }: Waves, of: (angle: number) => number): Float64Array {
   const values = new Float64Array(points * count);
-  for (let n = 0; n < Math.min(points, length); n++)
-    for (let k = 0; k < count; k++)
-      values[n * count + k] = of((2 * Math.PI * ((n * k) % length)) / length) / (inverse ? length : 1);
+  for (let n = 0; n < Math.min(points, length); n++) {
+    // The other side has the same frequencies but for the first and, of an even number, the middle one.
+    const weight = (toReal && n > 0 && 2 * n < length ? 2 : 1) / (inverse ? length : 1);
+    for (let k = 0; k < count; k++) values[n * count + k] = of((2 * Math.PI * ((n * k) % length)) / length) * weight;
+  }
   return values;
 }
 
@@ -79,14 +90,19 @@ function writeTransform(
     const imaginary = part(1);
     const [plus, minus] = waves.inverse ? ['Sub', 'Add'] : ['Add', 'Sub'];
     re = at.op(plus!, [re, at.op('MatMul', [imaginary, sines!])]);
-    im = at.op(minus!, [at.op('MatMul', [imaginary, cosines!]), im]);
+    if (!waves.toReal) im = at.op(minus!, [at.op('MatMul', [imaginary, cosines!]), im]);
   } else if (!waves.inverse) im = at.op('Neg', [im]);
-  const both = [re, im].map((one) => at.unsqueeze(one, [rank - 1]));
-  if (isLast) at.concat(both, rank - 1, node.outputs);
-  else {
-    const back = forth.map((_, position) => forth.indexOf(position));
-    at.transpose(at.concat(both, rank - 1), back, node.outputs);
-  }
+  const back = forth.map((_, position) => forth.indexOf(position));
+  const both = (outputs?: readonly string[]): string =>
+    waves.toReal
+      ? at.unsqueeze(re, [rank - 1], outputs)
+      : at.concat(
+          [re, im].map((one) => at.unsqueeze(one, [rank - 1])),
+          rank - 1,
+          outputs,
+        );
+  if (isLast) both(node.outputs);
+  else at.transpose(both(), back, node.outputs);
   at.done();
 }
 

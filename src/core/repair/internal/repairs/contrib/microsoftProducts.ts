@@ -18,18 +18,18 @@ export const fusedMatmul: Repair = {
   issues,
   apply: (draft) => {
     for (const node of draft.nodes('com.microsoft:FusedMatMul')) {
-      if (intAttribute(node, 'transBatchA') || intAttribute(node, 'transBatchB')) {
-        draft.refuse(node, 'it transposes batches');
-        continue;
-      }
       const at = draft.at(node);
-      const sides = (['transA', 'transB'] as const).map((name, index) => {
+      const sides = ['A', 'B'].map((side, index) => {
         const input = node.inputs[index]!;
-        if (!intAttribute(node, name)) return input;
+        const [turns, movesBatch] = [intAttribute(node, `trans${side}`), intAttribute(node, `transBatch${side}`)];
+        if (!turns && !movesBatch) return input;
         const rank = draft.subject.rank(node, input);
         if (rank === null) return null;
         if (rank < 2) return input;
-        return at.transpose(input, [...Array.from({ length: rank - 2 }, (_, axis) => axis), rank - 1, rank - 2]);
+        const axes = [...Array(rank).keys()];
+        // The first dimension goes behind the other batches, where the rows are.
+        const rows = movesBatch ? [...axes.slice(1, -1), 0, rank - 1] : axes;
+        return at.transpose(input, turns ? [...rows.slice(0, -2), rows.at(-1)!, rows.at(-2)!] : rows);
       });
       if (sides.includes(null)) {
         draft.refuse(node, 'the rank of what it transposes is not known');
@@ -131,8 +131,8 @@ async function attention(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const width = draft.subject.shape(node, weight)?.[1];
   if (typeof width !== 'number' || heads === 0 || width % (3 * heads) !== 0)
     return draft.refuse(node, 'the size of its weight is not known');
-  if (mask !== '' && draft.subject.rank(node, mask) !== 2)
-    return draft.refuse(node, 'its mask does not have two dimensions');
+  const known = maskOf(draft, node, mask);
+  if (known === null) return draft.refuse(node, unfitMask);
   const causal = causalLength(draft, node);
   if (causal === null) return draft.refuse(node, 'it has a causal mask, and the length of its input is not known');
   const at = draft.at(node);
@@ -140,7 +140,7 @@ async function attention(draft: RepairDraft, node: OnnxNode): Promise<void> {
   const whole = bias === '' ? product : at.op('Add', [product, bias]);
   const parts = [at.name(), at.name(), at.name()];
   at.split(whole, [width / 3, width / 3, width / 3], 2, parts);
-  attend(draft, at, { parts, heads, width: width / 3, mask, added, causal });
+  attend(draft, at, { parts, heads, width: width / 3, mask: known, added, causal });
 }
 
 /** The length of a causal mask, 0 where there is none; null: not known. */
@@ -159,8 +159,8 @@ function multiHead(draft: RepairDraft, node: OnnxNode): void {
     return draft.refuse(node, 'it has past states or a causal mask');
   if (ranks.some((rank) => rank !== 3) || widths.some((width) => typeof width !== 'number'))
     return draft.refuse(node, 'its query, key and value do not have three known dimensions');
-  if (mask !== '' && draft.subject.rank(node, mask) !== 2)
-    return draft.refuse(node, 'its mask does not have two dimensions');
+  const known = maskOf(draft, node, mask);
+  if (known === null) return draft.refuse(node, unfitMask);
   const at = draft.at(node);
   let parts = [query, key, value];
   if (bias !== '') {
@@ -168,7 +168,16 @@ function multiHead(draft: RepairDraft, node: OnnxNode): void {
     at.split(bias, widths as number[], 0, biases);
     parts = parts.map((part, index) => at.op('Add', [part, biases[index]!]));
   }
-  attend(draft, at, { parts, heads, width: widths[0] as number, mask, added, causal: 0 });
+  attend(draft, at, { parts, heads, width: widths[0] as number, mask: known, added, causal: 0 });
+}
+
+const unfitMask = 'its mask is neither a matrix nor the lengths of the rows';
+
+/** null: it has another form. */
+function maskOf({ subject }: RepairDraft, node: OnnxNode, mask: string): Parts['mask'] | null {
+  if (mask === '' || subject.rank(node, mask) === 2) return mask;
+  const [shape, batch] = [subject.shape(node, mask), subject.shape(node, node.inputs[0]!)?.[0]];
+  return shape?.length === 1 && shape[0] !== null && shape[0] === batch ? { lengths: mask } : null;
 }
 
 interface Parts {
@@ -176,10 +185,26 @@ interface Parts {
   parts: string[];
   heads: number;
   width: number;
-  mask: string;
+  /** A matrix that is above 0 where a position counts, or how many of each row count. */
+  mask: string | { lengths: string };
   added: string;
   /** Length of the sequence where each position sees only what is not after it; 0: it sees all. */
   causal: number;
+}
+
+/** Whether each position counts, with the dimensions of the scores. */
+function countedPositions(draft: RepairDraft, at: NewPlace, mask: Parts['mask']): string {
+  const { node } = at;
+  if (typeof mask === 'string') {
+    const type = draft.subject.type(node, mask) ?? 'int32';
+    return at.op('Greater', [at.unsqueeze(mask, [1, 2]), at.scalar(type, 0)]);
+  }
+  const number = (value: number): string => at.scalar('int64', value);
+  // The keys of MultiHeadAttention are an input of their own.
+  const keys = node.op === 'Attention' ? node.inputs[0]! : node.inputs[1]!;
+  const length = at.gather(at.op('Shape', [keys]), number(1), 0);
+  const positions = at.op('Range', [number(0), length, number(1)]);
+  return at.op('Less', [positions, at.unsqueeze(at.cast(mask.lengths, 'int64'), [1, 2, 3])]);
 }
 
 function attend(draft: RepairDraft, at: NewPlace, { parts, heads, width, mask, added, causal }: Parts): void {
@@ -196,8 +221,7 @@ function attend(draft: RepairDraft, at: NewPlace, { parts, heads, width, mask, a
   at.keepName();
   let scores = at.op('Mul', [product, at.scalar(type, scale)]);
   if (mask !== '') {
-    const maskType = draft.subject.type(node, mask) ?? 'int32';
-    const counts = at.op('Greater', [at.unsqueeze(mask, [1, 2]), at.scalar(maskType, 0)]);
+    const counts = countedPositions(draft, at, mask);
     const low = at.scalar(type, intAttribute(node, 'mask_filter_value') ?? -10000);
     scores = at.op('Add', [scores, at.op('Where', [counts, at.scalar(type, 0), low])]);
   }
