@@ -139,6 +139,13 @@ add("embed", ["embed-layer-normalization"],
 add("attention_mask", ["contrib-attention"],
     [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3, value("mask", [2, 8], T.INT32)], [Y3], [weight("w", 16, 48), weight("b", 48)], domains=MS, shown=None, allow=["rounding"])
+QKV = [value(name, [2, 3, 8, 16]) for name in "qkv"]
+add("attention_heads", ["expand-attention"], [N("Attention", ["q", "k", "v"], ["y"], name="attention", is_causal=1)], QKV,
+    [value("y", [2, 3, 8, 16])], opset=23, ir=10, shown=None, allow=["rounding"])
+add("attention_itself", ["expand-attention"],
+    [N("Mul", ["x", "two"], ["k"], name="k"), N("Mul", ["x", "two"], ["q"], name="q"),
+     N("Attention", ["q", "k", "x", "m"], ["y"], name="attention", q_num_heads=2, kv_num_heads=2, scale=0.5)],
+    [X3, value("m", [8, 8])], [Y3], [constant("two", 2, np.float32)], opset=23, ir=10, shown=None, allow=["rounding"])
 add("attention_lengths", ["contrib-attention"],
     [N("Attention", ["x", "w", "b", "mask"], ["y"], name="attention", num_heads=4, **ms)],
     [X3], [Y3], [weight("w", 16, 48), weight("b", 48), constant("mask", [5, 8], np.int32)], domains=MS, shown=None, allow=["rounding"])

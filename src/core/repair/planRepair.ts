@@ -31,6 +31,7 @@ import {
   affineGrid,
   centerCropPad,
   columnsToImage,
+  expandAttention,
   expandDeterminant,
   shiftBits,
 } from './internal/repairs/mathOperators.ts';
@@ -220,6 +221,7 @@ export const catalogue: readonly Repair[] = [
   fusedMatmul,
   fusedConv,
   contribAttention,
+  expandAttention,
   rotaryEmbedding,
   groupQueryAttention,
   skipLayerNormalization,

@@ -657,3 +657,14 @@ it('refuses a sort whose number of elements follows from shapes, and more indice
   expect(checkModel(scatter(6), rtx)).toMatchObject([{ repair: 'scatter-in-turns' }]);
   expect(checkModel(scatter(4), rtx)).toEqual([]);
 });
+
+it('takes GridSample of one type, and no other', () => {
+  const sampled = (grid: string) =>
+    model(
+      [node('GridSample', ['x', 'g'], ['y'])],
+      [value('x', [1, 2, 4, 4], 'bfloat16'), value('g', [1, 4, 4, 2], grid)],
+      ['y'],
+    );
+  expect(messages(sampled('bfloat16'))).toEqual([]);
+  expect(messages(sampled('float'))).toEqual(['GridSample mixes BF16 and FP32.']);
+});

@@ -330,6 +330,7 @@ function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
       'unsupported-form',
       'Attention whose query and key are computed alike crashes the builder of TensorRT-RTX.',
       'Multiply the query by 2 and halve the attribute scale (without it, it is 1/√(head size)): the numbers stay the same.',
+      'expand-attention',
     );
   const isCausal = intAttribute(one.node, 'is_causal') === 1;
   const shape = shapeOf(one, 0);
@@ -353,6 +354,7 @@ function attentionKernel(one: NodeToCheck): NodeProblem | undefined {
         'no-implementation',
         `Attention ${how} ${which} has no kernel in TensorRT-RTX.`,
         'Set the attribute TRT_decomposable=1, with which TensorRT writes it as products and a Softmax.',
+        'expand-attention',
       );
 }
 

@@ -91,7 +91,7 @@ export const OPERATOR_ROWS: Readonly<Record<string, string>> = {
   Gradient: '- n',
   Greater: '8.6 y',
   GreaterOrEqual: '8.6 y',
-  GridSample: '8.6 y BHbcil/BHbcil/B',
+  GridSample: '8.6 y Bcil/Bcil/B',
   GroupNormalization: '8.6 y',
   GroupQueryAttention: '- ?',
   HammingWindow: '10.4 y',

@@ -235,6 +235,7 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
       other:
         'Set the attribute TRT_decomposable=1 on the Attention node, use FP16 or BF16 with a head size of 16 to 256, or expand it with the ONNX inliner.',
     },
+    repair: 'expand-attention',
     source: 'Myelin decompose_composite_ops.cpp; built with TensorRT-RTX 1.7.1',
   },
   {

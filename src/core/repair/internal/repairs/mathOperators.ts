@@ -58,6 +58,82 @@ const choices = (size: number, count: number): number[][] =>
           .map((next) => [...chosen, next]),
       );
 
+export const expandAttention: Repair = {
+  id: 'expand-attention',
+  title: 'Write Attention as MatMul, Softmax and MatMul',
+  class: 'rounding',
+  rejected: 'Attention that has no kernel in TensorRT-RTX, or whose query and key are one tensor.',
+  proof:
+    'The definition of the operator; the query is scaled before the product. What a mask leaves out gets the lowest number, as in ONNX Runtime. Without a cache, soft caps and groups of heads, with sizes that are known.',
+  versions,
+  issues: [],
+  answers: /Attention/,
+  operators: ['Attention'],
+  apply: (draft) => {
+    for (const node of draft.nodes('Attention')) attend(draft, node);
+  },
+};
+
+interface Attended {
+  type: string;
+  heads: number;
+  isFlat: boolean;
+  scale: number;
+  /** Lengths of query and key; 0: without a causal mask. */
+  causal: readonly [number, number];
+}
+
+/** null: it has a form that is not written. */
+function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
+  const [query, key] = [0, 1].map((at) => subject.shape(node, node.inputs[at]!));
+  const type = subject.type(node, node.inputs[0]!);
+  const hasMore = node.inputs.slice(4).some(Boolean) || node.outputs.slice(1).some(Boolean);
+  const isSpecial = ['softcap', 'softmax_precision', 'qk_matmul_output_mode'].some((name) => intAttribute(node, name));
+  if (!query || !key || query.length !== key.length || type === null || hasMore || isSpecial) return null;
+  const isFlat = query.length === 3;
+  const [heads, others] = isFlat
+    ? [intAttribute(node, 'q_num_heads'), intAttribute(node, 'kv_num_heads')]
+    : [query[1], key[1]];
+  const [length, keys] = [query.at(-2), key.at(-2)];
+  const width = Number(query.at(-1)) / (isFlat ? Number(heads) : 1);
+  const isCausal = intAttribute(node, 'is_causal') === 1;
+  if (typeof heads !== 'number' || heads !== others || !(width > 0)) return null;
+  if (isCausal && (typeof length !== 'number' || typeof keys !== 'number')) return null;
+  const scale = intAttribute(node, 'scale') ?? 1 / Math.sqrt(width);
+  return { type, heads, isFlat, scale, causal: isCausal ? [Number(length), Number(keys)] : [0, 0] };
+}
+
+function attend(draft: RepairDraft, node: OnnxNode): void {
+  const form = attendedOf(draft, node);
+  if (!form) return draft.refuse(node, 'it has a cache, a soft cap, groups of heads or unknown sizes');
+  const { type, heads, isFlat, scale, causal } = form;
+  const at = draft.at(node);
+  const [query, key, value] = node.inputs.slice(0, 3).map((name, index) => {
+    const order = index === 1 ? [0, 2, 3, 1] : [0, 2, 1, 3];
+    if (isFlat) return at.transpose(at.reshape(name, [0, 0, heads, -1]), order);
+    return index === 1 ? at.transpose(name, [0, 1, 3, 2]) : name;
+  });
+  const lowest = at.scalar(type, type === 'float16' ? -65504 : -3.3895e38);
+  // Scaled before: the product may be too large for FP16.
+  let scores = at.op('MatMul', [at.op('Mul', [query!, at.scalar(type, scale)]), key!]);
+  const [length, keys] = causal;
+  if (length > 0) {
+    const sees = Array.from({ length: length * keys }, (_, place) =>
+      place % keys <= Math.floor(place / keys) ? 1 : 0,
+    );
+    scores = at.op('Where', [at.constant('bool', [length, keys], sees), scores, lowest]);
+  }
+  const mask = node.inputs[3] ?? '';
+  if (mask !== '')
+    scores =
+      draft.subject.type(node, mask) === 'bool' ? at.op('Where', [mask, scores, lowest]) : at.op('Add', [scores, mask]);
+  const shares = at.op('Softmax', [scores], { attributes: { axis: { int: -1 } } });
+  const sums = at.op('MatMul', [shares, value!], isFlat ? {} : { outputs: node.outputs.slice(0, 1) });
+  at.keepName();
+  if (isFlat) at.reshape(at.transpose(sums, [0, 2, 1, 3]), [0, 0, -1], node.outputs.slice(0, 1));
+  at.done();
+}
+
 const widths: Partial<Record<string, number>> = { uint8: 8, uint16: 16 };
 
 export const shiftBits: Repair = {
