@@ -111,7 +111,10 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'weights-missing',
     code: 'weights-missing',
     pattern: /Failed to open file:(?: (?<file>[^\s;][^\n;]*))?/,
-    cause: 'A file of external weights of the model is missing, or not where the parser looks for it[[: {file}]].',
+    named: ({ groups: { file } = {} }) => ({
+      values: { what: file ? `The weights file ${file}` : 'A file of external weights' },
+    }),
+    cause: '{what} is missing.',
     advice: BESIDE,
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1; onnx/onnx-tensorrt#542',
   },

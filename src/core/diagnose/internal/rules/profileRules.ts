@@ -136,7 +136,7 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       'Input {input} has dynamic dimensions but no shapes were given, so the engine is built with size 1 in each of them[[, for {shape} only]].[[ The command gives shapes for {others}, which is not its name.]]',
     advice: {
       ...GIVE_SHAPES,
-      trtexec: `${GIVE_SHAPES.trtexec} Use the name that the model has, as this message gives it: --minShapes={input}:…`,
+      trtexec: `${GIVE_SHAPES.trtexec}[[ Use the name that the model has, not {others}: --minShapes={input}:…]]`,
     },
     source: 'captures of TensorRT 8.6 and 10.6; NVIDIA/TensorRT#2208',
   },
