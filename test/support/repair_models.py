@@ -241,6 +241,9 @@ for kind, number in (("int16", T.INT16), ("uint16", T.UINT16), ("uint32", T.UINT
         [value("x", [4, 16], number)], [Y], [constant("k", 0.5, np.float32)], allow=["signature"])
 add("inner_uint8", ["inner-uint8"], [N("Cast", ["x"], ["a"], name="c", to=2), N("Cast", ["a"], ["y"], name="c2", to=1)],
     [value("x", [4, 16], T.INT32)], [Y])
+add("byte_argmax", ["narrow-integers", "inner-uint8"],
+    [N("Greater", ["x", "half"], ["g"], name="g"), N("Cast", ["g"], ["b"], name="c", to=2), N("ArgMax", ["b"], ["y"], name="a", axis=1, keepdims=0)],
+    [X], [value("y", [4], T.INT64)], [constant("half", 0.5, np.float32)])
 add("unused_text", ["remove-unused-inputs"], head + [N("Neg", ["h"], ["y"], name="neg")], [X, value("text", [1], T.STRING)], [Y],
     allow=["signature"])
 

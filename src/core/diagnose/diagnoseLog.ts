@@ -561,6 +561,7 @@ function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLi
       !marksWarning(text) &&
       !WENT_ON.test(text) &&
       !KERNEL.test(text) &&
+      !ANNOUNCES.test(text) &&
       judge.stray(strayEvent(line, text))?.diagnosis.severity !== 'warning',
   );
   const after = lastLine === undefined ? strays : [...strays, lastLine];
@@ -572,6 +573,10 @@ const OWN_ERROR = /\bError Code \d+: |\bCuda Error in \w+: \d/;
 
 /** The log of the kernel: it holds failures that concern no build, and a rule knows those that do. */
 const KERNEL = /^\[ *\d+\.\d+\] /;
+
+/** Words that announce the messages that come next. */
+const ANNOUNCES =
+  /^(?!.*:\s*\S).*\b(?:(?:following|these|this|below)\b.{0,20}\b(?:errors?|messages?|logs?|output|traceback)|(?:errors?|messages?|logs?|output)\b.{0,20}\b(?:below|follow(?:s|ing)?))\b/i;
 
 /** Words of a line after which a program goes on in another way. */
 const WENT_ON =

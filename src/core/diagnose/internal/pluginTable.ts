@@ -64,6 +64,11 @@ const MAKERS: readonly [names: RegExp, maker: string, build: string][] = [
     'Build that package, with spconv for this GPU.',
   ],
   [
+    /^FusedConcatConv\w+$/,
+    'ESS of Isaac ROS (ess_plugins.so)',
+    'It comes with the model, in plugins/ for each processor (aarch64, x86_64), and is for the TensorRT of that release of Isaac ROS.',
+  ],
+  [
     /^PPScatterPlugin$/,
     'CUDA-PointPillars',
     'Compile that project: the plugin is in the library that its build folder gets.',

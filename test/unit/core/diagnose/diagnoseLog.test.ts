@@ -831,6 +831,35 @@ it('a timing cache whose compiled kernels cannot be read is a warning', () => {
   expect(found.map(({ rule, severity }) => [rule, severity])).toEqual([['timing-cache', 'warning']]);
 });
 
+it('a package of TensorRT for other boards is told from a version that is too old', () => {
+  const [first] = diagnose('TensorRT Version: 10.13.3\nTarget GPU SM 87 is not supported by this TensorRT release.\n');
+  expect(first!.advice).toContain('JetPack');
+  expect(first!.message + first!.advice).not.toContain('8.4');
+  const [old] = diagnose('TensorRT Version: 10.4.0\nTarget GPU SM 120 is not supported by this TensorRT release.\n');
+  expect(old!.advice).toContain('10.8');
+});
+
+it('names the architecture that a plugin is to be compiled for', () => {
+  const [first] = diagnose(
+    'I run it on a Jetson Orin Nano.\npermuteData.cu, 38, no kernel image is available for execution on the device\n',
+  );
+  expect(first!.advice).toContain('for this GPU 87');
+});
+
+it('a sentence that announces messages is no failure', () => {
+  const found = diagnose(
+    'the run of nvinfer fails with these messages\n0:00:07.2 29 0xffff WARN nvinfer gstnvinfer.cpp:643:gst_nvinfer_logger:<nvinfer0> NvDsInferContext[UID 1]: Warning from NvDsInferContextImpl::checkBackendParams() <nvdsinfer_context_impl.cpp:1833> [UID = 1]: Backend has maxBatchSize 1 whereas 2 has been requested\n',
+  );
+  expect(found.map(({ severity, code }) => [severity, code])).toEqual([['warning', 'runtime-shape']]);
+});
+
+it('a size that an export fixed is told where the profile breaks it', () => {
+  const [first] = diagnose(
+    '[TRT] [E] 4: [shapeCompiler.cpp::evaluateShapeChecks::1180] Error Code 4: Internal Error (kOPT values for profile 0 violate shape constraints: IShuffleLayer /1/Reshape_12: reshaping failed for tensor: /1/Expand_1_output_0 Reshape would change volume.)\n',
+  );
+  expect(first!.advice).toContain('The shapes of the profile (opt) do not fit');
+});
+
 it('an exception of the parser that names no plugin is about the one that was sought before it', () => {
   const [first] = diagnose(
     '[TRT] [I] No importer registered for op: TRTBatchedNMS. Attempting to import as plugin.\nTraceback (most recent call last):\n  File "deploy.py", line 69, in main\n    raise RuntimeError(error_msgs)\nRuntimeError: Failed to parse onnx, In node 13 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n',
@@ -870,6 +899,16 @@ it.each([
     'IRuntime::deserializeCudaEngine: Error Code 1: Internal Error (Failed due to an old deserialization call on a newer plan file.)\nPython exception: operator (): engine deserialization failed\n',
     'engine-other-version',
     'Build it again',
+  ],
+  [
+    '[TRT] [E] 3: [engine.cpp::getProfileObliviousBindingIndex::1625] Error Code 3: Internal Error (setInputShape given invalid tensor name: kv_cache)\n',
+    'runtime-failed',
+    'delete the engine and build it again',
+  ],
+  [
+    'E tensorflow/core/common_runtime/executor.cc:642] Executor failed to create kernel. Invalid argument: The TF function for the TRT segment could not be empty\n',
+    'engine-other-version',
+    'Convert with the TensorFlow that runs the model',
   ],
   [
     'yolo_layer.o: error adding symbols: File in wrong format\ncollect2: error: ld returned 1 exit status\n',

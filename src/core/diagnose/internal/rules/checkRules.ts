@@ -1,4 +1,5 @@
 import { causeText } from '../causeText.ts';
+import { operatorRow } from '../operatorTable.ts';
 import { makerOf } from '../pluginTable.ts';
 import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { entryFor, FOLD, withoutEnd } from './layerRules.ts';
@@ -753,13 +754,30 @@ const STOPS: readonly (readonly [RegExp, string])[] = [
   [/Quantize/, 'Q/DQ nodes need TensorRT 8, constant scales and a zero point of 0.'],
 ];
 
+/** What the parser prints of a node that it fails at, without the reason. */
+const CUT_AT_NODE =
+  /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w{1,100})[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/;
+
 /** What is left: a statement of TensorRT with its number, of which only the subject is known. */
 export const STATEMENT_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'parser-stops-at-plugin',
+    code: 'plugin-missing',
+    pattern: CUT_AT_NODE,
+    when: ({ op }) => op !== undefined && operatorRow(op) === undefined,
+    named: (_, __, { op = '' }) => ({ values: { ...makerOf(op) } }),
+    cause:
+      "TensorRT's parser does not take this node: {op} is no operator of ONNX, but of a plugin[[ of {maker}]] or of the tool that wrote the model, and most likely no plugin of that name is registered; the log ends before the line that says so.",
+    advice:
+      '[[{build} ]]Load the library of the plugin before the model is parsed (trtexec: --staticPlugins=LIB, --plugins=LIB before TensorRT 8.6): the one of the release that the model is from, for this TensorRT and processor. If it was loaded, copy the line after "In function import…", too.',
+    after: EVERY_CAUSE,
+    sure: 'likely',
+    source: 'onnx-tensorrt ModelImporter.cpp; NVIDIA-ISAAC-ROS/isaac_ros_dnn_stereo_depth#45',
+  },
+  {
     id: 'parser-stops',
     code: 'unsupported-form',
-    pattern:
-      /^(?:\w+\.cpp:\d+: )?While parsing node number \d+ \[(?<op>\w{1,100})[^\n]*(?:\n *(?:\w+\.cpp:\d+: )?(?:---|(?:input|output|name|op_type|domain|Node \w+): |attribute|\w+:|[{}]|$|ERROR: \S+:\d+ In func)[^\n]*)*$/,
+    pattern: CUT_AT_NODE,
     named: ({ groups }) => ({ values: { hint: entryFor(STOPS, groups!['op']!)?.[1] } }),
     cause: "TensorRT's parser does not take this node ({op}), and the log ends before the line that says why.",
     advice:

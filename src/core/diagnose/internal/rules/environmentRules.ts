@@ -1,4 +1,5 @@
-import { computeCapability, gpuSupport } from '../gpuSupport.ts';
+import { gpuIn } from '../../../precision/buildFacts.ts';
+import { computeCapability, type GpuSupport, gpuSupport } from '../gpuSupport.ts';
 import { type DiagnosisRule, EVERY_CAUSE, type Named, type RuleContext } from '../rule.ts';
 import { cudaError } from './runtimeRules.ts';
 
@@ -494,7 +495,7 @@ export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
     named: gpuNamed,
     cause: 'A library or plugin has no code for this GPU[[ ({gpu})]][[: {dropped}]].',
     advice:
-      'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX), or use a TensorRT, CUDA and PyTorch that support the GPU.',
+      'Build the plugin for its compute capability (nvcc -gencode arch=compute_XX,code=sm_XX; CMake: -DCMAKE_CUDA_ARCHITECTURES=XX[[; {arch}]]), or use a TensorRT, CUDA and PyTorch that support the GPU.',
     source: 'CUDA error 209 (8 and 48 before CUDA 10.1)',
   },
   {
@@ -570,23 +571,43 @@ function containerCause(why: string | undefined): string {
   return why.slice(0, 120);
 }
 
+/** Compute capabilities of Jetson boards. */
+const JETSON = /^(?:5\.3|6\.2|7\.2|8\.7)$/;
+
+/** The architecture that nvcc compiles for the GPU that a log names. */
+function archOf(gpu: string | null): string | undefined {
+  const capability = gpuIn(gpu ?? '')?.capability;
+  return capability === undefined ? undefined : `for this GPU ${capability}`;
+}
+
+/** What to do where a package lacks a GPU that its version has by the support matrix. */
+const OTHER_BUILD =
+  'The packages of one version are built for different GPUs: those of a PC or of a server with ARM (sbsa) lack the GPUs of Jetson boards. On a Jetson install the TensorRT of its JetPack, without pinning another; otherwise take a later TensorRT';
+
 function gpuNamed(match: RegExpExecArray, text: string, { version, product, gpu, unfit }: RuleContext): Named {
   const groups = match.groups ?? {};
   const raw = ['hex', 'sm', 'sm2', 'sm3'].map((name) => groups[name]).find((one) => one !== undefined);
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
   const known = sm === undefined ? (unfit?.support ?? null) : gpuSupport(sm, version, product);
-  // TensorRT itself refuses the GPU: a release has builds for several versions of CUDA.
-  const support = known?.supported && version !== null ? null : known;
+  const board = known?.supported === true && JETSON.test(sm ?? '');
+  // TensorRT itself refuses the GPU: a release has builds for several versions of CUDA, and for several boards.
+  const support = known?.supported && (board || version !== null) ? null : known;
   return {
     values: {
       sm,
       gpu: gpu ?? undefined,
-      dropped: version !== null && support?.supported === false ? support.why : undefined,
+      arch: archOf(gpu),
+      dropped: droppedBy(version, support),
       version: version ?? undefined,
       why: support === null ? '' : `: ${support.why}`,
-      use: support?.use ?? versionFor(text),
+      use: board ? OTHER_BUILD : (support?.use ?? versionFor(text)),
     },
   };
+}
+
+/** What the support matrix says against a GPU, where the version that it is for is known. */
+function droppedBy(version: string | null, support: GpuSupport | null): string | undefined {
+  return version !== null && support?.supported === false ? support.why : undefined;
 }
 
 /** Which version takes a GPU of which the message says little. */

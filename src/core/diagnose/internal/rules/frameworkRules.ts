@@ -627,16 +627,18 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'tensorflow-op-version',
     code: 'engine-other-version',
     pattern:
-      /NodeDef mentions attr '(?<name>\w+)' not in Op<name=TRTEngineOp|Op type not registered '(?<name2>TRT\w+)'|GraphDef-interpreting binary is up to date with your GraphDef-generating/,
+      /NodeDef mentions attr '(?<name>\w+)' not in Op<name=TRTEngineOp|Op type not registered '(?<name2>TRT\w+)'|TF function for the TRT segment could not be empty|GraphDef-interpreting binary is up to date with your GraphDef-generating/,
     severity: 'error',
     once: true,
-    named: ({ groups: { name, name2 } = {} }) => ({
+    named: ({ groups: { name, name2 } = {} }, text) => ({
       values: {
         what: name2
           ? `it does not know ${name2}`
           : name
             ? `it does not know the attribute ${name}`
-            : 'it lacks an attribute',
+            : text.includes('segment could not be empty')
+              ? 'its TRTEngineOp names the function of the part in another way'
+              : 'it lacks an attribute',
       },
     }),
     cause: 'The converted model and the TensorFlow that reads it are of different versions or builds: {what}.',

@@ -327,6 +327,26 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     source: 'hacksider/Deep-Live-Cam#1263',
   },
   {
+    id: 'python-module-of-other-release',
+    code: 'library-mismatch',
+    pattern:
+      /(?<!simplifier failure: )No module named '(?<module>(?<package>(?!cuda\b|pycuda\b|tensorrt\b|uff\b)[A-Za-z]\w*)\.[\w.]+)'(?<hidden>; '[\w.]+' is not a package)?/,
+    severity: 'error',
+    named: ({ groups: { hidden } = {} }) => ({
+      values: {
+        why: hidden
+          ? 'a file of that name hides the package'
+          : 'the program is for another release of it, or a folder of that name hides it',
+      },
+    }),
+    overcome: /^Prompt executed in /,
+    cause: 'The {package} that Python finds here has no module {module}: {why}.',
+    advice:
+      'Use one release of both: the scripts of the tag that belongs to the installed package (`pip show {package}`), or the package that their requirements.txt names. `python -c "import {package}; print({package}.__file__)"` shows which one is found.',
+    sure: 'likely',
+    source: 'Python; NVIDIA/TensorRT-LLM#1068',
+  },
+  {
     id: 'python-package-missing',
     code: 'library-missing',
     pattern:

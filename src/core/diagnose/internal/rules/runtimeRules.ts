@@ -313,7 +313,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     named: (m) => {
       const name = Object.values(m.groups!)
         .find((one) => one !== undefined)
-        ?.replace(/\.$/, '');
+        ?.replace(/[).]+$/, '');
       const of = name === undefined ? '' : ` (${name})`;
       return {
         values: {
@@ -328,7 +328,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       onnxruntime:
         "The provider sets these addresses itself; what it forgets is an output without elements, or one whose size depends on the data (of NonZero, NonMaxSuppression, TopK and the like). Update ONNX Runtime, leave those operators to CUDA (trt_op_types_to_exclude='NonZero,NonMaxSuppression,RoiAlign'), or have the model give at least one element.",
       other:
-        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use. An output whose size depends on the data (of NonZero, NMS) needs an allocator in place of an address (`context.set_output_allocator`).',
+        'Set the address of every input and output (`context.set_tensor_address`) by the names of the engine, which get_tensor_name() lists. The array of bindings that enqueueV2 and execute_v2 take needs a buffer for each of them in the order of the engine, also for outputs that the program does not use. Where the program is that of the model and names them so, the engine was built from another version or export of it: delete the engine and build it again from the model of this release. An output whose size depends on the data (of NonZero, NMS) needs an allocator in place of an address (`context.set_output_allocator`).',
     },
     after: ['calibration-failed'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1727, #3874, #4057, #4224, microsoft/onnxruntime#26170',

@@ -2,7 +2,7 @@ import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { causeText, layerBefore } from '../causeText.ts';
 
 const SHAPES_ADVICE =
-  'Check the shapes that the exporter wrote. If inputs have dynamic dimensions, give real shapes: a dimension that is built as 1 often does not fit.';
+  '[[{profile} ]]Check the shapes that the exporter wrote. If inputs have dynamic dimensions, give real shapes: a dimension that is built as 1 often does not fit.';
 const RUNTIME_ADVICE =
   'The shapes that it was given do not fit the model, often because a batch size or length is fixed in a Reshape. Run with the shapes of the build, or export with a -1 in the reshape and dynamic axes.';
 
@@ -112,6 +112,7 @@ const RULES: readonly DiagnosisRule[] = [
         to: m.groups!['to'] ?? m.groups!['b'],
         why: m.groups!['from'] ? ': the numbers of elements differ' : '',
         batch: fixedBatch(m.groups!['from'], m.groups!['to']),
+        profile: ofProfile(text),
       },
     }),
     cause: 'This node cannot reshape {from} into {to}{why}[[. {batch}]].',
@@ -159,7 +160,9 @@ const RULES: readonly DiagnosisRule[] = [
       /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
     named: (_, text) => {
       const [, from, to] = /Instruction: RESHAPE\w*\{([\d -]+)\} ?\{([\d -]+)\}/.exec(text) ?? [];
-      return { values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to) } };
+      return {
+        values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to), profile: ofProfile(text) },
+      };
     },
     cause: 'This node cannot reshape tensor {tensor}[[{shapes}]]: the numbers of elements differ[[. {batch}]].',
     advice: SHAPES_ADVICE,
@@ -286,6 +289,15 @@ const RULES: readonly DiagnosisRule[] = [
 export const SHAPE_RULES: readonly DiagnosisRule[] = RULES.map((rule) =>
   rule.code === 'shape-mismatch' ? { after: ['profile-missing'], ...rule } : rule,
 );
+
+/** What it says that the shapes of a profile break the model's own; undefined: the message is not about a profile. */
+function ofProfile(text: string): string | undefined {
+  const which = /\bk(MIN|OPT|MAX) values for profile/.exec(text)?.[1]?.toLowerCase();
+  return (
+    which &&
+    `The shapes of the profile (${which}) do not fit, so the exporter wrote a size of its example, most often the batch, into the model: export again with that dimension dynamic (an update of the export script may do it), or with the batch that is needed, and let the profile have no other.`
+  );
+}
 
 /** What two shapes say whose sizes differ by a factor that is the first dimension of one of them; undefined: nothing. */
 function fixedBatch(from: string | undefined, to: string | undefined): string | undefined {

@@ -92,6 +92,8 @@ const arithmetic = new Set([
   'Where',
   'ReduceMax',
   'ReduceMin',
+  'ArgMax',
+  'ArgMin',
   ...moving,
 ]);
 
@@ -100,13 +102,16 @@ export const narrowIntegers: Repair = {
   title: 'Compute with 8-bit integers in INT32',
   class: 'exact',
   rejected:
-    'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8, ReduceMax and ReduceMin of BOOL, and what moves UINT8 (Transpose, Reshape, Slice).',
+    'Add, Sub, Mul, Div, Mod, Min, Max and Clip of UINT8 and INT8, ArgMax and ArgMin of UINT8, ReduceMax and ReduceMin of BOOL, and what moves UINT8 (Transpose, Reshape, Slice).',
   proof: 'INT32 holds every result; what passes 8 bits is wrapped as 8 bits wrap. Only failing nodes.',
   versions: 'all',
   issues: [],
   apply: (draft) => {
-    const failing = draft.rest.filter((node) => draft.blocked.has(node.id) && arithmetic.has(draft.subject.op(node)));
-    for (const node of withByteReaders(draft, failing)) widen(draft, node);
+    // Of a Cast to UINT8, those that read it.
+    const failing = draft.rest.filter(
+      (node) => draft.blocked.has(node.id) && (node.op === 'Cast' || arithmetic.has(draft.subject.op(node))),
+    );
+    for (const node of withByteReaders(draft, failing)) if (arithmetic.has(draft.subject.op(node))) widen(draft, node);
   },
 };
 
@@ -129,7 +134,8 @@ function widen(draft: RepairDraft, node: OnnxNode): void {
   if (type === null || (node.op === 'Mod' && intAttribute(node, 'fmod') === 1)) return;
   const at = draft.at(node);
   const inputs = node.inputs.map((name, index) => (narrow[index] ? at.cast(name, 'int32') : name));
-  if (['Greater', 'Less', 'Equal'].includes(node.op)) at.op(node.op, inputs, { outputs: node.outputs, like: node });
+  if (['Greater', 'Less', 'Equal', 'ArgMax', 'ArgMin'].includes(node.op))
+    at.op(node.op, inputs, { outputs: node.outputs, like: node });
   else {
     const wide = at.op(node.op, inputs, { like: node });
     at.keepName();
