@@ -308,7 +308,7 @@ const moreIndices: FormCheck = (one) => {
     : problem(
         'unsupported-form',
         `ScatterElements with ${String(indices![axis])} indices for the ${String(data![axis])} elements of dimension ${axis} is refused.`,
-        'Write them in turns: slices of the indices and updates, no longer than the data.',
+        'Write them in turns, one index of the dimension after the other.',
         'scatter-in-turns',
       );
 };

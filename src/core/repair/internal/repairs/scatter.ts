@@ -24,8 +24,8 @@ export const scatterNone: Repair = {
   },
 };
 
-/** More parts than these make the graph unreadable. */
-const mostParts = 64;
+/** More turns than these make the graph unreadable. */
+const mostTurns = 64;
 
 export const scatterInTurns: Repair = {
   id: 'scatter-in-turns',
@@ -33,7 +33,7 @@ export const scatterInTurns: Repair = {
   class: 'exact',
   rejected: 'ScatterElements with more indices along its axis than the data has elements there.',
   proof:
-    'Slices of the indices and updates, each no longer than the data, are written one after the other. Which of several writes to one element stays is not defined by ONNX; ONNX Runtime keeps the last.',
+    'The indices are written one after the other along the axis, up to 64 of them. Two writes of one turn never meet, so the last one to an element stays, as in ONNX Runtime (ONNX leaves it open); within one ScatterElements TensorRT keeps any of them.',
   versions: 'all',
   issues: [],
   operators: ['ScatterElements'],
@@ -44,18 +44,21 @@ export const scatterInTurns: Repair = {
       if (!shape || !places || axis === undefined) continue;
       const [size, count] = [Number(shape[axis]), Number(places[axis])];
       if ((textAttribute(node, 'reduction') ?? 'none') !== 'none' || !(count > size) || size === 0) continue;
-      if (count > size * mostParts || draft.subject.opset < 10) {
-        draft.refuse(node, `it writes in more than ${mostParts} turns`);
+      if (count > mostTurns || draft.subject.opset < 10) {
+        draft.refuse(
+          node,
+          count > mostTurns ? `it would need more than ${mostTurns} turns` : 'opset 10 has the first Slice for it',
+        );
         continue;
       }
       const at = draft.at(node);
       const part = (name: string, start: number): string =>
-        at.op('Slice', [name, at.ints(start), at.ints(Math.min(count, start + size)), at.ints(axis)]);
+        at.op('Slice', [name, at.ints(start), at.ints(start + 1), at.ints(axis)]);
       let data = node.inputs[0]!;
-      for (let start = 0; start < count; start += size)
+      for (let start = 0; start < count; start++)
         data = at.op('ScatterElements', [data, part(node.inputs[1]!, start), part(node.inputs[2]!, start)], {
           like: node,
-          ...(start + size >= count && { outputs: node.outputs }),
+          ...(start + 1 === count && { outputs: node.outputs }),
         });
       at.done();
     }
