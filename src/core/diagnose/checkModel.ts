@@ -190,7 +190,9 @@ function checkInitializer({ name, type, shape, data, sparse }: OnnxTensor, add: 
         : (QUANTIZED[type.replace(/^float8.*/, 'float8e5m2')] ??
             (/^u?int16$/.test(type)
               ? 'A zero point: quantize to INT8. Otherwise store it as INT32, INT64 or FP32.'
-              : 'Store it as INT32, INT64 or FP32.')),
+              : type === 'uint32'
+                ? 'Store it as INT64, with what it is computed with. Write a BitShift as Div, or as Mul and Mod, by powers of two.'
+                : 'Store it as INT32, INT64 or FP32.')),
       [name],
     );
 }

@@ -640,6 +640,18 @@ it('refuses a Loop that carries a tensor of changing shape', async () => {
   expect(await found(['v'])).toEqual([]);
 });
 
+it('advises what TensorRT builds in place of shifts and casts of types that it does not have', () => {
+  const shift = model(
+    [node('Cast', ['x'], ['u'], { attributes: [attribute('to', 12)] }), node('BitShift', ['u', 's'], ['y'])],
+    [value('x', [4])],
+    ['y'],
+    [{ ...ints('s', [3]), type: 'uint32' }],
+  );
+  const advice = checkModel(shift, rtx).map((one) => one.advice);
+  expect(advice).toContainEqual(expect.stringMatching(/^Store it as INT64.*Div.*Mul and Mod/));
+  expect(advice).toContainEqual(expect.stringMatching(/declare an output of the model/));
+});
+
 it('refuses a sort whose number of elements follows from shapes, and more indices than elements', () => {
   const sort = model(
     [node('Shape', ['x'], ['s']), node('Gather', ['s', 'last'], ['k']), node('TopK', ['x', 'k'], ['v', 'i'])],

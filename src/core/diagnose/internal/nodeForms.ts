@@ -573,7 +573,7 @@ const CHECKS: Readonly<Record<string, FormCheck>> = {
       return problem(
         'unsupported-type',
         'Cast to a type that TensorRT does not have.',
-        'Cast to INT32, INT64 or FP32.',
+        'Cast to INT32, INT64 or FP32, and declare an output of the model that it makes so, too.',
       );
     // The builder refuses it: "unsupported types are: {FP8, Int4}".
     if ((type === 17 || type === 22 || typeOf(one, 0) === 'float8e4m3fn') && !since(one, '10.11'))

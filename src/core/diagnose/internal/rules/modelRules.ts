@@ -205,7 +205,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     },
     cause: 'The initializer {tensor} is {type}, a type that TensorRT does not have.',
     advice:
-      '[[The zero point of a quantization to {short}: quantize to INT8 with zero points of 0, because TensorRT has no quantization to 16 bits. Otherwise: ]]Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model.',
+      '[[The zero point of a quantization to {short}: quantize to INT8 with zero points of 0, because TensorRT has no quantization to 16 bits. Otherwise: ]]Remove it if no node needs it, such as the counters of a profiler (total_ops). Store it as INT32, INT64, FP16 or FP32 and cast in the model. A BitShift of it has to be written as Div, or as Mul and Mod, by powers of two (INT64 for UINT32).',
     repair: 'quantize-in-float',
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },

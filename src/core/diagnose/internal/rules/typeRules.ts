@@ -126,7 +126,8 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     code: 'unsupported-type',
     pattern: /Unsupported data type for the Cast operator|Unsupported cast!/,
     cause: 'This node casts to a type that TensorRT does not have.',
-    advice: 'Cast to INT32, INT64, FP16 or FP32; for FP8 and INT4 use QuantizeLinear and DequantizeLinear.',
+    advice:
+      'Cast to INT32, INT64, FP16 or FP32, and declare an output of the model that it makes so, too; for FP8 and INT4 use QuantizeLinear and DequantizeLinear.',
     source: 'onnx-tensorrt onnxOpCheckers.cpp',
   },
   {
