@@ -121,7 +121,6 @@ export const EVERY_CAUSE: readonly DiagnosisCode[] = [
   'model-invalid',
   'model-missing',
   'file-missing',
-  'library-missing',
   'library-mismatch',
   'calibration-missing',
   'calibration-failed',
