@@ -397,6 +397,24 @@ it.each([
   ],
 ])('%s', (_, text, rule) => expect(diagnose(text)[0]).toMatchObject({ rule, severity: 'error' }));
 
+it('says what Triton fixes of a shape, and what a concatenation without inputs comes from', () => {
+  const sent = (want: string, have: string) =>
+    diagnose(`unexpected shape for input 'x' for model 'm'. Expected ${want}, got ${have}\n`)[0]!.advice;
+  expect(sent('[-1,3,640,640]', '[1,3,384,640]')).toMatch(/^Send exactly the sizes/);
+  expect(sent('[-1,3,640]', '[9,3,640]')).toMatch(/^Use shapes between/);
+  expect(sent('[-1,3,640]', '[3,640]')).toMatch(/^Send all dimensions/);
+  const [joined] = diagnose(
+    'Parameter check failed at: ../builder/Network.cpp::addConcatenation::167, condition: nbInputs > 0 && nbInputs < MAX_CONCAT_INPUTS\n',
+  );
+  expect(joined!.message).toContain('a concatenation gets no inputs');
+});
+
+it('says for what pip has no TensorRT', () => {
+  const [first] = diagnose('RuntimeError: TensorRT currently only builds wheels for Linux and Windows\n');
+  expect(first!.message).toContain('its wheels are for Linux and Windows only');
+  expect(first!.advice).not.toContain('JetPack');
+});
+
 it('says where the compiled part of a package is not found', () => {
   const [first] = diagnose('ImportError: No module named _nv_onnx_parser_bindings\n');
   expect(first!.advice).toContain('another folder than that of its sources');

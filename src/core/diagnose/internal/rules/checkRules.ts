@@ -8,6 +8,11 @@ import { onnxType } from './modelRules.ts';
 /** What a condition of an API call means and what to do, by what it compares. */
 const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
   [
+    /addConcatenation .*nbInputs/,
+    'a concatenation gets no inputs, or too many',
+    'Look at the Concat (or route) that comes next after the last layer in the log: its inputs were not found, because an importer does not know how this file writes them. Export with the opset and the versions that the program was made for, or use a later release of the program.',
+  ],
+  [
     /addInput .*[dD]ims/,
     'the input has dimensions that it cannot have',
     'Give the input a known rank of at most 8 and fixed sizes; -1 needs a network with explicit batch and an optimization profile.',

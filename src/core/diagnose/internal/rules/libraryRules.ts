@@ -277,6 +277,19 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
       'nvidia-pyindex; pytorch/TensorRT#2645, NVIDIA/TensorRT#2896, NVIDIA/tensorflow#38, ELS-RD/transformer-deploy#20',
   },
   {
+    id: 'pip-not-for-system',
+    code: 'library-missing',
+    pattern:
+      /TensorRT (?:does not currently build wheels for (?<jetson>Tegra) systems|currently only builds wheels for (?<only>[\w ]{1,60}))/,
+    once: true,
+    named: ({ groups: { jetson, only } = {} }) => ({ values: { jetson: jetson && '', only, other: only && '' } }),
+    cause:
+      'There is no TensorRT for this system in pip[[: NVIDIA makes no wheels of it for a Jetson{jetson}]][[: its wheels are for {only} only]].',
+    advice:
+      '[[{jetson}Use the TensorRT of JetPack (`sudo apt-get install python3-libnvinfer`), with the Python that it is made for: in a virtual environment with --system-site-packages, or an image for L4T. Leave tensorrt out of what pip installs. ]][[{other}Use such a system, or the package of TensorRT (tar, zip or deb) for this one, with the wheels in its folder python.]]',
+    source: 'setup.py of tensorrt-cu12',
+  },
+  {
     id: 'pip-cannot-install',
     code: 'library-missing',
     pattern:
@@ -531,6 +544,17 @@ export const LIBRARY_RULES: readonly DiagnosisRule[] = [
     advice:
       'Use parts of one release: its own container (nvcr.io/nvidia/tritonserver:YY.MM-trtllm-python-py3, or nvcr.io/nvidia/tensorrt-llm/release) without a tensorrt_llm of pip or a compiled backend over it. Where the image is unchanged, take that of the next month, or compile backend and library from one tag.',
     source: 'dynamic loader; triton-inference-server/tensorrtllm_backend#662',
+  },
+  {
+    id: 'jetpack-of-container',
+    code: 'library-mismatch',
+    pattern: /libnvcudla\.so\S*: undefined symbol: (?<symbol>\S+)|undefined symbol: (?<symbol2>_ZNK?5nvdla\w+)/,
+    named: ({ groups: { symbol, symbol2 } = {} }) => ({ values: { symbol: symbol ?? symbol2 } }),
+    cause:
+      'The container (or the library) is of another JetPack than the Jetson: the libraries for the DLA, which come from the host, lack {symbol}.',
+    advice:
+      'Use the image whose tag names the L4T of this board (`cat /etc/nv_tegra_release`: R35.2.1 takes r35.2.1), or install the JetPack on the board that the image was made for.',
+    source: 'dynamic loader; dusty-nv/jetson-containers#472',
   },
   {
     id: 'symbol-missing',

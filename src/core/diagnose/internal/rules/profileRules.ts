@@ -34,6 +34,16 @@ const INSIDE = {
   other: 'Use shapes between min and max of the profile, or build with wider --minShapes and --maxShapes.',
 };
 
+/** What Triton's configuration asks of a request. */
+const EXPECTED =
+  '[[{missing}Send all dimensions, the batch first (`np.expand_dims(image, 0)`). ]][[{fixed}Send exactly the sizes that the configuration fixes (resize or pad the image to them), or give -1 in dims of config.pbtxt where the engine takes other sizes. ]]';
+
+const sizesIn = (shape: string): number[] => shape.slice(1, -1).split(',').map(Number);
+
+/** Whether shapes of one rank differ where the first is fixed. */
+const isOfOtherSize = (want: readonly number[], have: readonly number[]): boolean =>
+  want.length === have.length && want.some((size, at) => size >= 0 && size !== have[at]);
+
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
   {
@@ -263,14 +273,17 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     pattern:
       /unexpected shape for input '(?<input>[^']+)' for model '(?<model>[^']+)'\. Expected (?<want>\[[\d,-]*\]), got (?<have>\[[\d,-]*\])/,
     named: ({ groups: { want = '', have = '' } = {} }) => ({
-      values: { missing: want.split(',').length > have.split(',').length ? '' : undefined },
+      values: {
+        missing: want.split(',').length > have.split(',').length ? '' : undefined,
+        fixed: isOfOtherSize(sizesIn(want), sizesIn(have)) ? '' : undefined,
+      },
     }),
     cause:
       'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}[[: a dimension is missing{missing}]].',
     advice: {
       ...INSIDE,
-      triton: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.triton}`,
-      other: `[[{missing}Send all dimensions, the batch first (\`np.expand_dims(image, 0)\`). ]]${INSIDE.other}`,
+      triton: `${EXPECTED}${INSIDE.triton}`,
+      other: `${EXPECTED}${INSIDE.other}`,
     },
     source: 'Triton Inference Server infer_request.cc; triton-inference-server/server#2411',
   },

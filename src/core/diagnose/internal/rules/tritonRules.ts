@@ -64,6 +64,16 @@ export const TRITON_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT-LLM#1995',
   },
   {
+    id: 'triton-accelerator-parameter',
+    code: 'flag-conflict',
+    pattern: /unknown parameter '(?<option>[^']+)' is provided for (?<accelerator>\w+) Execution Accelerator/,
+    cause:
+      'The backend of this Triton does not know the parameter {option} of the accelerator {accelerator}, so that it does not load the model.',
+    advice:
+      "Remove it from execution_accelerators in config.pbtxt, or use a container whose backend knows it: the page of the backend on GitHub is of the newest release, so read that of the branch of this one (r24.03 for 24.03). ONNX Runtime's backend takes precision_mode and max_workspace_size_bytes in all of them, and trt_… options in later ones.",
+    source: 'triton-inference-server/onnxruntime_backend, onnxruntime.cc; tensorflow_backend',
+  },
+  {
     id: 'triton-backend',
     code: 'library-missing',
     pattern:
