@@ -11,6 +11,7 @@ import {
   inWorkspace,
   lens,
   nextEvent,
+  until,
 } from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');
@@ -20,7 +21,7 @@ const recorded = 'test/fixtures/captures/tensorrt-10.6.0/vit_tiny.poly_replay/re
 const codesOf = () =>
   vscode.languages.getDiagnostics(replay).map(({ code }) => (typeof code === 'object' ? code.value : code));
 
-async function until(holds: (codes: ReturnType<typeof codesOf>) => boolean): Promise<void> {
+async function untilCodes(holds: (codes: ReturnType<typeof codesOf>) => boolean): Promise<void> {
   while (!holds(codesOf())) {
     // oxlint-disable-next-line no-await-in-loop -- until they have come
     await nextEvent(vscode.languages.onDidChangeDiagnostics);
@@ -64,13 +65,13 @@ describe('tactic replays', () => {
     const editor = await vscode.window.showTextDocument(document);
     await features.language.start();
     await features.feed.settled(replay);
-    await until((codes) => codes.includes('foreign-entry'));
+    await untilCodes((codes) => codes.includes('foreign-entry'));
     assert.ok(!codesOf().includes('not-offered'));
 
     const error = await build();
     assert.match(error, /\/patch_embed\/proj\/Conv/);
     assert.match(error, /did not offer/);
-    await until((codes) => codes.includes('not-offered'));
+    await untilCodes((codes) => codes.includes('not-offered'));
     const problem = vscode.languages.getDiagnostics(replay).find(({ code }) => code === 'not-offered')!;
     assert.equal(problem.severity, vscode.DiagnosticSeverity.Error);
     assert.match(problem.message, /123 choices/);
@@ -96,7 +97,7 @@ describe('tactic replays', () => {
     const fix = actions.find(({ isPreferred }) => isPreferred)!;
     assert.match(fix.title, /^Change the whole entry to FP32 → FP32/);
     assert.ok(await vscode.workspace.applyEdit(fix.edit!));
-    await until((codes) => !codes.includes('not-offered'));
+    await untilCodes((codes) => !codes.includes('not-offered'));
     assert.match(document.getText(), /"tactic": -?\d+/);
     assert.notEqual(document.getText(), original);
     // The rest of the file stays as it was.
@@ -147,11 +148,13 @@ describe('tactic replays', () => {
     const update = (path: string | undefined) =>
       settings().update('polygraphy.path', path, vscode.ConfigurationTarget.Global);
     await update(inWorkspace('no-polygraphy').fsPath);
-    const given = nextEvent(vscode.tasks.onDidEndTask, ({ execution }) => execution.task.source === 'tensorrt');
+    const started = nextEvent(vscode.tasks.onDidStartTask, ({ execution }) => execution.task.source === 'tensorrt');
     await accepting(vscode.commands.executeCommand('tensorrtLens.recordReplay', model));
-    await given;
+    // The end of the build before may arrive only now.
+    const { execution } = await started;
+    await until(vscode.tasks.onDidEndTask, () => !vscode.tasks.taskExecutions.includes(execution));
     await update(process.env['REPLAY_TOOL']);
-    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await closeEditors();
     // It writes the same replay, for somebody who did not ask to see it.
     const { builds, history } = await lens();
     await history.refresh();
