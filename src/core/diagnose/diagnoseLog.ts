@@ -169,6 +169,7 @@ class Judge {
     this.#nodes = nodes;
     this.programs = programsOf(log);
     this.facts = logFacts(log);
+    const commands = commandLines(log);
     this.#context = {
       op: undefined,
       product: log.product,
@@ -178,9 +179,9 @@ class Judge {
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
-      shaped: shapedInputs(log),
-      suspect: suspectOption(log),
-      lowered: loweredTypes(log),
+      shaped: shapedInputs(commands),
+      suspect: suspectOption(commands),
+      lowered: loweredTypes(commands),
       ...phaseReached(log),
     };
   }
@@ -308,14 +309,13 @@ const commandOf = ({ runs, endedCommand = '' }: BuildLog): string => runs?.at(-1
 const commandLines = (log: BuildLog): string[] => [commandOf(log), ...(log.strays ?? []).map(({ text }) => text)];
 
 /** Names in `--minShapes=a:1x3,b:1x4` and the like. */
-function shapedInputs(log: BuildLog): string[] {
-  const given = commandLines(log).flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
+function shapedInputs(lines: readonly string[]): string[] {
+  const given = lines.flatMap((line) => [...line.matchAll(/--(?:(?:min|opt|max)S|s)hapes=(\S+)/g)]);
   return [...new Set(given.flatMap(([, shapes]) => shapes!.split(',').map((one) => one.replace(/:[\dx]*$/, ''))))];
 }
 
 /** What an option of the command in the log does that often ends a build, and what to do first. */
-function suspectOption(log: BuildLog): string | undefined {
-  const lines = commandLines(log);
+function suspectOption(lines: readonly string[]): string | undefined {
   if (lines.some((line) => ALL_MARKED.test(line)))
     return 'The command marks all tensors as outputs, which breaks what TensorRT fuses and quantizes: mark only those of a few nodes.';
   const [mebibytes] = lines.flatMap((line) => WORKSPACE_OPTION.exec(line)?.[1] ?? []);
@@ -325,8 +325,8 @@ function suspectOption(log: BuildLog): string | undefined {
 }
 
 /** The types below FP32 that the command in the log allows. */
-function loweredTypes(log: BuildLog): string | undefined {
-  const commands = commandLines(log).filter((line) => /\b(?:trtexec|polygraphy)\b/.test(line));
+function loweredTypes(lines: readonly string[]): string | undefined {
+  const commands = lines.filter((line) => /\b(?:trtexec|polygraphy)\b/.test(line));
   const flags = commands.flatMap((line) => [...line.matchAll(/--(fp16|bf16|int8|fp8|best)\b/g)]);
   const types = new Set(flags.map(([, flag]) => flag!));
   if (types.delete('best')) for (const flag of ['fp16', 'int8']) types.add(flag);
