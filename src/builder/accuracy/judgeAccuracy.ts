@@ -23,7 +23,6 @@ import {
 import {
   findLowNodes,
   findQuantizedNodes,
-  isQuantized,
   judgeChunks,
   type ModelFile,
   type ReducedPrecisionModel,
@@ -85,6 +84,8 @@ export interface AccuracyRequest {
   rules?: string | undefined;
   /** Largest error of an output that passes. */
   tolerance: number;
+  /** The share of the tolerance that a fix has to reach; default: `fixShare`. */
+  aim?: number | undefined;
   /**
    * Which outputs count; default: those of floating-point types. Of another type, no larger share of elements than the
    * tolerance may differ.
@@ -180,6 +181,9 @@ async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) 
   });
 }
 
+/** Engines were measured to differ from the simulation by up to a tenth where both miss or meet a tolerance. */
+export const fixShare = 0.8;
+
 /** No node of the model is in the low precision. */
 export class NothingLow extends UserError {}
 
@@ -189,6 +193,8 @@ interface Subject {
   network: Network;
   index: NodeIndex;
   low: ReducedPrecisionModel;
+  /** The nodes of a typed copy, and those that it leaves in FP32 because ONNX has no form for them; absent: none. */
+  beyond?: ReducedPrecisionModel;
   base: LowPrecision;
   file: ModelFile;
   source: FileSource;
@@ -228,10 +234,13 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
   if (base === 'fp16' || base === 'bf16') {
     const choice = chooseTypes(model, { ...plan, base }, undefined, 'tensorrt');
     refuseErrors(path, choice.problems);
-    return { ...subject, low: findLowNodes(choice) };
+    const [low, all] = [findLowNodes(choice), findLowNodes(choice, true)];
+    return { ...subject, low, ...(all.low.length > low.low.length && { beyond: all }) };
   }
-  const low = findQuantizedNodes(model, network, base === 'int8' ? 'int8' : 'float8');
-  if (low.low.length === 0)
+  const choice = chooseTypes(model, { ...plan, base: 'keep' }, undefined, 'tensorrt');
+  refuseErrors(path, choice.problems);
+  const low = findQuantizedNodes(choice, base === 'int8' ? 'int8' : 'float8');
+  if (low.low.length === 0 && low.around!.size === 0)
     throw new NothingLow(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
   return { ...subject, low };
 }
@@ -280,15 +289,18 @@ class Judge {
     const all = await this.trial('0'.repeat(low.low.length), null);
     const outputs = this.outputs(all);
     // What every node exact leaves, no set of nodes repairs.
-    const limit = this.exact <= tolerance ? tolerance : this.exact + tolerance;
+    const least = this.exact <= tolerance ? 0 : this.exact;
+    const limit = least + tolerance;
+    const aimed = least + tolerance * (this.request.aim ?? fixShare);
+    const goal = this.exact <= aimed ? aimed : limit;
     const worst = this.errorOf(all);
-    const log = new SearchLog(limit, worst);
+    const log = new SearchLog(goal, worst);
     const hopeless = worst > tolerance && worst <= limit;
     const { modelLine, rules: given } = this.request;
     const random = hasRandomInputs({ inputs: sources });
     const reportOf = (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>): AccuracyReport => {
       const { runs } = this;
-      const found = { fix, low, index, base, outputs, tolerance, runs, given, modelLine, random };
+      const found = { fix, low, index, base, outputs, tolerance, goal, runs, given, modelLine, random };
       const trade = describeTrade(log.curve, found);
       return {
         low: base,
@@ -296,6 +308,7 @@ class Judge {
         level: 'node',
         samples,
         tolerance,
+        goal,
         inputs: sources,
         outputs,
         nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined),
@@ -305,7 +318,7 @@ class Judge {
         ...this.comparedWith(),
       };
     };
-    const fix = worst <= limit ? null : await this.searchSet(limit, log, reportOf);
+    const fix = worst <= limit ? null : await this.searchSet(goal, log, reportOf);
     const report = reportOf(fix, fix?.alone ?? new Map());
     if (this.isStopped) {
       report.search = 'stopped';
@@ -313,10 +326,10 @@ class Judge {
         Object.assign(report, { fix: null, reason: 'The search was stopped before it found a set that passes.' });
     } else {
       const sensitivity = await this.sensitivity(report.nodes);
-      const typedCopy = await this.typedCopy();
+      const typedCopy = await this.typedCopy(worst);
       if (sensitivity) report.sensitivity = sensitivity;
       if (typedCopy) report.typedCopy = typedCopy;
-      if (fix) Object.assign(report, await this.causes(report, fix, limit));
+      if (fix) Object.assign(report, await this.causes(report, fix, goal));
     }
     if (hopeless) report.reason = `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
     const { build } = this.request;
@@ -337,9 +350,7 @@ class Judge {
       tolerance,
       over: () => this.request.signal?.aborted === true || performance.now() > until,
       make: async (replaced) => {
-        await this.simulation.reset();
-        this.known.clear();
-        await this.prepare(withReplaced(low, replaced));
+        await this.restart(withReplaced(low, replaced));
         return async (exact) => {
           const flags = low.low.map((_, at) => (exact.includes(at) ? '1' : '0'));
           return this.errorOf(await this.trial(flags.join(''), null));
@@ -398,15 +409,16 @@ class Judge {
     };
   }
 
-  /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error with that. */
-  private async typedCopy(): Promise<AccuracyReport['typedCopy']> {
-    const { low, model } = this.subject;
-    const beyond = low.low.map((one) => !isQuantized(one) && one.beyondOnnx === true);
-    const kept = low.low.filter((_, i) => beyond[i]);
-    if (kept.length === 0) return undefined;
-    const error = this.errorOf(await this.trial(beyond.map((exact) => (exact ? '1' : '0')).join(''), null));
+  /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error without that. */
+  private async typedCopy(error: number): Promise<AccuracyReport['typedCopy']> {
+    const { low, beyond, model } = this.subject;
+    if (!beyond) return undefined;
+    await this.restart(beyond);
+    const worst = this.errorOf(await this.trial('0'.repeat(beyond.low.length), null));
+    const kept = beyond.low.filter(({ node }) => !low.byId.has(node.id));
     const operators = [...new Set(kept.map(({ node }) => node.op))].sort();
-    return { nodes: kept.length, operators, opset: standardOpset(model), error: finiteOrNull(error) };
+    const errors = { error: finiteOrNull(error), worst: finiteOrNull(worst) };
+    return { nodes: kept.length, operators, opset: standardOpset(model), ...errors };
   }
 
   /** Opens the model and reads its samples. */
@@ -444,9 +456,7 @@ class Judge {
   private async kernelLevel(report: AccuracyReport, build: FusionReport): Promise<AccuracyReport> {
     const { low } = this.subject;
     const held = unmaterializedTensors(low, build);
-    await this.simulation.reset();
-    this.known.clear();
-    await this.prepare(withUnmaterialized(low, held));
+    await this.restart(withUnmaterialized(low, held));
     const outputs = this.outputs(await this.trial('0'.repeat(low.low.length), null));
     const names = new Map(report.nodes.map((node) => [node.id, node]));
     const described = held.map((value) => {
@@ -491,6 +501,13 @@ class Judge {
       this.request.progress?.({ stage: 'judging', done, total: model.graph.nodes.length });
     }
     return measured;
+  }
+
+  /** Makes the sessions of another model in place of those that were made. */
+  private async restart(low: ReducedPrecisionModel): Promise<void> {
+    await this.simulation.reset();
+    this.known.clear();
+    await this.prepare(low);
   }
 
   /** Makes the sessions for the search, and the reference. */

@@ -209,14 +209,14 @@ function referenceNote({ reference, storedQuantized = 0, low }: AccuracyReport):
   ];
 }
 
-/** What differs between an engine that may choose its types and one of a typed copy. */
+/** What differs between a typed copy and an engine that may choose its types. */
 function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
   if (!typedCopy) return [];
-  const { nodes, operators, opset, error } = typedCopy;
+  const { nodes, operators, opset, worst } = typedCopy;
   const names = `${operators.slice(0, 6).join(', ')}${operators.length > 6 ? ', …' : ''}`;
   return [
     note(
-      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), while TensorRT computes them in it with --${low}: that is what is simulated. A typed copy of this model keeps them in FP32: error ${errorFigure(error)}. A copy in a newer opset does not.`,
+      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), so a typed copy of this model keeps them in FP32: that is what is simulated. A build with --${low}, or a copy in a newer opset, may compute them in ${typeName(low)}: error up to ${errorFigure(worst)}.`,
     ),
   ];
 }
@@ -299,7 +299,7 @@ function howSimulated(low: string): string {
   return `Each node computes in FP32, and every value is rounded to ${type}. This is what a strongly typed engine gives; with a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case there.`;
 }
 
-function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
+function fixBlocks({ fix, reason, outputs, goal, tolerance }: AccuracyReport): Block[] {
   if (!fix) return [{ kind: 'text', text: `No fix: ${reason ?? ''}` }];
   // Without an output to judge, the verdict says why.
   if (fix.nodes.length === 0)
@@ -310,6 +310,13 @@ function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
       kind: 'text',
       text: `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}).`,
     },
+    ...(goal < tolerance
+      ? [
+          note(
+            `A fix aims at an error of ${errorFigure(goal)}, below the tolerance of ${tolerance}: engines differ a little from the simulation (--aim).`,
+          ),
+        ]
+      : []),
     ...ruleTable(fix),
     { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
   ];

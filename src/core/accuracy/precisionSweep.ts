@@ -102,7 +102,7 @@ function stepNotes(report: AccuracyReport): string[] {
       ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`
       : '',
     typedCopy
-      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, error ${errorFigure(typedCopy.error)}.`
+      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, as simulated. With a flag or in a newer opset the error is up to ${errorFigure(typedCopy.worst)}.`
       : '',
   ].filter((text) => text !== '');
 }

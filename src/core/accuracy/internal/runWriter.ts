@@ -98,7 +98,10 @@ export class RunWriter {
    */
   node(node: OnnxNode, draft: GraphDraft, rename = false): void {
     const { values } = draft;
-    const inputs = node.inputs.map((name, i) => this.scaleOf(node, i) ?? (name === '' ? '' : values.of(name)));
+    const around = this.low.around?.get(node.id);
+    const inputs = node.inputs.map(
+      (name, i) => this.scaleOf(node, i) ?? (name === '' ? '' : values.of(around?.get(i) ?? name)),
+    );
     const outputs = node.outputs.map((name) => {
       if (name === '') return '';
       const own = rename ? this.names.fresh('v') : name;
