@@ -13,6 +13,7 @@ import {
   type MeasureKind,
   type MeasuredNode,
   outputErrors,
+  outsideTable,
   type PlannedOutput,
   planOutputs,
   type Sensitivity,
@@ -266,6 +267,8 @@ class Judge {
   private exact = 0;
   /** Results of whole runs by their exact nodes. */
   private readonly known = new Map<string, ComparedOutput[][]>();
+  /** Nodes that in low precision alone make an index leave its table. */
+  private readonly outside = new Set<number>();
   private search: 'before' | 'running' | 'stopped' = 'before';
 
   constructor(request: AccuracyRequest, subject: Subject, simulation: Simulation) {
@@ -311,7 +314,9 @@ class Judge {
         goal,
         inputs: sources,
         outputs,
-        nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined),
+        nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined).map((node, at) =>
+          this.outside.has(at) ? { ...node, outside: true } : node,
+        ),
         fix: hopeless ? null : describeFix(found),
         reason: null,
         ...(trade && { trade }),
@@ -590,9 +595,11 @@ class Judge {
     for (const node of exact) flags[node] = '1';
     // A run that is not over all samples says only that it misses the tolerance.
     const whole = about === 'trade' || (about === 'repair' && exact.length <= (this.request.mostNodes ?? -1));
-    const error = this.errorOf(await this.trial(flags.join(''), whole ? null : tolerance));
+    const samples = await this.trial(flags.join(''), whole ? null : tolerance);
+    const error = this.errorOf(samples);
     this.runs++;
     const only = flags.length - exact.length === 1 ? flags.indexOf('0') : null;
+    if (only !== null && outsideTable(this.outputs(samples)) !== undefined) this.outside.add(only);
     return { error, isBest: log.add({ exact, only, error, whole }) };
   }
 

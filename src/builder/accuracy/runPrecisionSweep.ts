@@ -92,7 +92,9 @@ const quantizedSubject = (asked: SweepRequest): SweepRequest =>
 async function hasQuantizedData(path: string): Promise<boolean> {
   return withFile(path, async (source) => {
     const { value: model } = await readModel(source);
-    return model ? findQuantizedNodes({ model, network: networkOf(model), nodes: new Map() }, 'int8').low.length > 0 : false;
+    return model
+      ? findQuantizedNodes({ model, network: networkOf(model), nodes: new Map() }, 'int8').low.length > 0
+      : false;
   });
 }
 

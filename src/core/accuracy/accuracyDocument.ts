@@ -32,6 +32,7 @@ import {
   nodeLevel,
   nodeTitle,
   notJudgedTexts,
+  outsideTable,
   passesTolerance,
   randomWarning,
 } from './accuracyReport.ts';
@@ -70,14 +71,7 @@ export function accuracyDocument(
       ...(warning === null
         ? []
         : [{ kind: 'warning', text: `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.` } as const]),
-      ...(given.refused === undefined
-        ? []
-        : [
-            {
-              kind: 'warning',
-              text: `The model runs in FP32 but not in ${type}: ${given.refused.replace(/\.$/, '')}. Its outputs count as not finite, and errors of single nodes were not measured from there on.`,
-            } as const,
-          ]),
+      ...refusedWarning(given),
       {
         kind: 'figures',
         figures: [
@@ -111,7 +105,7 @@ export function accuracyDocument(
               nodeLink(node, report),
               node.op,
               node.role === 'root' ? 'cause' : node.role === 'victim' ? 'passes it on' : '',
-              node.alone === undefined ? '' : errorFigure(node.alone),
+              node.alone === undefined ? '' : errorFigure(node.alone, node.outside),
               evidence(node, false),
             ],
             ...(node.role === 'root' && { state: 'bad' as const }),
@@ -126,6 +120,19 @@ export function accuracyDocument(
       ...section('What Fewer Nodes Bring', tradeBlocks(report)),
     ],
   };
+}
+
+/** Why the low-precision run ended early. */
+function refusedWarning({ refused, outputs, low }: AccuracyReport): Block[] {
+  const outside = outsideTable(outputs);
+  const why = outside ?? refused;
+  if (why === undefined) return [];
+  const known =
+    outside === undefined
+      ? 'Its outputs count as not finite'
+      : 'TensorRT reads other memory with such an index, so nothing is predicted for its outputs';
+  const text = `The model runs in FP32 but not in ${typeName(low)}: ${why.replace(/\.$/, '')}. ${known}, and errors of single nodes were not measured from there on.`;
+  return [{ kind: 'warning', text }];
 }
 
 /** That the result is not the last word. */
@@ -153,7 +160,8 @@ function outputState({ judged, finite, error, shapeDiffers }: AccuracyOutput, to
 }
 
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Block[] {
-  const errorText = ({ max, error, finite, shapeDiffers, measure }: AccuracyOutput): string => {
+  const errorText = ({ max, error, finite, shapeDiffers, measure, outside }: AccuracyOutput): string => {
+    if (outside !== undefined) return errorFigure(error, true);
     if (shapeDiffers && measure?.by !== 'measure') return 'its shape differs';
     if (max === null && !finite) return 'its shape differs';
     return max === null ? `${percentText(100 * (error ?? 0))} of its elements differ` : errorFigure(error);

@@ -35,6 +35,7 @@ export {
   nodeLevel,
   nodeTitle,
   notJudgedTexts,
+  outsideTable,
   passesTolerance,
   ruleHints,
   ruleLines,

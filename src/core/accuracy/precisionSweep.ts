@@ -13,6 +13,7 @@ import {
   isWithin,
   magnitude,
   nodeTitle,
+  outsideTable,
   storedError,
   worstError,
 } from './accuracyReport.ts';
@@ -94,10 +95,12 @@ export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<
 
 /** What a report says of its reference and of what a typed copy leaves in FP32. */
 function stepNotes(report: AccuracyReport): string[] {
-  const { reference, storedQuantized = 0, typedCopy } = report;
+  const { reference, storedQuantized = 0, typedCopy, outputs } = report;
+  const outside = outsideTable(outputs);
   const stored = counted(storedQuantized, 'tensor');
   return [
     storedError(report).trim(),
+    outside === undefined ? '' : `An index leaves its table, so nothing is predicted: ${outside}.`,
     !reference && storedQuantized > 0
       ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`
       : '',
@@ -201,7 +204,7 @@ const predictedText = ({ predicted }: SweepStep): string =>
   predicted === null
     ? 'not run'
     : predicted.some(({ judged }) => judged)
-      ? errorFigure(worstError(predicted))
+      ? errorFigure(worstError(predicted), outsideTable(predicted) !== undefined)
       : 'none judged';
 
 const measuredText = ({ measured, notMeasured }: SweepStep): string =>
@@ -217,7 +220,7 @@ function outputRows(steps: readonly SweepStep[]): string[][] {
     name,
     ...steps.map(({ predicted }) => {
       const own = predicted?.find((one) => one.name === name);
-      return own === undefined ? '-' : errorFigure(own.error);
+      return own === undefined ? '-' : errorFigure(own.error, own.outside !== undefined);
     }),
   ]);
 }
@@ -278,8 +281,10 @@ export function compareRuns(
   prediction: AccuracyReport | null,
 ): Comparison {
   const network = model && networkOf(model);
-  const predicted = new Map(prediction?.outputs.map(({ name, error }) => [name, error]));
-  const byNode = new Map(prediction?.nodes.map(({ id, propagatedError }) => [id, propagatedError]));
+  const foreseen = prediction?.outputs.filter(({ outside }) => outside === undefined);
+  const predicted = new Map(foreseen?.map(({ name, error }) => [name, error]));
+  const measuredNodes = prediction?.nodes.filter(({ notJudged }) => notJudged === undefined);
+  const byNode = new Map(measuredNodes?.map(({ id, propagatedError }) => [id, propagatedError]));
   const all = tensors.map((tensor): { at: number; tensor: Comparison['tensors'][number] } => {
     const at = network ? (makerOf(network, tensor.name) ?? makerOf(network, tensor.other)) : undefined;
     const maker = at === undefined ? undefined : network!.nodes[at];

@@ -32,6 +32,8 @@ export interface JudgedNode {
   amplification: number | null;
   /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the goal of a fix. */
   alone?: number | null;
+  /** In low precision alone, it makes an index leave its table. */
+  outside?: true;
   /** Constants that it reads and that the low precision cannot represent. */
   constants?: Pick<ConstantFault, 'tensor' | 'kind' | 'value' | 'elements' | 'of'>[];
   /** What Q/DQ nodes make of what it reads. */
