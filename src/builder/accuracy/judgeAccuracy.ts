@@ -54,6 +54,7 @@ import { planPrecision } from '../../core/precision/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/planRewrite.ts';
 import { externalPath, openExternal } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
+import { withoutLinks } from '../files/linkWeights.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { externalLocations } from '../files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../userError.ts';
@@ -162,7 +163,13 @@ export interface OtherRun {
 export const withReference = (request: AccuracyRequest, work: (run: OtherRun) => Promise<void>): Promise<void> =>
   simulated(request, async (judge) => work(await judge.reference()));
 
-async function simulated<Result>(request: AccuracyRequest, work: (judge: Judge) => Promise<Result>): Promise<Result> {
+const simulated = <Result>(request: AccuracyRequest, work: (judge: Judge) => Promise<Result>): Promise<Result> =>
+  withoutLinks(request.model, (model) => simulatedFile({ ...request, model }, work));
+
+async function simulatedFile<Result>(
+  request: AccuracyRequest,
+  work: (judge: Judge) => Promise<Result>,
+): Promise<Result> {
   return withFile(request.model, async (source) => {
     const subject = await readSubject(request, source);
     const end = new AbortController();

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -214,7 +214,8 @@ async function compareQuantized(path: string, request: SweepRequest, run: OtherR
     const { value: model, problems } = await readModel(source);
     refuseErrors(path, problems);
     if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
-    for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+    for (const location of externalLocations(model))
+      await externalPath(dirname(path), location, dirname(await realpath(path)));
     const made = new Set(model.nodes.filter(({ op }) => op === 'DequantizeLinear').flatMap(({ outputs }) => outputs));
     const low = model.nodes.filter(
       ({ op, inputs }) => op !== 'QuantizeLinear' && inputs.some((name) => made.has(name)),

@@ -179,7 +179,7 @@ function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Blo
           name,
           verdictOf(output, state),
           errorText(output),
-          max === null ? '' : errorFigure(mean),
+          max === null ? '' : errorFigure(mean, output.outside !== undefined),
           max === null ? '' : magnitude(max),
           ...(hasMeasures ? [max === null ? '' : (measure?.text ?? '')] : []),
         ],
