@@ -19,6 +19,7 @@ import {
   type Sensitivity,
   sensitivityGroups,
   storedError,
+  unscaledError,
   trialError,
 } from '../../core/accuracy/accuracyReport.ts';
 import {
@@ -257,7 +258,7 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
 async function checkExternal(folder: string, location: string): Promise<void> {
   const path = await externalPath(folder, location);
   await access(path).catch(() => {
-    throw new UserError(`${path} is missing. The model keeps its weights in it; copy it next to the model`);
+    throw new UserError(`${location} is missing. The model keeps its weights in it; copy it next to the model`);
   });
 }
 
@@ -318,7 +319,7 @@ class Judge {
         level: 'node',
         samples,
         tolerance,
-        goal,
+        goal: finiteOrNull(goal) ?? tolerance,
         inputs: sources,
         outputs,
         nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined).map((node, at) =>
@@ -328,6 +329,7 @@ class Judge {
         reason: null,
         ...(trade && { trade }),
         ...this.comparedWith(),
+        ...this.unscaled(),
       };
     };
     const fix = worst <= limit ? null : await this.searchSet(goal, log, reportOf);
@@ -343,7 +345,9 @@ class Judge {
       if (typedCopy) report.typedCopy = typedCopy;
       if (fix) Object.assign(report, await this.causes(report, fix, goal));
     }
-    if (hopeless) report.reason = `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
+    if (hopeless)
+      report.reason =
+        unscaledError(report) || `${storedError(report).trim()} Store them in floating point, or quantize them again.`;
     const { build } = this.request;
     return build ? this.kernelLevel(withTimes(report, build), build) : report;
   }
@@ -419,6 +423,14 @@ class Judge {
       }),
       ...(isQdq && stored.size > 0 && { storedQuantized: stored.size }),
     };
+  }
+
+  /** Nodes that overflow in any type, and what they do. */
+  private unscaled(): Pick<AccuracyReport, 'unscaled'> {
+    const { low, model } = this.subject;
+    const ids = new Set(low.unscaled);
+    const names = model.nodes.filter(({ id }) => ids.has(id)).map(({ name, id }) => name || `node ${id}`);
+    return names.length === 0 ? {} : { unscaled: { names, exact: finiteOrNull(this.exact) } };
   }
 
   /** What a typed copy leaves in FP32, because ONNX has no such form in the model's opset, and the error without that. */
@@ -539,7 +551,8 @@ class Judge {
     const { reference: path, tolerance } = this.request;
     const against = path === undefined ? undefined : { model: path, folder: dirname(path) };
     const samples = await this.simulation.reference(this.plan, tolerance, against);
-    this.exact = this.errorOf(samples);
+    const isReference = low.unscaled.length === 0;
+    this.exact = this.errorOf(isReference ? samples : await this.trial('1'.repeat(low.low.length), null));
     const reference = samples.flat();
     for (const { name, kind, shape, nan = 0, inf = 0 } of reference.filter((one) => this.judged.includes(one.name)))
       if (kind === 'float' && nan + inf > 0 && nan + inf === shape.reduce((size, dim) => size * dim, 1))
@@ -631,7 +644,9 @@ class Judge {
   private async trial(exact: string, limit: number | null): Promise<ComparedOutput[][]> {
     const known = this.known.get(exact);
     if (known) return known;
-    const samples = await this.simulation.trial(exact, limit, this.judged);
+    // In an engine, these are never as in the reference.
+    const flags = exact + '0'.repeat(this.subject.low.unscaled.length);
+    const samples = await this.simulation.trial(flags, limit, this.judged);
     if (limit === null) this.known.set(exact, samples);
     return samples;
   }

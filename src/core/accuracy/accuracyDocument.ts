@@ -35,6 +35,7 @@ import {
   outsideTable,
   passesTolerance,
   randomWarning,
+  unscaledError,
 } from './accuracyReport.ts';
 import { type PrecisionSweep, sweepBlocks } from './precisionSweep.ts';
 
@@ -72,6 +73,7 @@ export function accuracyDocument(
         ? []
         : [{ kind: 'warning', text: `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.` } as const]),
       ...refusedWarning(given),
+      ...(unscaledError(report) === '' ? [] : [{ kind: 'warning', text: unscaledError(report) } as const]),
       {
         kind: 'figures',
         figures: [
@@ -88,6 +90,7 @@ export function accuracyDocument(
         note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
         ...outputNotes(outputs),
         ...typedCopyNote(report),
+        ...unscaledNote(report),
         ...referenceNote(report),
         note(inputsText(inputs)),
       ]),
@@ -130,7 +133,7 @@ function refusedWarning({ refused, outputs, low }: AccuracyReport): Block[] {
   const known =
     outside === undefined
       ? 'Its outputs count as not finite'
-      : 'TensorRT reads other memory with such an index, so nothing is predicted for its outputs';
+      : 'TensorRT does not report such an index (10.6 was seen to give zeros, or other values), so nothing is predicted for its outputs';
   const text = `The model runs in FP32 but not in ${typeName(low)}: ${why.replace(/\.$/, '')}. ${known}, and errors of single nodes were not measured from there on.`;
   return [{ kind: 'warning', text }];
 }
@@ -228,6 +231,16 @@ function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
     ),
   ];
 }
+
+/** That an operator is not simulated as ONNX defines it. */
+const unscaledNote = ({ unscaled }: AccuracyReport): Block[] =>
+  unscaled
+    ? [
+        note(
+          'ReduceLogSumExp is simulated as TensorRT 10.6 computes it, without subtracting the largest value. In FP16, its exponentials overflow from 11.1 on where it is fused with a MatMul, which is simulated; a kernel of its own keeps them in FP32, up to 88.7.',
+        ),
+      ]
+    : [];
 
 /** What the errors of the judged outputs are. */
 function errorMeaning(outputs: readonly AccuracyOutput[]): string {

@@ -41,6 +41,7 @@ export {
   ruleLines,
   rulesWithout,
   storedError,
+  unscaledError,
 } from './internal/accuracyTexts.ts';
 export {
   type JudgedOutputs,

@@ -255,7 +255,9 @@ export class JudgeWriter {
         writer.rounded(name, low.type, { nodes, values: changed.includes(name) ? shadows : shared });
     const isLoose = this.isLoose(node, changed, graph, place.loose);
     if (isLoose && place.loose !== 'all') for (const name of node.outputs) place.loose.add(name);
-    if (low || node.subgraphs.length > 0 || changed.length > 0) writer.node(node, { nodes, values: run }, true);
+    const isUnscaled = this.low.unscaled.includes(node.id);
+    if (low || isUnscaled || node.subgraphs.length > 0 || changed.length > 0)
+      writer.node(node, { nodes, values: run }, true);
     if (!low) return inside;
     const shadow = new Values(shadows);
     writer.node(node, { nodes, values: shadow }, true);

@@ -15,6 +15,7 @@ import {
   nodeTitle,
   outsideTable,
   storedError,
+  unscaledError,
   worstError,
 } from './accuracyReport.ts';
 
@@ -100,6 +101,7 @@ function stepNotes(report: AccuracyReport): string[] {
   const stored = counted(storedQuantized, 'tensor');
   return [
     storedError(report).trim(),
+    unscaledError(report),
     outside === undefined ? '' : `An index leaves its table, so nothing is predicted: ${outside}.`,
     !reference && storedQuantized > 0
       ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`

@@ -151,6 +151,14 @@ export function storedError({ reference, storedQuantized = 0, tolerance }: Accur
   return ` ${what} an error of ${errorFigure(reference.exact)} by themselves.`;
 }
 
+/** What an operator that overflows in any type does to the outputs; '' for nothing that counts. */
+export function unscaledError({ unscaled, tolerance }: AccuracyReport): string {
+  if (!unscaled || isWithin(unscaled.exact, tolerance)) return '';
+  const names = `${unscaled.names.slice(0, 3).join(', ')}${unscaled.names.length > 3 ? ', …' : ''}`;
+  const error = unscaled.exact === null ? 'outputs that are not finite' : `an error of ${errorFigure(unscaled.exact)}`;
+  return `TensorRT computes ReduceLogSumExp (${names}) without subtracting the largest value, so its exponentials overflow from 88.7 on: with every node in FP32 it gives ${error}. Subtract the maximum in the model (ReduceMax, Sub, ReduceLogSumExp, Add).`;
+}
+
 /** Where numbers and the measure of an output's kind say different things; '' where they agree. */
 function againstMeasure(outputs: readonly AccuracyOutput[], tolerance: number): string {
   const differing = outputs.filter(

@@ -86,6 +86,12 @@ export interface AccuracyReport {
     /** Error of the outputs with these nodes in low precision, too; null: not finite. */
     worst: number | null;
   };
+  /** Nodes that TensorRT computes without subtracting the largest value, in FP32, too; absent: none. */
+  unscaled?: {
+    names: string[];
+    /** Error of the outputs with every node in FP32; null: not finite. */
+    exact: number | null;
+  };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
   /** What each number of nodes in FP32 buys; absent: no less than the whole fix does. */

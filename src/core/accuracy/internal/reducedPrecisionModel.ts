@@ -74,6 +74,8 @@ export interface ReducedPrecisionModel {
   low: LowNode[];
   byId: Map<string, LowNode>;
   following: Map<string, FollowingNode>;
+  /** Ids of the nodes in FP32 and lower that TensorRT computes without subtracting the largest value; see `unscaledNodes`. */
+  unscaled: string[];
   /** By node id and input, what nodes read before a Q/DQ pair under the rules; absent: nothing. */
   around?: ReadonlyMap<string, ReadonlyMap<number, string>>;
   /** By node and input; absent: none. */
@@ -90,12 +92,23 @@ export const withReplaced = (
 });
 
 /**
+ * ReduceLogSumExp: TensorRT computes log(sum(exp(x))) as it is written, in FP32 inside and in an FP32 network, too, so
+ * that it overflows from 88.7 on, where ONNX Runtime subtracts the largest value first (measured: 10.6, H100, opsets 13 and
+ * 18; Softmax and LogSoftmax are right in each type).
+ */
+export const unscaledNodes = (model: OnnxModel, network: Network): string[] =>
+  model.nodes
+    .filter((node) => node.op === 'ReduceLogSumExp' && node.domain === '' && network.outputTypesOf(node)[0] === 'float')
+    .map(({ id }) => id);
+
+/**
  * Finds the nodes that compute in FP16 or BF16 under a choice of types, with the model's inputs and outputs left in FP32,
  * as `trtlens precision apply` writes it. `beyondOnnx`: also those that such a copy leaves in FP32, because ONNX has no
  * form for them in the model's opset, while TensorRT computes them in the low type.
  */
 export function findLowNodes({ model, network, nodes }: TypeChoice, beyondOnnx = false): ReducedPrecisionModel {
-  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map() };
+  const unscaled = unscaledNodes(model, network);
+  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map(), unscaled };
   const walk = (graph: OnnxGraph): void => {
     const constants = new Constants(network, graph.path);
     const isFloat = (name: string) => name !== '' && network.typeOf(graph.path, name) === 'float';
@@ -157,7 +170,8 @@ export function findQuantizedNodes(
   type: QuantizedType,
 ): ReducedPrecisionModel {
   const around = new Map([...chosen].flatMap(([id, { around: reads }]) => (reads ? [[id, reads] as const] : [])));
-  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map(), around };
+  const unscaled = unscaledNodes(model, network);
+  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map(), unscaled, around };
   const { nodes } = model.graph;
   const quantized = new Map(nodes.filter(({ op }) => op === 'QuantizeLinear').map((node) => [node.outputs[0]!, node]));
   const sources = new Map<string, string>();
