@@ -51,7 +51,7 @@ import { readOverrides } from '../../core/precision/readOverrides.ts';
 import { type Network, networkOf } from '../../core/network/network.ts';
 import { standardOpset } from '../../core/network/modelGraph.ts';
 import { modelFacts } from '../../core/precision/buildFacts.ts';
-import { planPrecision } from '../../core/precision/precisionPlan.ts';
+import { planPrecision, type PrecisionPlan } from '../../core/precision/precisionPlan.ts';
 import { chooseTypes } from '../../core/precision/planRewrite.ts';
 import { externalPath, openExternal } from '../files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../files/fileSource.ts';
@@ -240,18 +240,27 @@ async function readSubject(request: AccuracyRequest, source: FileSource): Promis
     throw new UserError(
       `${path} is in FP16 or BF16 already (the first such node is "${half.name || half.op}"). ONNX Runtime computes most of it in FP32, so nothing would show. Pass the FP32 model that it was made from`,
     );
-  if (base === 'fp16' || base === 'bf16') {
-    const choice = chooseTypes(model, { ...plan, base }, undefined, 'tensorrt');
-    refuseErrors(path, choice.problems);
-    const [low, all] = [findLowNodes(choice), findLowNodes(choice, true)];
-    return { ...subject, low, ...(all.low.length > low.low.length && { beyond: all }) };
-  }
-  const choice = chooseTypes(model, { ...plan, base: 'keep' }, undefined, 'tensorrt');
+  return { ...subject, ...lowNodesOf(path, model, plan, base) };
+}
+
+/** @throws {UserError} if no node is in the low precision, or the rules cannot hold */
+function lowNodesOf(
+  path: string,
+  model: OnnxModel,
+  plan: PrecisionPlan,
+  base: LowPrecision,
+): Pick<Subject, 'low' | 'beyond'> {
+  const isHalf = base === 'fp16' || base === 'bf16';
+  const choice = chooseTypes(model, { ...plan, base: isHalf ? base : 'keep' }, undefined, 'tensorrt');
   refuseErrors(path, choice.problems);
+  if (isHalf) {
+    const [low, all] = [findLowNodes(choice), findLowNodes(choice, true)];
+    return { low, ...(all.low.length > low.low.length && { beyond: all }) };
+  }
   const low = findQuantizedNodes(choice, base === 'int8' ? 'int8' : 'float8');
   if (low.low.length === 0 && low.around!.size === 0)
     throw new NothingLow(`${path} has no Q/DQ nodes in ${base.toUpperCase()} on its data. Quantize the model first`);
-  return { ...subject, low };
+  return { low };
 }
 
 /** @throws {UserError} if a file of weights is missing, or not inside the model's folder */

@@ -275,6 +275,16 @@ export interface ComparedRuns {
 /** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
 const NOISE = 1e-5;
 
+/** What a report predicts: not for outputs behind an index outside its table, nor for nodes that were not measured. */
+function predictedErrors(prediction: AccuracyReport | null) {
+  const { outputs = [], nodes = [] } = prediction ?? {};
+  const judged = nodes.filter(({ notJudged }) => notJudged === undefined);
+  return {
+    predicted: new Map(outputs.filter(({ outside }) => !outside).map(({ name, error }) => [name, error])),
+    byNode: new Map(judged.map(({ id, propagatedError }) => [id, propagatedError])),
+  };
+}
+
 /** Puts compared tensors in the model's order, names their nodes and compares a prediction with them. */
 export function compareRuns(
   { runs, tensors, onlyA, onlyB, notes }: ComparedRuns,
@@ -283,10 +293,7 @@ export function compareRuns(
   prediction: AccuracyReport | null,
 ): Comparison {
   const network = model && networkOf(model);
-  const foreseen = prediction?.outputs.filter(({ outside }) => outside === undefined);
-  const predicted = new Map(foreseen?.map(({ name, error }) => [name, error]));
-  const measuredNodes = prediction?.nodes.filter(({ notJudged }) => notJudged === undefined);
-  const byNode = new Map(measuredNodes?.map(({ id, propagatedError }) => [id, propagatedError]));
+  const { predicted, byNode } = predictedErrors(prediction);
   const all = tensors.map((tensor): { at: number; tensor: Comparison['tensors'][number] } => {
     const at = network ? (makerOf(network, tensor.name) ?? makerOf(network, tensor.other)) : undefined;
     const maker = at === undefined ? undefined : network!.nodes[at];
