@@ -9,7 +9,6 @@ import {
   isNew,
   isProgress,
   joinOutputs,
-  passed,
   type PlannedRepair,
   planRepair,
   preferred,
@@ -18,6 +17,7 @@ import {
   type RepairTrial,
   trialByTables,
   trialOf,
+  trialOfFaults,
 } from '../../core/repair/planRepair.ts';
 import {
   judgeProof,
@@ -390,7 +390,7 @@ class Search {
       const { result, error, tensorrt, files } = built.manifest;
       this.#tensorrt = tensorrt;
       if (result === 'cancelled') throw new Cancelled();
-      if (result === 'passed') return passed;
+      if (result === 'passed') return trialOfFaults(state.model, tensorrt);
       const { value: log } = await new ParsedFiles().log(join(built.folder, files.log ?? ''));
       return trialOf(diagnoseLog(log, state.model), state.model, error ?? result);
     } finally {

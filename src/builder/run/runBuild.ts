@@ -4,6 +4,8 @@ import { errorText } from '../../core/base/problem.ts';
 import { driverPrecisions, suggestedShapes } from '../../core/build/buildCommand.ts';
 import { type BuildManifest, type BuiltShape, builtShapes, programFailure } from '../../core/build/buildManifest.ts';
 import { type CommandNote, type EngineOptions, isWarning } from '../../core/build/buildOptions.ts';
+import { knownFaults } from '../../core/diagnose/checkModel.ts';
+import { counted } from '../../core/base/text.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { borrowCaches } from '../files/borrowCaches.ts';
@@ -55,16 +57,33 @@ export function chosenOptions(options: EngineOptions & { launcher?: Launcher | u
   return chosen;
 }
 
-/** For which shapes a build makes its engine, with a warning where sizes are defaulted. A model that cannot be read has none. */
+/**
+ * For which shapes a build makes its engine, with a warning where sizes are defaulted, and one for each form of the model
+ * that this TensorRT is known to compute wrong. A model that cannot be read has none.
+ */
 export async function shapesOfBuild(
   path: string,
   { profiles }: EngineOptions,
+  { product, version }: BuildManifest['tensorrt'],
 ): Promise<{ shapes: BuiltShape[][]; notes: CommandNote[] }> {
   const read = await new ParsedFiles().model(path).catch(() => undefined);
   if (!read) return { shapes: [], notes: [] };
   const shapes = builtShapes(read.value, profiles);
-  const message = defaultedText(read.value, shapes);
-  return { shapes, notes: message === null ? [] : [{ kind: 'warned', flag: 'shapes', message }] };
+  const defaulted = defaultedText(read.value, shapes);
+  const faults = product === null ? [] : knownFaults(read.value, { product, version, capability: null });
+  const wrong = faults
+    .filter(({ severity }) => severity === 'error')
+    .map(({ message, advice, nodes, repair }) => {
+      const how = repair === undefined ? '' : ` (trtlens repair --only ${repair})`;
+      return `The engine will give wrong values at ${counted(nodes.length, 'node')}. ${message} ${advice.replace(/\.$/, '')}${how}.`;
+    });
+  return {
+    shapes,
+    notes: [
+      ...(defaulted === null ? [] : [{ kind: 'warned', flag: 'shapes', message: defaulted } as const]),
+      ...wrong.map((message) => ({ kind: 'warned', flag: 'model', message }) as const),
+    ],
+  };
 }
 
 function defaultedText(model: OnnxModel, shapes: readonly BuiltShape[][]): string | null {
@@ -249,7 +268,7 @@ class Run {
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
     const build: Build = { folder: this.#folder, manifest: this.#manifest(id, started, this.#command(args)) };
     if (applied.rulesSha256 !== null) build.manifest.rulesSha256 = applied.rulesSha256;
-    const built = await shapesOfBuild(parsed, wanted);
+    const built = await shapesOfBuild(parsed, wanted, build.manifest.tensorrt);
     if (built.shapes.length > 0) build.manifest.shapes = built.shapes;
     const said = [...applied.notes, ...notes, ...built.notes];
     const warnings = said.filter(isWarning).map(({ message }) => message);

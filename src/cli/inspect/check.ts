@@ -35,7 +35,7 @@ export const check: Command = {
   help: `trtlens check MODEL.onnx [--tensorrt 10.6|11.2|rtx-1.7] [--compute-capability 6.1] [--shapes …] [--no-parser] [--json]
 
 Checks a model before a build: operators, types, forms, the GPU and the shapes that this version of TensorRT refuses, from
-tables of what its parser accepts. For TensorRT-RTX, the default, its own parser is asked, too, where it is installed.
+tables of what its parser accepts, and forms that it is known to build and compute wrong. For TensorRT-RTX, the default, its own parser is asked, too, where it is installed.
 
   --tensorrt VERSION     the version to check for (default: rtx)
   --compute-capability N  the GPU: 6.1 or sm_61
@@ -43,7 +43,8 @@ tables of what its parser accepts. For TensorRT-RTX, the default, its own parser
                          the shapes that the build will get
   --no-parser            only the tables
 
-The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected, 2 if it cannot be checked.
+The exit status is 0 if the model will be accepted as far as is known, 1 if it will be rejected or its engine will be wrong,
+2 if it cannot be checked.
 `,
   options,
   run: async (args, terminal) => {
@@ -58,19 +59,24 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
       ...(await missingData(path, model)),
     ];
     const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal.signal);
-    const rejected = findings.some(({ severity }) => severity === 'error') || parser?.accepted === false;
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const wrong = errors.some(isKnownFault);
+    const rejected = !errors.every(isKnownFault) || parser?.accepted === false;
     if (values.json)
       await printJson(terminal, {
         accepted: !rejected,
+        wrong,
         target,
         tables: tableBasis(target),
         findings,
         parser: parser ?? null,
       });
     else await terminal.out(text(findings, target, model, parser, rejected));
-    return rejected ? exitCodes.checkFailed : exitCodes.done;
+    return rejected || wrong ? exitCodes.checkFailed : exitCodes.done;
   },
 };
+
+const isKnownFault = ({ code }: CheckFinding): boolean => code === 'known-fault';
 
 function targetFrom(version: string, gpu: string | undefined): CheckTarget {
   const { product, version: read } = readTarget(version);
@@ -147,6 +153,8 @@ function text(
           );
   const verdict = rejected
     ? `${product} will reject this model.`
-    : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
+    : findings.some((one) => one.severity === 'error' && isKnownFault(one))
+      ? `${product} will build this model, and the engine will give wrong values.`
+      : `${product} will accept this model as far as is known; what a build does with memory, kernels and plugins is not checked.`;
   return `${[...lines, ...said, tableBasis(target), verdict].filter(Boolean).join('\n')}\n`;
 }

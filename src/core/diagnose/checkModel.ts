@@ -27,6 +27,7 @@ import {
   type GivenShape,
   type NodeProblem,
 } from './internal/checkShapes.ts';
+import { knownFaults } from './internal/knownFaults.ts';
 import { formProblem, leftOut } from './internal/nodeForms.ts';
 import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
@@ -35,6 +36,7 @@ import { OPERATOR_ROWS, operatorRow } from './internal/operatorTable.ts';
 import { OWN_PLUGINS } from './internal/pluginTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
+export { knownFaults } from './internal/knownFaults.ts';
 export { computeCapability } from './internal/gpuSupport.ts';
 
 /** The version that tables without one are for. */
@@ -51,7 +53,8 @@ const MOST_DIMENSIONS = 8;
 
 /**
  * What a version of TensorRT refuses in a model, without a build: operators, types, forms, the GPU, and shapes that do not
- * fit, from tables of what its parser accepts. No finding with `error`: it will be accepted as far as is known.
+ * fit, from tables of what its parser accepts; and what it builds and computes wrong (code `known-fault`). No finding with
+ * `error`: it will be accepted, and its values are right, as far as is known.
  */
 export function checkModel(model: OnnxModel, target: CheckTarget, given: readonly GivenShape[] = []): CheckFinding[] {
   const graph = networkOf(model);
@@ -65,6 +68,7 @@ export function checkModel(model: OnnxModel, target: CheckTarget, given: readonl
     ...checkRecursion(model),
     ...checkShapes(graph, inferred, given),
     ...checkNodes(model.functions.length === 0 ? graph : builtNetworkOf(model), target),
+    ...knownFaults(model, target),
   ];
   const rank = { error: 0, warning: 1, unknown: 2 };
   return found.toSorted((a, b) => rank[a.severity] - rank[b.severity]);

@@ -19,6 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksInfo, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { knownFaults } from './internal/knownFaults.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -80,7 +81,29 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
       causes.filter(({ severity }) => severity === 'error'),
     ),
     ...causes.filter(({ severity }) => severity === 'warning'),
+    ...(model ? wrongValues(log, model) : []),
   ];
+}
+
+/** What a build that passed is known to compute wrong: no line of the log says it. */
+function wrongValues({ outcome, passed, product, version }: BuildLog, model: OnnxModel): Diagnosis[] {
+  if (outcome !== 'passed' || product === null) return [];
+  return knownFaults(model, { product, version, capability: null })
+    .filter(({ severity }) => severity === 'error')
+    .map(({ message, advice, nodes, repair }) => ({
+      code: 'known-fault',
+      rule: null,
+      severity: 'warning',
+      message,
+      advice,
+      sure: 'likely',
+      line: passed ?? 1,
+      evidence: '',
+      nodes,
+      layer: null,
+      ...(repair !== undefined && { repair }),
+      follows: [],
+    }));
 }
 
 /** Failures whose own words leave open what a GPU without kernels explains. */

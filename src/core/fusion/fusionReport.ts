@@ -434,7 +434,7 @@ export interface DynamicShapesCost {
 export interface Remark {
   /** As compilers' optimization remarks: something was done, was not done, or was found out. */
   kind: 'passed' | 'missed' | 'analysis';
-  /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, `repair`, … */
+  /** Stable: `graph-output`, `read-by-other-group`, `host-shape`, `reformat`, `precision`, `native-layer`, `plugin`, `profile`, `repair`, `known-fault`, … */
   code: string;
   /** One or two sentences. */
   message: string;

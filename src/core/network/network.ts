@@ -26,6 +26,9 @@ import {
 import { nodeRoles, type NodeRoles } from './nodeRoles.ts';
 import { axisOf, common, containerOf, contentOf, isKnown, outputTypes, refined, type Shape } from './outputTypes.ts';
 
+export { moving, scalesOf } from './internal/scales.ts';
+export { transposedPadding } from './internal/windowShapes.ts';
+
 /**
  * A model as a network: its nodes, tensors, scopes and edges by number, and what follows from them without a build. Each
  * part is made at its first use, and once.

@@ -59,8 +59,9 @@ import {
   removeUnusedOutputs,
   widenInputs,
 } from './internal/repairs/unused.ts';
-import { checkModel, type CheckFinding, type CheckTarget } from '../diagnose/checkModel.ts';
-import { sizesOf, type BuiltShape } from '../build/buildManifest.ts';
+import { gridSampleNames, groupNormMeans, logSumExp, mergeScales, transposedPads } from './internal/repairs/wrongForms.ts';
+import { checkModel, type CheckFinding, type CheckTarget, knownFaults } from '../diagnose/checkModel.ts';
+import { type BuildManifest, sizesOf, type BuiltShape } from '../build/buildManifest.ts';
 import type { Diagnosis, DiagnosisCode } from '../diagnose/diagnosis.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 
@@ -253,6 +254,11 @@ export const catalogue: readonly Repair[] = [
   batchNormInference,
   bernoulliUniform,
   castMixedTypes,
+  mergeScales,
+  gridSampleNames,
+  logSumExp,
+  groupNormMeans,
+  transposedPads,
 ];
 
 /** What a build of a model on its way said. */
@@ -264,7 +270,7 @@ export interface RepairTrial {
   text: string;
 }
 
-export const passed: RepairTrial = { error: null, nodes: new Set(), text: '' };
+const passed: RepairTrial = { error: null, nodes: new Set(), text: '' };
 
 /** A build that got further, or fails elsewhere. */
 export const isProgress = (before: RepairTrial, after: RepairTrial): boolean =>
@@ -293,9 +299,17 @@ export function trialOf(found: Diagnosis[], model: OnnxModel, error: string): Re
   return { error: first ?? unknown, nodes, text: text.replaceAll(/\S*trtlens-repair-\d+\.onnx|\S*build-\d+\S*/g, '') };
 }
 
+/** What a model that was built computes wrong, as far as it is known of this TensorRT. */
+export const trialOfFaults = (model: OnnxModel, { product, version }: BuildManifest['tensorrt']): RepairTrial =>
+  trialOfFindings(model, product === null ? [] : knownFaults(model, { product, version, capability: null }));
+
 /** What the tables of a version say of a model, which is not built. */
 export function trialByTables(model: OnnxModel, target: CheckTarget, shapes: readonly BuiltShape[][]): RepairTrial {
-  const found = checkModel(model, target, sizesOf(shapes)).filter(({ severity }) => severity === 'error');
+  return trialOfFindings(model, checkModel(model, target, sizesOf(shapes)));
+}
+
+function trialOfFindings(model: OnnxModel, findings: readonly CheckFinding[]): RepairTrial {
+  const found = findings.filter(({ severity }) => severity === 'error');
   return found.length === 0 ? passed : trialOf(found.map(diagnosisOf), model, found[0]!.message);
 }
 

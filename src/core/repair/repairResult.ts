@@ -31,9 +31,12 @@ export const suggestionText = (steps: readonly RepairStep[]): string =>
 function stepLines(result: RepairResult): string[] {
   const { failure, repairs, status } = result;
   if (status === 'builds') return [`${buildsText(result)} Nothing to repair.`, ...basisLines(result)];
-  const lines = failure ? [`Rejected: ${failure.message}`] : [];
+  const lines = failure ? [`${faultWord(failure)}: ${failure.message}`] : [];
   return [...lines, ...repairs.flatMap(placeLines)];
 }
+
+/** What TensorRT makes of the original. */
+const faultWord = ({ code }: Diagnosis): string => (code === 'known-fault' ? 'Builds, with wrong values' : 'Rejected');
 
 /** What accepts the model: a build, or tables. */
 const buildsText = ({ tensorrt, tables, repairs }: RepairResult): string => {
@@ -154,7 +157,7 @@ export function repairDocument(outcome: RepairResult): Document {
         text: good ? buildsText(outcome) : endLines(outcome, true).at(-1)!,
       },
       ...facts([
-        ['Rejected', failure?.message ?? null],
+        [failure ? faultWord(failure) : 'Rejected', failure?.message ?? null],
         ['TensorRT', releaseName(tensorrt)],
         ['Builds', builds === 0 ? null : String(builds)],
         ['Written', outcome.written],

@@ -94,6 +94,8 @@ export type DiagnosisCode =
   | 'precision-overflow'
   | 'precision-underflow'
   | 'precision-ignored'
+  | 'known-fault'
+  | 'reported-fault'
   | 'control-flow'
   | 'shape-mismatch'
   | 'type-mismatch'

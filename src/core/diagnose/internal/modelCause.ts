@@ -36,7 +36,7 @@ export function withModelCauses(found: readonly Diagnosis[], log: BuildLog, mode
       product: log.product ?? 'tensorrt',
       version: log.version,
       capability: null,
-    }).filter(({ severity }) => severity === 'error');
+    }).filter(({ severity, code }) => severity === 'error' && code !== 'known-fault');
     const finding = findingFor(one, checked);
     if (finding === undefined) return one;
     const { code, message, advice, nodes, repair } = finding;

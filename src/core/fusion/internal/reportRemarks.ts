@@ -1,4 +1,5 @@
 import type { BuildLog, BuildPhase, FusionEvent, PrecisionLine } from '../../formats/tensorrt/buildOutput.ts';
+import { knownFaults } from '../../diagnose/checkModel.ts';
 import { boundaryRemarks } from './boundaryRemarks.ts';
 import type { FusionReport, Remark, ReportLayer } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
@@ -25,6 +26,7 @@ export function findRemarks(
     ...attentionRemarks(report),
     ...networkRemarks(found),
     ...repairRemarks(from.graph),
+    ...(log ? faultRemarks(from.graph, log) : []),
     ...boundaryRemarks(from, report),
     ...layerRemarks(report),
     ...(log ? precisionRemarks(from, report, log.precision) : []),
@@ -253,6 +255,21 @@ function precisionMessage({ kind, type, reason }: PrecisionLine, count: number, 
 }
 
 /** What nodes of a repaired model stand for in the original, one remark for each place of a repair. */
+/** What this TensorRT is known to compute wrong. */
+function faultRemarks({ model }: ModelGraph, { product, version }: BuildLog): Remark[] {
+  const found = product === null ? [] : knownFaults(model, { product, version, capability: null });
+  return found
+    .filter(({ severity }) => severity === 'error')
+    .map(({ message, advice, nodes }) => ({
+      kind: 'analysis',
+      code: 'known-fault',
+      message: `${message} ${advice}`,
+      evidence: {},
+      nodes,
+      layers: [],
+    }));
+}
+
 function repairRemarks({ model }: ModelGraph): Remark[] {
   const map = readMap(model);
   if (!map) return [];

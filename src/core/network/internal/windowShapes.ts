@@ -71,6 +71,18 @@ export function convTransposeShape(node: OnnxNode, data: Shape, weight: Shape): 
   return [data[0]!, channels, ...sizes];
 }
 
+/** By axis, the padding at both ends together that `output_shape` of a ConvTranspose leaves; null: not known. */
+export function transposedPadding(node: OnnxNode, data: Shape, weight: Shape): number[] | null {
+  const shape = intsAttribute(node, 'output_shape');
+  const whole = convTransposeShape({ ...node, attributes: node.attributes.filter(({ name }) => !PADDINGS.has(name)) }, data, weight);
+  const sizes = whole?.slice(2) ?? [];
+  if (!shape || sizes.length === 0) return null;
+  const paddings = sizes.map((size, axis) => Number(size ?? NaN) - (shape.at(axis - sizes.length) ?? NaN));
+  return paddings.some(Number.isNaN) ? null : paddings;
+}
+
+const PADDINGS: ReadonlySet<string> = new Set(['output_shape', 'pads', 'auto_pad']);
+
 /** Pooling with a window of `kernel_shape`. */
 export function poolShape(node: OnnxNode, data: Shape): Shape {
   const kernel = intsAttribute(node, 'kernel_shape');

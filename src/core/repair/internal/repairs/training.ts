@@ -29,13 +29,13 @@ export const normalizationOutputs: Repair = {
 };
 
 /** Mean and variance of a tensor along axes, as tensors that meet it. */
-function statistics(at: NewPlace, input: string, axes: number[], mean?: readonly string[]): [string, string, string] {
+export function statistics(at: NewPlace, input: string, axes: number[], mean?: readonly string[]): [string, string, string] {
   const middle = at.reduce('ReduceMean', input, axes, true, mean);
   const away = at.op('Sub', [input, middle]);
   return [middle, away, at.reduce('ReduceMean', at.op('Mul', [away, away]), axes, true)];
 }
 
-const deviation = (at: NewPlace, variance: string, type: string): string =>
+export const deviation = (at: NewPlace, variance: string, type: string): string =>
   at.op('Sqrt', [at.op('Add', [variance, at.scalar(type, intAttribute(at.node, 'epsilon') ?? 1e-5)])]);
 
 function layerStatistics(at: NewPlace, rank: number): void {
