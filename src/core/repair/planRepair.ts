@@ -125,8 +125,11 @@ export async function candidates(
     if (excluded.has(repair.id)) continue;
     // oxlint-disable-next-line no-await-in-loop -- one weight in memory at a time
     const planned = await planRepair(subject, repair, failure.nodes);
-    refused.push(...planned.refused.map((one) => ({ repair: repair.id, ...one })));
-    if (planned.edits) found.push({ ...planned, answer: answerOf(planned, failure, operators) });
+    const about = planned.refused.filter(({ node }) => !repair.builds || failure.nodes.has(node));
+    refused.push(...about.map((one) => ({ repair: repair.id, ...one })));
+    if (!planned.edits) continue;
+    const answer = answerOf(planned, failure, operators);
+    if (answer === 'direct' || !repair.builds) found.push({ ...planned, answer });
   }
   return { found, refused };
 }

@@ -32,7 +32,7 @@ export interface FaultInput extends FaultForm {
 export interface KnownFault {
   /** Kebab-case and stable. */
   id: string;
-  /** `confirmed`: by an engine of ours, whose values are in test/fixtures/wrong; `reported`: in `sources`. */
+  /** `confirmed`: by an engine of ours, whose values are in `fixtures`; `reported`: in `sources`. */
   status: 'confirmed' | 'reported';
   form: FaultForm & { op: string };
   product: CheckTarget['product'];
@@ -51,7 +51,7 @@ export interface KnownFault {
   repair?: string;
   /** Public threads and release notes. */
   sources: readonly string[];
-  /** Folders of test/fixtures/wrong. */
+  /** Inputs, reference and what the engine gave, in test/fixtures. */
   fixtures?: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export function knownFaults(model: OnnxModel, { product, version, capability }: 
 function basisOf({ seen, sources, first, last }: KnownFault): string {
   if (seen) return `Seen in TensorRT ${seen.version} on ${seen.gpus.join(' and ')}; other versions and GPUs were not tried.`;
   const versions = last === null ? `${first} and newer` : first === last ? first : `${first} to ${last}`;
-  return `Reported for TensorRT ${versions} (${sources.join(', ')}), not confirmed.`;
+  return `Reported for TensorRT ${versions} (${sources.join(', ')}).`;
 }
 
 function fits(network: Network, node: number, { op, opset, attributes, inputs, where }: FaultForm): boolean {
@@ -121,7 +121,7 @@ function inputFits(network: Network, tensor: number, { constant, rank, through, 
   if (rank !== undefined && network.inferred.shapes[tensor]?.length !== rank) return false;
   const made = madeBy(network, tensor, through === true);
   if (constant) return network.tensors[tensor]!.kind === 'initializer' || network.nodes[made]?.op === 'Constant';
-  return made >= 0 && fits(network, made, form);
+  return Object.keys(form).length === 0 || (made >= 0 && fits(network, made, form));
 }
 
 /** Index of the node that makes a tensor, perhaps behind others that only move elements; -1: none. */

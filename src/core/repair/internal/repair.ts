@@ -8,6 +8,8 @@ export interface Repair {
   /** What it does, as a command: "Write the axes of Squeeze into the model". */
   title: string;
   class: RepairClass;
+  /** TensorRT builds what it repairs, and computes it wrong: it is no answer to a failed build. */
+  builds?: true;
   /** What TensorRT rejects, in one sentence. */
   rejected: string;
   /** How the edit keeps the results as its class says, and when it refuses. */

@@ -8,6 +8,7 @@ import { deviation, statistics } from './training.ts';
 
 export const mergeScales: Repair = {
   id: 'merge-scales',
+  builds: true,
   title: 'Scale one input of a product by the product of both scales',
   class: 'rounding',
   rejected: 'MatMul whose inputs are multiplied by a number each; TensorRT 10.6 builds it and loses one of them.',
@@ -54,6 +55,7 @@ const olderNames: Readonly<Record<string, string>> = { linear: 'bilinear', cubic
 
 export const gridSampleNames: Repair = {
   id: 'grid-sample-names',
+  builds: true,
   title: 'Import operator set 19 and name the modes of GridSample as it does',
   class: 'exact',
   rejected: 'GridSample of operator set 20 in mode linear or cubic; TensorRT 10.6 builds it and takes the nearest element.',
@@ -106,6 +108,7 @@ function cannotImport19(draft: RepairDraft): string | null {
 
 export const logSumExp: Repair = {
   id: 'log-sum-exp',
+  builds: true,
   title: 'Write ReduceLogSumExp as Log of a sum, with the maximum taken out',
   class: 'rounding',
   rejected:
@@ -150,6 +153,7 @@ async function writeLogSumExp(draft: RepairDraft, node: OnnxNode): Promise<strin
 
 export const groupNormMeans: Repair = {
   id: 'group-norm-means',
+  builds: true,
   title: 'Write GroupNormalization of one group with its mean and variance',
   class: 'rounding',
   rejected: 'GroupNormalization with one group; TensorRT 10.6 builds it and gives other values.',
@@ -186,6 +190,7 @@ function writeGroupNorm(at: NewPlace, rank: number, type: string): void {
 
 export const transposedPads: Repair = {
   id: 'transposed-pads',
+  builds: true,
   title: 'Give ConvTranspose pads in place of output_shape',
   class: 'exact',
   rejected:
@@ -197,15 +202,15 @@ export const transposedPads: Repair = {
   apply: (draft) => {
     const { subject } = draft;
     for (const node of draft.nodes('ConvTranspose')) {
-      if (intsAttribute(node, 'output_shape') === null) continue;
+      if (intsAttribute(node, 'output_shape') === null || textAttribute(node, 'auto_pad') === 'SAME_UPPER') continue;
       const [data = null, weight = null] = node.inputs.map((name) => subject.shape(node, name));
       const paddings = transposedPadding(node, data, weight);
       if (paddings === null || paddings.some((padding) => padding < 0)) {
         draft.refuse(node, 'its sizes are not known, or its output is larger than any padding makes it');
         continue;
       }
-      const isUpper = textAttribute(node, 'auto_pad') === 'SAME_UPPER';
-      const begin = paddings.map((padding) => (isUpper ? Math.floor(padding / 2) : Math.ceil(padding / 2)));
+      if (paddings.every((padding) => padding % 2 === 0)) continue;
+      const begin = paddings.map((padding) => Math.ceil(padding / 2));
       const pads = [...begin, ...paddings.map((padding, axis) => padding - begin[axis]!)];
       const attributes = node.attributes.filter(({ name }) => !/^(?:output_shape|pads|auto_pad)$/.test(name));
       const at = draft.at(node);
