@@ -36,8 +36,10 @@ const repaired = (
   allow: readonly string[],
   out = `${name}.repaired`,
   only?: string[],
+  tensorrt: string | null = null,
 ): Promise<RepairResult> =>
   repairModel({
+    ...(tensorrt !== null && { target: { product: 'tensorrt', version: tensorrt, capability: null } }),
     options: {
       model: join(folder, `${name}.onnx`),
       backend: 'rtx',
@@ -58,7 +60,7 @@ test('each model builds with its repairs, and its outputs are as they promise', 
   const found: object[] = [];
   for (const one of cases) {
     // oxlint-disable-next-line no-await-in-loop -- each build takes the whole machine
-    const result = await repaired(one.name, one.allow);
+    const result = await repaired(one.name, one.allow, undefined, undefined, one.tensorrt);
     const ids = result.repairs.map(({ id }) => id);
     found.push({ name: one.name, status: result.status, repairs: ids, shown: one.shown && result.verdict?.shown });
     // What claims to be exact is.

@@ -62,6 +62,8 @@ export interface RepairCase {
   allow: string[];
   /** The class that the outputs have; null: it depends on the machine. */
   shown: string | null;
+  /** The version whose tables decide; null: builds do. */
+  tensorrt: string | null;
 }
 
 /** See accuracy_oracle.py. */

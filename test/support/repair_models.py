@@ -1,5 +1,5 @@
 """Writes models that TensorRT-RTX rejects, one or more for each repair, into a folder: `repair_models.py FOLDER`. Prints one
-JSON object a model: {"name", "status", "repairs", "allow", "shown"}, what is expected of it."""
+JSON object a model: {"name", "status", "repairs", "allow", "shown", "tensorrt"}, what is expected of it."""
 
 import json
 import os
@@ -33,12 +33,13 @@ def integers(name, low, high, kind, *shape):
 
 
 def add(name, repairs, nodes, inputs, outputs, initializers=(), opset=17, shown="exact", allow=(), domains=(),
-        functions=(), values=(), sparse=(), ir=8, status="repaired"):
+        functions=(), values=(), sparse=(), ir=8, status="repaired", tensorrt=None):
     graph = h.make_graph(nodes, "g", inputs, outputs, list(initializers), value_info=list(values), sparse_initializer=list(sparse))
     opsets = [h.make_opsetid("", opset), *(h.make_opsetid(domain, version) for domain, version in domains)]
     model = h.make_model(graph, opset_imports=opsets, ir_version=ir, functions=list(functions))
     model.metadata_props.add(key="author", value="someone")
-    models.append((name, model, {"repairs": repairs, "allow": list(allow), "shown": shown, "status": status}))
+    models.append((name, model, {"repairs": repairs, "allow": list(allow), "shown": shown, "status": status,
+                                "tensorrt": tensorrt}))
 
 
 MS = [("com.microsoft", 1)]
@@ -482,6 +483,54 @@ add("two_repairs", ["dequantize-constants", "unwrap-optionals"],
      N("MatMul", ["t", "w"], ["y"], name="mm")], [X], [Y],
     [scale, constant("z", 100, np.uint8), integers("wq", 0, 255, np.uint8, 16, 16)])
 add("not_repairable", [], after("Unique", outputs=["y"], axis=0), [X], [value("y", None)], status="failed", shown=None)
+
+# What TensorRT 10.6 builds and computes wrong; it is not here, so that tables decide.
+at106 = {"tensorrt": "10.6"}
+parts = [
+    N("MatMul", ["x", "w"], ["qkv"], name="qkv"),
+    N("Reshape", ["qkv", "five"], ["r"], name="reshape"),
+    N("Transpose", ["r"], ["p"], name="parts", perm=[2, 0, 3, 1, 4]),
+]
+attention = [
+    N("Transpose", ["k"], ["kt"], name="turn", perm=[0, 1, 3, 2]),
+    N("Mul", ["q", "s"], ["qs"], name="scale_q"), N("Mul", ["kt", "s"], ["ks"], name="scale_k"),
+    N("MatMul", ["qs", "ks"], ["qk"], name="qk"), N("Softmax", ["qk"], ["a"], name="softmax"),
+    N("MatMul", ["a", "v"], ["y"], name="av"),
+]
+A = [weight("w", 16, 48), constant("five", [1, 8, 3, 2, 8], np.int64), constant("s", 0.59460356, np.float32)]
+add("lost_scale_gather", ["merge-scales"],
+    [*parts, *(N("Gather", ["p", f"i{i}"], [name], name=f"part_{name}", axis=0) for i, name in enumerate("qkv")), *attention],
+    [value("x", [1, 8, 16])], [value("y", [1, 2, 8, 8])], [*A, *(constant(f"i{i}", i, np.int64) for i in range(3))],
+    shown="rounding", allow=["rounding"], **at106)
+add("lost_scale_split", ["merge-scales"],
+    [*parts, N("Split", ["p", "ones"], ["q5", "k5", "v5"], name="split", axis=0),
+     *(N("Squeeze", [f"{name}5", "zero"], [name], name=f"part_{name}") for name in "qkv"), *attention],
+    [value("x", [1, 8, 16])], [value("y", [1, 2, 8, 8])],
+    [*A, constant("ones", [1, 1, 1], np.int64), constant("zero", [0], np.int64)],
+    shown="rounding", allow=["rounding"], **at106)
+G = [value("x", [1, 2, 6, 5]), value("grid", [1, 3, 4, 2])]
+samples = [N("GridSample", ["x", "grid"], ["a"], name="linear", mode="linear", padding_mode="border"),
+           N("GridSample", ["x", "grid"], ["b"], name="cubic", mode="cubic", align_corners=1),
+           N("GridSample", ["x", "grid"], ["c"], name="default"),
+           N("Sum", ["a", "b", "c"], ["y"], name="sum")]
+add("grid_sample_names", ["grid-sample-names"], samples, G, [value("y", [1, 2, 3, 4])], opset=20, ir=9, **at106)
+add("grid_sample_names_21", ["grid-sample-names"], samples, G, [value("y", [1, 2, 3, 4])], opset=21, ir=10, **at106)
+add("grid_sample_beside_gelu", [], [*samples, N("Gelu", ["y"], ["z"], name="gelu")], G, [value("z", [1, 2, 3, 4])],
+    opset=20, ir=9, status="failed", shown=None, **at106)
+for name, keep in (("log_sum_exp", 1), ("log_sum_exp_flat", 0)):
+    add(name, ["log-sum-exp"], [N("ReduceLogSumExp", ["x", "axes"], ["y"], name="lse", keepdims=keep)], [X3],
+        [value("y", [2, 8, 1] if keep else [2, 8])], [constant("axes", [-1], np.int64)], opset=18,
+        shown="rounding", allow=["rounding"], **at106)
+add("group_norm_18", ["group-norm-means"],
+    [N("GroupNormalization", ["x", "s", "b"], ["y"], name="norm", num_groups=1, epsilon=1e-3)], [value("x", [2, 4, 3, 3])],
+    [value("y", [2, 4, 3, 3])], [constant("s", [1.5], np.float32), constant("b", [0.25], np.float32)], opset=18,
+    shown="rounding", allow=["rounding"], **at106)
+add("group_norm_21", ["group-norm-means"],
+    [N("GroupNormalization", ["x", "s", "b"], ["y"], name="norm", num_groups=1)], [value("x", [2, 4, 5])],
+    [value("y", [2, 4, 5])], [weight("s", 4), weight("b", 4)], opset=21, ir=10, shown="rounding", allow=["rounding"], **at106)
+add("conv_transpose_odd", ["transposed-pads"],
+    [N("ConvTranspose", ["x", "w"], ["y"], name="up", strides=[2, 3], dilations=[1, 2], output_shape=[10, 17])],
+    [value("x", [1, 2, 5, 5])], [value("y", [1, 3, 10, 17])], [weight("w", 2, 3, 3, 3)], **at106)
 
 if __name__ == "__main__":
     folder = sys.argv[1]

@@ -36,7 +36,7 @@ import { OPERATOR_ROWS, operatorRow } from './internal/operatorTable.ts';
 import { OWN_PLUGINS } from './internal/pluginTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
-export { knownFaults } from './internal/knownFaults.ts';
+export { hasFaultyForm, knownFaults } from './internal/knownFaults.ts';
 export { computeCapability } from './internal/gpuSupport.ts';
 
 /** The version that tables without one are for. */

@@ -96,6 +96,8 @@ function endLines(outcome: RepairResult, commands: boolean): string[] {
         repairs.length === 0
           ? []
           : [`With ${counted(repairs.length, 'repair')} it still fails: ${left?.message ?? ''}`];
+      if (left?.code === 'known-fault')
+        return [...helped, 'No repair keeps its values right.', ...basisLines(outcome), ...reasons, left.advice];
       return [
         ...helped,
         `No repair makes ${outcome.tables === null ? 'this model build' : `${releaseName(outcome.tensorrt)} accept this model`}.`,

@@ -92,6 +92,16 @@ export function knownFaults(model: OnnxModel, { product, version, capability }: 
   });
 }
 
+/** Whether an engine of some version was wrong for a form of the model. */
+export function hasFaultyForm(model: OnnxModel): boolean {
+  const network = builtNetworkOf(model);
+  return network.nodes.some(({ op }, index) =>
+    (byOperator.get(op) ?? []).some(
+      ({ status, only, form }) => status === 'confirmed' && only === undefined && fits(network, index, form),
+    ),
+  );
+}
+
 function basisOf({ seen, sources, first, last }: KnownFault): string {
   if (seen) return `Seen in TensorRT ${seen.version} on ${seen.gpus.join(' and ')}; other versions and GPUs were not tried.`;
   const versions = last === null ? `${first} and newer` : first === last ? first : `${first} to ${last}`;

@@ -2,6 +2,8 @@ import { nameOf } from '../../platform/nameOf.ts';
 import { back } from '../../platform/quickSteps.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import { askShapes, shapeQuestion } from '../askShapes.ts';
+import type { TaskOptions } from '../../builds/taskProperties.ts';
+import { buildsAsIs } from './offerRepair.ts';
 import { type BuildParts, mayBuild, startBuild } from '../startBuild.ts';
 
 /** Builds a model's engine in the usual way. `more` comes from a button: random weights, or times of layers. */
@@ -21,9 +23,10 @@ export async function buildModel(parts: BuildParts, argument: unknown, more?: un
     profiles = answer;
     if (answer.length > 0) await parts.remembered.put(uri, { ...last, profiles: answer });
   }
-  await startBuild(parts, uri, {
+  const options: Partial<TaskOptions> = {
     ...(wanted('randomWeights') && { randomWeights: true }),
     ...(wanted('profileRun') && { profileRun: true, backend: 'trtexec' }),
     ...(profiles && profiles.length > 0 && { profiles }),
-  });
+  };
+  if (await buildsAsIs(parts, uri, options)) await startBuild(parts, uri, options);
 }

@@ -31,6 +31,7 @@ export const mergeScales: Repair = {
         draft.refuse(node, 'its scales have different types');
         continue;
       }
+      draft.place(node);
       const at = draft.at(kept);
       const both = at.op('Mul', numbers);
       at.op(
