@@ -59,7 +59,13 @@ import {
   removeUnusedOutputs,
   widenInputs,
 } from './internal/repairs/unused.ts';
-import { gridSampleNames, groupNormMeans, logSumExp, mergeScales, transposedPads } from './internal/repairs/wrongForms.ts';
+import {
+  gridSampleNames,
+  groupNormMeans,
+  logSumExp,
+  mergeScales,
+  transposedPads,
+} from './internal/repairs/wrongForms.ts';
 import { checkModel, type CheckFinding, type CheckTarget, knownFaults } from '../diagnose/checkModel.ts';
 import { type BuildManifest, sizesOf, type BuiltShape } from '../build/buildManifest.ts';
 import type { Diagnosis, DiagnosisCode } from '../diagnose/diagnosis.ts';

@@ -65,7 +65,7 @@ const headLine = ({ id, title, class: kind, places }: RepairStep): string =>
   `${title} (${id}, ${classWords[kind]}): ${counted(places.length, 'place')}`;
 
 function endLines(outcome: RepairResult, commands: boolean): string[] {
-  const { status, written, notAllowed, left, verdict, refused, repairs } = outcome;
+  const { status, written, notAllowed, verdict } = outcome;
   const would =
     outcome.tables === null ? 'The model would build' : `${releaseName(outcome.tensorrt)} would accept the model`;
   const proof = verdict ? [`${verdict.text}.`] : [];
@@ -90,25 +90,27 @@ function endLines(outcome: RepairResult, commands: boolean): string[] {
         `${would}, but its outputs are not proved to be what the repairs promise, so nothing was written.`,
         ...(commands && outcome.proof ? ['If such inputs do not occur, pass real ones with --inputs FILE.'] : []),
       ];
-    case 'failed': {
-      const reasons = refused.slice(0, mostPlaces).map((one) => `  ${refusedText(one)}`);
-      const helped =
-        repairs.length === 0
-          ? []
-          : [`With ${counted(repairs.length, 'repair')} it still fails: ${left?.message ?? ''}`];
-      if (left?.code === 'known-fault')
-        return [...helped, 'No repair keeps its values right.', ...basisLines(outcome), ...reasons, left.advice];
-      return [
-        ...helped,
-        `No repair makes ${outcome.tables === null ? 'this model build' : `${releaseName(outcome.tensorrt)} accept this model`}.`,
-        ...basisLines(outcome),
-        ...reasons,
-        ...(left ? [left.advice] : []),
-        ...(commands && outcome.settings.length > 0 ? [settingsText(outcome.settings)] : []),
-        ...(commands ? wayOut(outcome) : []),
-      ];
-    }
+    case 'failed':
+      return failedLines(outcome, commands);
   }
+}
+
+function failedLines(outcome: RepairResult, commands: boolean): string[] {
+  const { left, refused, repairs, tables, tensorrt, settings } = outcome;
+  const helped =
+    repairs.length === 0 ? [] : [`With ${counted(repairs.length, 'repair')} it still fails: ${left?.message ?? ''}`];
+  const isWrong = left?.code === 'known-fault';
+  return [
+    ...helped,
+    isWrong
+      ? 'No repair gives the engine the right values.'
+      : `No repair makes ${tables === null ? 'this model build' : `${releaseName(tensorrt)} accept this model`}.`,
+    ...basisLines(outcome),
+    ...refused.slice(0, mostPlaces).map((one) => `  ${refusedText(one)}`),
+    ...(left ? [left.advice] : []),
+    ...(commands && settings.length > 0 && !isWrong ? [settingsText(settings)] : []),
+    ...(commands && !isWrong ? wayOut(outcome) : []),
+  ];
 }
 
 const refusedText = ({ repair, name, operator, reason }: RepairResult['refused'][number]): string =>

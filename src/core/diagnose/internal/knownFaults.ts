@@ -103,7 +103,8 @@ export function hasFaultyForm(model: OnnxModel): boolean {
 }
 
 function basisOf({ seen, sources, first, last }: KnownFault): string {
-  if (seen) return `Seen in TensorRT ${seen.version} on ${seen.gpus.join(' and ')}; other versions and GPUs were not tried.`;
+  if (seen)
+    return `Seen in TensorRT ${seen.version} on ${seen.gpus.join(' and ')}; other versions and GPUs were not tried.`;
   const versions = last === null ? `${first} and newer` : first === last ? first : `${first} to ${last}`;
   return `Reported for TensorRT ${versions} (${sources.join(', ')}).`;
 }
@@ -121,8 +122,9 @@ function fits(network: Network, node: number, { op, opset, attributes, inputs, w
     if (values !== true && !values.includes(attribute.value as string | number)) return false;
   }
   return (
-    Object.entries(inputs ?? {}).every(([at, form]) => inputFits(network, network.inputs[node]![Number(at)] ?? -1, form)) &&
-    (where ?? []).every((condition) => CONDITIONS[condition](network, node))
+    Object.entries(inputs ?? {}).every(([at, form]) =>
+      inputFits(network, network.inputs[node]![Number(at)] ?? -1, form),
+    ) && (where ?? []).every((condition) => CONDITIONS[condition](network, node))
   );
 }
 
@@ -156,7 +158,9 @@ const CONDITIONS = {
    * that takes the third one to the front, and Gather or Split along it. Other orders of axes came out right.
    */
   'from-merged-product': (network: Network, node: number): boolean =>
-    (scalesOf(network, node) ?? []).some(({ node: scale, at }) => isPartOfProduct(network, network.inputs[scale]![1 - at]!)),
+    (scalesOf(network, node) ?? []).some(({ node: scale, at }) =>
+      isPartOfProduct(network, network.inputs[scale]![1 - at]!),
+    ),
 
   /** Axes are given as an input, and they are not all. */
   'some-axes': ({ inputs, inferred }: Network, node: number): boolean => {
@@ -217,7 +221,7 @@ const CONDITIONS = {
 } satisfies Record<string, (network: Network, node: number) => boolean>;
 
 function isPartOfProduct(network: Network, tensor: number): boolean {
-  const { nodes, inputs, inferred, tensors } = network;
+  const { nodes, inputs, inferred } = network;
   const part = madeBy(network, tensor, true);
   const one = nodes[part];
   if (one === undefined || !/^(?:Gather|Split)$/.test(one.op) || (intAttribute(one, 'axis') ?? 0) !== 0) return false;
@@ -226,11 +230,13 @@ function isPartOfProduct(network: Network, tensor: number): boolean {
   const moved = madeBy(network, inputs[part]![0]!, false);
   if (nodes[moved]?.op !== 'Transpose' || String(intsAttribute(nodes[moved], 'perm')) !== '2,0,3,1,4') return false;
   const shaped = madeBy(network, inputs[moved]![0]!, false);
-  if (nodes[shaped]?.op !== 'Reshape') return false;
-  let product = madeBy(network, inputs[shaped]![0]!, false);
-  if (nodes[product]?.op === 'Add') {
-    const sum = inputs[product]!.find((input) => tensors[input]?.kind !== 'initializer') ?? -1;
-    product = sum < 0 ? -1 : madeBy(network, sum, true);
-  }
-  return /^(?:MatMul|Gemm)$/.test(nodes[product]?.op ?? '');
+  return nodes[shaped]?.op === 'Reshape' && isProduct(network, madeBy(network, inputs[shaped]![0]!, false));
+}
+
+/** Whether a node is a product, perhaps with a stored bias. */
+function isProduct(network: Network, node: number): boolean {
+  const { nodes, inputs, tensors } = network;
+  if (nodes[node]?.op !== 'Add') return /^(?:MatMul|Gemm)$/.test(nodes[node]?.op ?? '');
+  const sum = inputs[node]!.find((input) => tensors[input]?.kind !== 'initializer') ?? -1;
+  return sum >= 0 && /^(?:MatMul|Gemm)$/.test(nodes[madeBy(network, sum, true)]?.op ?? '');
 }

@@ -24,7 +24,7 @@ type Shaped = ModelGraph & { readonly inferred: { shapes: readonly Shape[] } };
 
 /** The Mul by one number through which a tensor goes, behind nodes that only move elements; null: none. */
 function scaleOf(network: Shaped, tensor: number): Scale | null {
-  for (let at = tensor; at >= 0; ) {
+  for (let at = tensor; at >= 0;) {
     const { producer, consumers } = network.tensors[at]!;
     // What something else reads, too, keeps its scale.
     if (producer < 0 || consumers.length !== 1 || network.graphOutputs.includes(at)) return null;

@@ -74,7 +74,11 @@ export function convTransposeShape(node: OnnxNode, data: Shape, weight: Shape): 
 /** By axis, the padding at both ends together that `output_shape` of a ConvTranspose leaves; null: not known. */
 export function transposedPadding(node: OnnxNode, data: Shape, weight: Shape): number[] | null {
   const shape = intsAttribute(node, 'output_shape');
-  const whole = convTransposeShape({ ...node, attributes: node.attributes.filter(({ name }) => !PADDINGS.has(name)) }, data, weight);
+  const whole = convTransposeShape(
+    { ...node, attributes: node.attributes.filter(({ name }) => !PADDINGS.has(name)) },
+    data,
+    weight,
+  );
   const sizes = whole?.slice(2) ?? [];
   if (!shape || sizes.length === 0) return null;
   const paddings = sizes.map((size, axis) => Number(size ?? NaN) - (shape.at(axis - sizes.length) ?? NaN));

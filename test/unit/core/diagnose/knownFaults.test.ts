@@ -83,7 +83,11 @@ describe.each([
       open: () => Promise.reject(new Error('no external data')),
       compute: () => Promise.resolve(new Map()),
     });
-    const { edits } = await planRepair(subject, catalogue.find((one) => one.id === id)!, new Set());
+    const { edits } = await planRepair(
+      subject,
+      catalogue.find((one) => one.id === id)!,
+      new Set(),
+    );
     const { value } = await planEdit(model!, source, edits!);
     const { value: repaired } = await readModel(editedSource(value!.segments, source));
     expect(
@@ -97,7 +101,12 @@ describe.each([
 type Node = [op: string, inputs: string[], output: string, attributes?: Record<string, number | number[] | string>];
 type Constants = Record<string, { ints: number[] } | { floats: number[] } | { weight: number[] }>;
 
-function modelOf(nodes: Node[], inputs: Record<string, number[]>, constants: Constants, opset = 17): Promise<OnnxModel> {
+function modelOf(
+  nodes: Node[],
+  inputs: Record<string, number[]>,
+  constants: Constants,
+  opset = 17,
+): Promise<OnnxModel> {
   const attribute = ([name, given]: [string, number | number[] | string]): onnx.IAttributeProto =>
     typeof given === 'number'
       ? { name, type: 2, i: given }
@@ -126,7 +135,12 @@ function modelOf(nodes: Node[], inputs: Record<string, number[]>, constants: Con
         ? { name, dims: [given.ints.length], dataType: 7, int64Data: given.ints }
         : 'floats' in given
           ? { name, dims: given.floats.length === 1 ? [] : [given.floats.length], dataType: 1, floatData: given.floats }
-          : { name, dims: given.weight, dataType: 1, floatData: Array<number>(given.weight.reduce((a, b) => a * b)).fill(0.1) },
+          : {
+              name,
+              dims: given.weight,
+              dataType: 1,
+              floatData: Array<number>(given.weight.reduce((a, b) => a * b)).fill(0.1),
+            },
     ),
   };
   const model = { irVersion: 9, opsetImport: [{ domain: '', version: opset }], graph };
@@ -167,12 +181,20 @@ const node = (nodes: Node[], output: string): Node => nodes.find(([, , name]) =>
 test.each<[string, (nodes: Node[], constants: Constants) => void, boolean]>([
   ['as it is', () => {}, true],
   ['k of plain inputs, q merged', (nodes) => (node(nodes, 'ks')[1] = ['k0', 't']), true],
-  ['q and k of plain inputs', (nodes) => ((node(nodes, 'qs')[1] = ['q0', 's']), (node(nodes, 'ks')[1] = ['k0', 't'])), false],
+  [
+    'q and k of plain inputs',
+    (nodes) => ((node(nodes, 'qs')[1] = ['q0', 's']), (node(nodes, 'ks')[1] = ['k0', 't'])),
+    false,
+  ],
   ['only q scaled', (nodes) => (node(nodes, 'qk')[1] = ['qs', 'kt']), false],
   ['k scaled by a number for each column', (nodes) => (node(nodes, 'qs')[1] = ['q', 'each']), false],
   ['another order of axes', (nodes) => (node(nodes, 'parts')[3] = { perm: [2, 0, 1, 3, 4] }), false],
   ['scaled q read by something else', (nodes) => nodes.push(['Relu', ['qs'], 'z'], ['Add', ['z', 'z'], 'last']), false],
-  ['k after a normalization', (nodes) => (nodes.splice(7, 0, ['Tanh', ['k'], 'kn']), (node(nodes, 'kt')[1] = ['kn'])), true],
+  [
+    'k after a normalization',
+    (nodes) => (nodes.splice(7, 0, ['Tanh', ['k'], 'kn']), (node(nodes, 'kt')[1] = ['kn'])),
+    true,
+  ],
   [
     'q and k after a normalization',
     (nodes) => {
@@ -200,7 +222,14 @@ const cumSums = (axes: [string, string]): Promise<OnnxModel> =>
   );
 const pool = (size: number): Promise<OnnxModel> =>
   modelOf(
-    [['AveragePool', ['x'], 'y', { kernel_shape: [2], strides: [2], ceil_mode: 1, count_include_pad: 1, pads: [1, 0] }]],
+    [
+      [
+        'AveragePool',
+        ['x'],
+        'y',
+        { kernel_shape: [2], strides: [2], ceil_mode: 1, count_include_pad: 1, pads: [1, 0] },
+      ],
+    ],
     { x: [1, 2, size] },
     {},
   );
@@ -211,7 +240,12 @@ const transposed = (outputs: number, more: Record<string, string> = {}): Promise
     { w: { weight: [2, 2, 3] } },
   );
 const sampled = (mode: string | null, opset: number): Promise<OnnxModel> =>
-  modelOf([['GridSample', ['x', 'g'], 'y', mode === null ? {} : { mode }]], { x: [1, 2, 4, 4], g: [1, 3, 3, 2] }, {}, opset);
+  modelOf(
+    [['GridSample', ['x', 'g'], 'y', mode === null ? {} : { mode }]],
+    { x: [1, 2, 4, 4], g: [1, 3, 3, 2] },
+    {},
+    opset,
+  );
 const routed = (clip: boolean): Promise<OnnxModel> =>
   modelOf(
     [

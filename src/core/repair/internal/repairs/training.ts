@@ -29,7 +29,12 @@ export const normalizationOutputs: Repair = {
 };
 
 /** Mean and variance of a tensor along axes, as tensors that meet it. */
-export function statistics(at: NewPlace, input: string, axes: number[], mean?: readonly string[]): [string, string, string] {
+export function statistics(
+  at: NewPlace,
+  input: string,
+  axes: number[],
+  mean?: readonly string[],
+): [string, string, string] {
   const middle = at.reduce('ReduceMean', input, axes, true, mean);
   const away = at.op('Sub', [input, middle]);
   return [middle, away, at.reduce('ReduceMean', at.op('Mul', [away, away]), axes, true)];

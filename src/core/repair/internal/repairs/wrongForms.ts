@@ -59,7 +59,8 @@ export const gridSampleNames: Repair = {
   builds: true,
   title: 'Import operator set 19 and name the modes of GridSample as it does',
   class: 'exact',
-  rejected: 'GridSample of operator set 20 in mode linear or cubic; TensorRT 10.6 builds it and takes the nearest element.',
+  rejected:
+    'GridSample of operator set 20 in mode linear or cubic; TensorRT 10.6 builds it and takes the nearest element.',
   proof:
     'Operator set 20 renamed bilinear and bicubic. Refused where another operator changed since 19, and for five dimensions, which are new.',
   versions: 'TensorRT 10.6, 10.13',
@@ -135,9 +136,12 @@ async function writeLogSumExp(draft: RepairDraft, node: OnnxNode): Promise<strin
   const given = stored ? Array.from(stored.values) : (intsAttribute(node, 'axes') ?? []);
   if (given.length === 0 && intAttribute(node, 'noop_with_empty_axes') === 1) return 'it reduces no axis';
   const type = subject.type(node, input);
-  const most = { float: 3.4028234663852886e38, float16: 65504, double: Number.MAX_VALUE, bfloat16: 3.3895313892515355e38 }[
-    type ?? ''
-  ];
+  const most = {
+    float: 3.4028234663852886e38,
+    float16: 65504,
+    double: Number.MAX_VALUE,
+    bfloat16: 3.3895313892515355e38,
+  }[type ?? ''];
   if (most === undefined) return 'the type of its input is not known';
   const axes = given.length === 0 ? null : given;
   const keep = (intAttribute(node, 'keepdims') ?? 1) !== 0;
@@ -179,7 +183,11 @@ function writeGroupNorm(at: NewPlace, rank: number, type: string): void {
   // stash_type came with operator set 21; before, the computation is as precise as the input.
   const stash = at.subject.opset >= 21 && (intAttribute(node, 'stash_type') ?? 1) === 1 ? 'float' : type;
   const wide = type === stash ? input : at.cast(input, stash);
-  const [, away, variance] = statistics(at, wide, Array.from({ length: rank - 1 }, (_, axis) => axis + 1));
+  const [, away, variance] = statistics(
+    at,
+    wide,
+    Array.from({ length: rank - 1 }, (_, axis) => axis + 1),
+  );
   const normal = at.op('Div', [away, deviation(at, variance, stash)]);
   const back = type === stash ? normal : at.cast(normal, type);
   // One number a group before operator set 21, one a channel since.
