@@ -210,7 +210,7 @@ export function activationsToScale(network: QuantizedGraph, only: ReadonlySet<st
 export function activationsAt(network: QuantizedGraph, node: number): string[] {
   const { graph } = network;
   const target = graph.owner[node]! >= 0 ? null : targetAt(network, node, null);
-  return (target?.activations ?? []).map((tensor) => graph.tensors[tensor]!.name);
+  return (target?.activations ?? []).flatMap((tensor) => graph.tensors[tensor]?.name ?? []);
 }
 
 /** The node whose kernel makes a tensor: what precedes activations. */
