@@ -10,7 +10,7 @@ const LONG = 20_000;
 
 /** Patterns that take several times as long as one that takes the square of the line, on whatever machine this is. */
 function tooSlow(patterns: readonly SourcePattern[], length: number, factor: number): string[] {
-  const limit = factor * Math.max(10, slowestLine(/[.a]+$/, length, 0).time);
+  const limit = factor * Math.max(10, slowestLine(/[.a]+$/, length, Infinity).time);
   return patterns.flatMap(({ place, pattern }) => {
     const { time, line } = slowestLine(pattern, length, limit);
     return time > limit ? [`${place}: ${time.toFixed(0)} ms for ${JSON.stringify(line.slice(0, 60))}…`] : [];
@@ -20,14 +20,14 @@ function tooSlow(patterns: readonly SourcePattern[], length: number, factor: num
 it('no pattern of core/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
   const patterns = patternsIn('src/core/diagnose');
   expect(patterns.length).toBeGreaterThan(300);
-  expect(tooSlow(patterns, SHORT, 3)).toEqual([]);
+  expect(tooSlow(patterns, SHORT, 4)).toEqual([]);
 });
 
 it.each(['formats', 'lint', 'inspect', 'tactics', 'quantization', 'triton', 'network'])(
   'no pattern of core/%s takes long for such a line',
   { timeout: 120_000 },
   (folder) => {
-    expect(tooSlow(patternsIn(`src/core/${folder}`), LONG, 1)).toEqual([]);
+    expect(tooSlow(patternsIn(`src/core/${folder}`), LONG, 3)).toEqual([]);
   },
 );
 
@@ -52,12 +52,12 @@ it('nor does one that is put together while the program runs', { timeout: 120_00
     vi.unstubAllGlobals();
   }
   expect(made.length).toBeGreaterThan(0);
-  expect(tooSlow(made, SHORT, 3)).toEqual([]);
+  expect(tooSlow(made, SHORT, 4)).toEqual([]);
 });
 
 it.each([
   [SHORT, 'const r = { pattern: /condition: .*(?:strlen|length).*(?:length).*4096/ };'],
   [1000, String.raw`const name = (text) => /\w+\d*\w+: failed/.exec(text);`],
 ])('of %i characters, %s would be found', (length, source) => {
-  expect(tooSlow(literalsOf('planted.ts', source), length, 3)).toHaveLength(1);
+  expect(tooSlow(literalsOf('planted.ts', source), length, 4)).toHaveLength(1);
 });
