@@ -36,7 +36,7 @@ async function ends(command: Command, ...args: string[]): Promise<void> {
   await runCommand(command, ...args).catch((error: unknown) => {
     if (!['UserError', 'Usage'].includes((error as Error).constructor.name)) throw error;
   });
-  expect(performance.now() - start, args.join(' ')).toBeLessThan(5000);
+  expect(performance.now() - start, args.join(' ')).toBeLessThan(2000);
 }
 
 const models = [
