@@ -1,5 +1,5 @@
 import { similarText } from '../../core/base/text.ts';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
@@ -25,6 +25,7 @@ import { writeChanged } from '../surgery/writeChanged.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
 import { linkOrCopy, removeTree } from '../files/persist.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 
 export interface SearchRequest {
   /** How to build, and the model as it is. */
@@ -75,8 +76,7 @@ export async function searchChange(
   signal?: AbortSignal,
 ): Promise<SearchResult> {
   const parent = join(request.options.cache ?? cacheFolder(), 'what-if');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'try-'));
+  const folder = await temporaryFolder(parent, 'try-');
   try {
     return await search(request, folder, progress, signal);
   } finally {

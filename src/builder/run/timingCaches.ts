@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import { moveResult } from '../files/writeResult.ts';
+import { temporaryFor } from '../files/writeWhole.ts';
 import { runTensorrt, type TensorrtPlace } from './tensorrtJob.ts';
 
 export interface TimingCachesRequest extends TensorrtPlace {
@@ -38,7 +40,7 @@ export interface TimingCacheEntry {
 export async function useTimingCaches(request: TimingCachesRequest): Promise<TimingCacheReading> {
   const { caches, out, ignoreMismatch, keep, ...place } = request;
   const files = caches.map((path) => resolve(path));
-  const written = out === undefined ? [] : [resolve(out)];
+  const written = out === undefined ? [] : [await temporaryFor(resolve(out))];
   const { result } = await runTensorrt<TimingCacheReading>({
     ...place,
     script: 'timing_caches.py',
@@ -54,5 +56,6 @@ export async function useTimingCaches(request: TimingCachesRequest): Promise<Tim
     ],
     results: written,
   });
+  if (out !== undefined) await moveResult(written[0]!, resolve(out), 'timing-cache');
   return result;
 }

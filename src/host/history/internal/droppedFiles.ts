@@ -1,7 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { temporaryFolder } from '../../../builder/files/writeWhole.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
 import { fileUri, isFileUri } from '../../platform/fileUri.ts';
 
@@ -39,7 +40,7 @@ async function takeFiles(
   files: vscode.DataTransferFile[],
   take: (pieces: vscode.Uri[]) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-');
   try {
     const uris = await Promise.all(
       files.map(async (file, index) => {
