@@ -1,6 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { checkOutput } from '../builder/files/writeResult.ts';
 import { withFile } from '../builder/files/fileSource.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
@@ -13,8 +11,6 @@ import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readLauncherFile } from './launcherFile.ts';
 import { driverFolder } from './driverScript.ts';
-import { temporaryFolder } from '../builder/files/writeWhole.ts';
-import { removeTree } from '../builder/files/persist.ts';
 
 const options = {
   out: { type: 'string', short: 'o' },
@@ -99,14 +95,7 @@ async function prune(request: TimingCachesRequest, logs: readonly string[]): Pro
     throw new UserError(
       `${logs.join(', ')}: no keys of timing cache entries. Pass a verbose log of TensorRT 10.8 or later`,
     );
-  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-keys-');
-  try {
-    const keep = join(folder, 'keys.txt');
-    await writeFile(keep, [...keys, ''].join('\n'));
-    return await useTimingCaches({ ...request, keep });
-  } finally {
-    await removeTree(folder);
-  }
+  return useTimingCaches({ ...request, keep: keys });
 }
 
 async function report(

@@ -1,11 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AccuracyFix, type AccuracyReport, rulesWithout } from '../../core/accuracy/accuracyReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { runningLayers } from '../../core/report/words.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
-import { temporaryFolder } from '../files/writeWhole.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 import { runBuild } from '../run/runBuild.ts';
 import { readBuildSide } from '../store/buildSide.ts';
@@ -31,7 +30,7 @@ export async function withKernels(
   const files = new ParsedFiles();
   const kernelsWith = async (text: string, name: string): Promise<number> => {
     const [rules, own] = [join(folder, `${name}.trtprec`), join(folder, name)];
-    await writeFile(rules, text);
+    await writeWhole(rules, text);
     const made = await runBuild({ ...build, model, folder: own, stronglyTyped: true, overrides: rules }, {}, signal);
     if (made.manifest.result !== 'passed')
       throw new UserError(`the model with the rules does not build: ${made.manifest.error ?? made.manifest.result}`);

@@ -1,5 +1,6 @@
 // The writer: every file that a user names as an output is checked and written here.
-import { access, constants, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isMarked } from '../../core/formats/onnx/writeModel.ts';
 import { inspectFile } from '../../core/inspect/inspectFile.ts';

@@ -1,4 +1,3 @@
-import { copyFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteCommand } from '../../core/base/text.ts';
 import type { Diagnosis, DiagnosisCode } from '../../core/diagnose/diagnosis.ts';
@@ -23,7 +22,7 @@ import { runByHand } from './buildPlan.ts';
 import { type PartTrial, PartTrials, shown, withoutFolders } from './internal/partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
 import { TrialMemory } from './internal/trialMemory.ts';
-import { temporaryFolder } from '../files/writeWhole.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 export interface ReduceRequest {
@@ -94,7 +93,7 @@ export async function reduceModel(
   const used = await filesOfModel(options.model);
   const results = zip
     ? [out]
-    : [...Object.values(names), ...['build_engine.py', ...driverModules]].map((name) => join(out, name));
+    : [...Object.values(names), 'build_engine.py', ...driverModules].map((name) => join(out, name));
   const [result = out, ...others] = results;
   await checkOutput(result, used, zip ? 'zip' : 'model');
   // A log and a command next to a model of ours are of the search before.
@@ -258,10 +257,10 @@ class Reducer {
     }
     const folders = anonymize ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
     const scripts = driverFiles(last.built.manifest.command);
-    for (const path of scripts) await copyFile(path, join(result, basename(path)));
+    for (const path of scripts) await writeWhole(join(result, basename(path)), await readWhole(path));
     const command = `${quoteCommand(commandIn(last, folders), shell)}\n`;
-    await writeFile(join(result, names.log), withoutFolders(last.log, folders));
-    await writeFile(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
+    await writeWhole(join(result, names.log), withoutFolders(last.log, folders));
+    await writeWhole(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
     if (zip) await writeZip(result, basename(out).replace(/\.zip$/i, ''), out, this.#signal);
     return {
       to: subgraph.nodes.length,

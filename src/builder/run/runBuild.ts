@@ -1,4 +1,4 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorText } from '../../core/base/problem.ts';
 import { driverPrecisions, suggestedShapes } from '../../core/build/buildCommand.ts';
@@ -13,7 +13,7 @@ import { isGzip, readWhole } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { withFolderLock } from '../files/folderLock.ts';
-import { moveAtomically } from '../files/writeWhole.ts';
+import { moveAtomically, writeWhole } from '../files/writeWhole.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { removeTree } from '../files/persist.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
@@ -243,7 +243,7 @@ class Run {
     const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new UserError(refused.join(' '));
-    if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
+    if (precisions) await writeWhole(files.precisions, JSON.stringify(precisions));
 
     this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
@@ -332,7 +332,7 @@ class Run {
     if (randomWeights) return fillWeights(model, cache, signal);
     if (!(await isGzip(model))) return resolve(model);
     const unpacked = join(this.#folder, unpackedName(model));
-    await writeFile(unpacked, await readWhole(model));
+    await writeWhole(unpacked, await readWhole(model));
     return unpacked;
   }
 

@@ -28,11 +28,9 @@ import {
   withNamedSizes,
 } from '../../core/surgery/pluginSource.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
-import { decodeUtf8 } from '../../core/base/text.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { checkOutput, weightFiles, writeResult } from '../files/writeResult.ts';
-import { exists } from '../files/exists.ts';
-import { readWhole, withFile } from '../files/fileSource.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
@@ -54,8 +52,6 @@ export interface PluginRequest {
    * of an input. Without it, such nodes are refused.
    */
   isLike?: (output: string, input: BorderTensor) => Promise<boolean>;
-  /** Overwrite files with other content. */
-  force?: boolean;
   signal?: AbortSignal | undefined;
 }
 

@@ -1,4 +1,4 @@
-import path, { basename, dirname, type PlatformPath } from 'node:path';
+import path, { basename, type PlatformPath } from 'node:path';
 import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
 import { checkOutputs, filesOfModel, writeResult } from '../../builder/files/writeResult.ts';
 import { readRules } from '../../builder/files/readRules.ts';
@@ -6,7 +6,7 @@ import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { writeRemedy } from '../../builder/accuracy/writeRemedy.ts';
 import { withKernels } from '../../builder/accuracy/ruleCosts.ts';
-import { Cancelled, fileTrouble, UserError } from '../../builder/userError.ts';
+import { Cancelled, UserError } from '../../builder/userError.ts';
 import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,

@@ -99,14 +99,8 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
 
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : pathBeside(path, file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
-    await checkOutputs(outputsOf(values), [
-      path,
-      ...sources,
-      ...(model === undefined ? [] : await filesOfModel(model)),
-      baselinePath,
-      values.accuracy,
-      values.matrix,
-    ]);
+    const used = [path, ...sources, baselinePath, values.accuracy, values.matrix];
+    await checkOutputs(outputsOf(values), [...used, ...(await filesOf(model))]);
     const baseline =
       baselinePath === undefined
         ? null
@@ -320,6 +314,9 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 const toDocument = (results: readonly GateResult[], unbuilt: readonly Unbuilt[]): Document =>
   results.length === 1 && unbuilt.length === 0 ? gateDocument(results[0]!) : matrixDocument(results, unbuilt);
 
+const filesOf = async (model: string | undefined): Promise<string[]> =>
+  model === undefined ? [] : filesOfModel(model);
+
 /** The results that are written, with their kinds. */
 const outputsOf = ({ sarif, junit, markdown, gitlab }: Outputs): [string | undefined, ResultKind][] => [
   [sarif, 'sarif'],
@@ -358,7 +355,7 @@ async function update(path: string, file: GateFile, source: string, asked: Asked
   if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
   const target = pathBeside(path, baseline);
   const model = asked.onnx ?? (await modelBeside(path, file));
-  await checkOutput(target, [path, source, ...(model === undefined ? [] : await filesOfModel(model))], 'data');
+  await checkOutput(target, [path, source, ...(await filesOf(model))], 'data');
   await writeResult(target, reportText(await sideOf(source, asked)), 'data');
   terminal.note(`Written: ${target}`);
   return exitCodes.done;

@@ -1,11 +1,11 @@
 import { exists } from '../../builder/files/exists.ts';
 import { writeResult } from '../../builder/files/writeResult.ts';
 import { removeTree } from '../../builder/files/persist.ts';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { shell } from '../../builder/tools/shell.ts';
 import { quoteCommand } from '../../core/base/text.ts';
 import { newestTarget, typedCommand } from '../../core/lint/lintSource.ts';
-import { fileTrouble, UserError } from '../../builder/userError.ts';
+import { UserError } from '../../builder/userError.ts';
 import { importCommand, rulesOfCommand } from '../../core/precision/importPrecision.ts';
 import { dialectOf, modelOfCommand } from '../../core/build/trtexecFlags.ts';
 import { forceOption, readArguments } from '../arguments.ts';

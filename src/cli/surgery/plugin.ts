@@ -44,7 +44,6 @@ ONNX Runtime.
       domain,
       out,
       ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
-      ...(values.force && { force: true }),
       signal: terminal.signal,
     });
     if (values.json) await printJson(terminal, written);

@@ -119,8 +119,8 @@ describe('what a command reads is not what it writes', () => {
   });
 
   test.each([
-    ['timingCache', 'would be overwritten but is not a timing cache'],
-    ['calibrationCache', 'would be overwritten but is not a calibration cache'],
+    ['timingCache', 'already exists and is not a timing cache'],
+    ['calibrationCache', 'already exists and is not a calibration cache'],
   ])('a %s takes the place of no other kind of file', async (option, message) => {
     const { place, model } = copyOfModel();
     const rules = join(place, 'net.trtprec');
@@ -173,6 +173,7 @@ describe('what cannot be written is said before the build', () => {
     const command = ['import', '-o', rules, '--', 'trtexec', '--layerPrecisions=a:fp32'];
     expect((await run(precision, ...command)).code).toBe(0);
     expect(readFileSync(rules, 'utf8')).toContain('fp32');
+    writeFileSync(rules, 'op:Softmax fp32\n');
     await expect(run(precision, ...command)).rejects.toThrow('already exists');
   });
 });

@@ -1,8 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
-import { temporaryFolder } from '../../../builder/files/writeWhole.ts';
+import { temporaryFolder, writeWhole } from '../../../builder/files/writeWhole.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
 import { fileUri, isFileUri } from '../../platform/fileUri.ts';
 
@@ -46,7 +45,7 @@ async function takeFiles(
       files.map(async (file, index) => {
         if (file.uri && isFileUri(file.uri)) return file.uri;
         const path = join(folder, `${index}-${basename(file.name)}`);
-        await writeFile(path, await file.data());
+        await writeWhole(path, await file.data());
         return fileUri(path);
       }),
     );

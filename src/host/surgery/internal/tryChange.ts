@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -28,7 +27,7 @@ import { askChange, type Trial } from './askChange.ts';
 import { keepChange } from './keepChange.ts';
 import type { ChosenNodes, SurgeryParts } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
-import { temporaryFolder } from '../../../builder/files/writeWhole.ts';
+import { temporaryFolder, writeWhole } from '../../../builder/files/writeWhole.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
 import { showInformation } from '../../platform/messages.ts';
 
@@ -126,7 +125,7 @@ async function withRules<Result>(
   const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-');
   try {
     const overrides = join(folder, 'what-if.trtprec');
-    await writeFile(overrides, `${rules}\n`);
+    await writeWhole(overrides, `${rules}\n`);
     return await run({ overrides });
   } finally {
     await removeTree(folder);
