@@ -1,3 +1,4 @@
+import { checkOutput, filesOfModel } from '../builder/files/writeResult.ts';
 import { basename } from 'node:path';
 import { migrateCalibration } from '../builder/quantization/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantization/calibrate.ts';
@@ -164,6 +165,7 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
   const tool = calibrationTools.find((name) => name === wanted);
   if (wanted !== undefined && tool === undefined)
     throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
+  await checkOutput(out, [...(await filesOfModel(positionals[0]!)), ...inputs], 'model');
   const made = await calibrate({
     model: positionals[0]!,
     inputs,

@@ -61,7 +61,7 @@ const kinds = {
   hook: { shown: 'the hook', made: /^"""Names the nodes of a PyTorch graph in the layers of TensorRT/ },
   state: { shown: 'the state of a search', made: /^\{"question":"/ },
   text: { shown: 'a file with the same content' },
-  new: { shown: 'a part of a result' },
+  new: { shown: 'a new file' },
 } as const satisfies Record<string, Row>;
 export type ResultKind = keyof typeof kinds;
 
@@ -74,7 +74,7 @@ const tailBytes = 256;
  * no link, and missing, empty, or made by trtlens as the same kind. Its folder may be missing: who writes makes it.
  * @param used files that are read or written as well, and folders, whose files are inputs; a missing name is no file
  * @param kind null: it goes with another result, which was checked
- * @param content of a text, if it is known already
+ * @param content of a text, which has no mark; while it is missing, the file is not compared
  * @throws {UserError} if it cannot be written or something would be lost
  */
 export async function checkOutput(
@@ -85,7 +85,6 @@ export async function checkOutput(
 ): Promise<void> {
   if (!(await checkName(out, used))) return checkFolder(out);
   if (kind === null || mayReplace(out) || (await isMade(out, kind))) return;
-  // A file without a mark is compared when its content is known.
   if (kind === 'text' && (content === undefined || Buffer.from(content).equals(await readWhole(out)))) return;
   throw foreign(out, kind);
 }
@@ -104,10 +103,11 @@ export async function checkOutputs(
   }
 }
 
-const foreign = (out: string, kind: ResultKind): UserError =>
-  new UserError(
-    `${out} already exists and is not ${kinds[kind].shown}${/^(?:engine|text|.*-cache)$/.test(kind) ? '' : ' that trtlens wrote'}. Choose another file, or pass --force to overwrite it`,
-  );
+function foreign(out: string, kind: ResultKind): UserError {
+  const isOurs = !/^(?:engine|text|.*-cache)$/.test(kind);
+  const what = kind === 'new' ? '' : ` and is not ${kinds[kind].shown}${isOurs ? ' that trtlens wrote' : ''}`;
+  return new UserError(`${out} already exists${what}. Choose another file, or pass --force to overwrite it`);
+}
 
 /**
  * Writes the text of a result whole or not at all, with the mark of its kind, and makes its folder.

@@ -47,7 +47,7 @@ the entries (TensorRT 10.8 and later).
     const path = positionals[0]!;
     const name = basename(path);
     if (values.layers !== undefined)
-      await (await import('../../builder/files/writeResult.ts')).checkOutput(values.layers, [path], 'text');
+      await (await import('../../builder/files/writeResult.ts')).checkOutput(values.layers, [path], 'new');
     const found = await inspectPath(path, target);
     const print = async (judged: Inspection, { fields, lines }: { fields: object; lines: string[] }) => {
       if (values.json) await printJson(terminal, { ...judged, ...fields });

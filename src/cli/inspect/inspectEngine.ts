@@ -77,7 +77,7 @@ export async function endReading(
     );
     return exitCodes.checkFailed;
   }
-  await writeResult(layers, reading.layers, 'text');
+  await writeResult(layers, reading.layers, 'new');
   terminal.note(`written to ${layers}`);
   return exitCodes.done;
 }

@@ -228,7 +228,7 @@ describe('precision import --apply', () => {
     expect(made.out).toMatch(/\d+ in FP16/);
     expect(made.out).toContain(`--onnx=${out} --memPoolSize=workspace:1024 --skipInference --saveEngine=a.plan\n`);
     expect(made.err).toContain('does not have it: --minTiming');
-    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('base fp16\n');
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('# Written by TensorRT Lens\nbase fp16\n');
     expect(readdirSync(place).toSorted()).toEqual(['net.onnx', 'typed.onnx', 'typed.trtprec']);
     // Rules that are there stay.
     await expect(import_(out, 'trtexec', `--onnx=${model}`, '--bf16')).rejects.toThrow('already exists');
