@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { basename, isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import {
   checkOutput,
@@ -8,6 +8,7 @@ import {
   type ResultKind,
   writeResult,
 } from '../../builder/files/writeResult.ts';
+import { realFolder } from '../../builder/files/persist.ts';
 import { pathBeside } from '../../builder/files/pathBeside.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
 import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
@@ -354,6 +355,11 @@ async function update(path: string, file: GateFile, source: string, asked: Asked
   const { baseline } = file;
   if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
   const target = pathBeside(path, baseline);
+  // A gate comes with a repository: its links must not lead to the user's files.
+  const folders = [dirname(resolve(path)), dirname(resolve(target))] as const;
+  const [from, to] = await Promise.all(folders.map(realFolder));
+  if (!isAbsolute(baseline) && relative(from!, to!) !== relative(...folders))
+    throw new UserError(`${path}: the baseline ${baseline} leads through a link. Name a file without links`);
   const model = asked.onnx ?? (await modelBeside(path, file));
   await checkOutput(target, [path, source, ...(await filesOf(model))], 'data');
   await writeResult(target, reportText(await sideOf(source, asked)), 'data');

@@ -155,14 +155,23 @@ describe.skipIf(process.platform === 'win32')('loses nothing', () => {
     expect(statSync(join(place, 'foreign.txt')).size).toBe(14);
   });
 
+  it('gate writes no baseline through a link to a folder', async () => {
+    const place = newPlace();
+    symlinkSync(mkdtempSync(join(root, 'home-')), join(place, 'link'));
+    const gate = join(place, 'g.gate.yaml');
+    writeFileSync(gate, 'model: m.onnx\nbaseline: link/base.json\nrules:\n  foreignNodes: 9\n');
+    const words = [gate, '--update', '--build', join(place, 'build')];
+    await expect(runCommand(await commandTable['gate']!.load(), ...words)).rejects.toThrow('leads through a link');
+    expect(readdirSync(join(place, 'link'))).toEqual([]);
+  });
+
   it.each(['m.onnx', 'build/manifest.json', 'g.gate.yaml'])('even with --force, gate keeps its %s', async (input) => {
     const place = newPlace();
     const gate = join(place, 'g.gate.yaml');
     writeFileSync(gate, `model: m.onnx\nbaseline: ${input}\nrules:\n  foreignNodes: 9\n`);
     const before = contents(place);
-    const { gate: command } = await import('../../../src/cli/diff/gate.ts');
     const words = [gate, '--update', '--build', join(place, 'build'), '--force'];
-    await expect(runCommand(command, ...words)).rejects.toThrow(/would overwrite the input/);
+    await expect(runCommand(await commandTable['gate']!.load(), ...words)).rejects.toThrow(/would overwrite the input/);
     expect(contents(place)).toEqual(before);
   });
 });
