@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -92,7 +93,9 @@ const quantizedSubject = (asked: SweepRequest): SweepRequest =>
 async function hasQuantizedData(path: string): Promise<boolean> {
   return withFile(path, async (source) => {
     const { value: model } = await readModel(source);
-    return model ? findQuantizedNodes(model, networkOf(model), 'int8').low.length > 0 : false;
+    return model
+      ? findQuantizedNodes({ model, network: networkOf(model), nodes: new Map() }, 'int8').low.length > 0
+      : false;
   });
 }
 
@@ -212,7 +215,8 @@ async function compareQuantized(path: string, request: SweepRequest, run: OtherR
     const { value: model, problems } = await readModel(source);
     refuseErrors(path, problems);
     if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
-    for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+    for (const location of externalLocations(model))
+      await externalPath(dirname(path), location, dirname(await realpath(path)));
     const made = new Set(model.nodes.filter(({ op }) => op === 'DequantizeLinear').flatMap(({ outputs }) => outputs));
     const low = model.nodes.filter(
       ({ op, inputs }) => op !== 'QuantizeLinear' && inputs.some((name) => made.has(name)),

@@ -66,6 +66,8 @@ found. Writes only what -o, --html and --remedy ask for.
   --reference MODEL     the FP32 model that a Q/DQ model was made from: compare with its outputs, so weights that are stored
                         quantized are judged, too
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --aim 0.8             the share of the tolerance that a fix has to reach, because engines differ a little from the
+                        simulation; rules that are passed are checked against the tolerance itself
   --outputs NAME        judge only this output, of any type; may be repeated
   --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
                         (matched, with their scores), cosine, set (another order), elements or numeric; may be repeated.

@@ -230,7 +230,8 @@ describe('precision import --apply', () => {
     expect(made.err).toContain('does not have it: --minTiming');
     expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('# Written by TensorRT Lens\nbase fp16\n');
     expect(readdirSync(place).toSorted()).toEqual(['net.onnx', 'typed.onnx', 'typed.trtprec']);
-    // Rules that are there stay.
+    // Rules that the user wrote stay.
+    writeFileSync(join(place, 'typed.trtprec'), 'base bf16\n');
     await expect(import_(out, 'trtexec', `--onnx=${model}`, '--bf16')).rejects.toThrow('already exists');
   });
 

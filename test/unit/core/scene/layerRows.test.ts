@@ -122,7 +122,7 @@ describe('sorting rows', () => {
     expect(cells).toEqual([`"'=HYPERLINK(""x"")",-1`, "'+a,-1", "'-b,-1", "'@c,-1", "'\tabc,-1"]);
   });
 
-  it('writes every column of a capture\', async () => {
+  it('writes every column of a capture', async () => {
     const report = await reportOf('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
     const shown = layerColumns.filter(({ optional }) => optional !== true);
     const [head, ...lines] = csvOf(toLayerRows(report), shown).trimEnd().split('\r\n');
