@@ -18,8 +18,8 @@ export async function newGate(path: string, source: string, onnx?: string, profi
   const side = await readBuildSide(source, onnx, undefined, profile);
   const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));
   await checkOutput(path, [source, onnx], 'new');
-  await checkOutput(baseline, [path, source, onnx], 'data');
-  await writeResult(baseline, reportText(side), 'data');
+  await checkOutput(baseline, [path, source, onnx], 'report');
+  await writeResult(baseline, reportText(side), 'report');
   await writeResult(path, initGate(model.replaceAll('\\', '/'), basename(baseline), side), 'new');
   return baseline;
 }

@@ -361,8 +361,8 @@ async function update(path: string, file: GateFile, source: string, asked: Asked
   if (!isAbsolute(baseline) && relative(from!, to!) !== relative(...folders))
     throw new UserError(`${path}: the baseline ${baseline} leads through a link. Name a file without links`);
   const model = asked.onnx ?? (await modelBeside(path, file));
-  await checkOutput(target, [path, source, ...(await filesOf(model))], 'data');
-  await writeResult(target, reportText(await sideOf(source, asked)), 'data');
+  await checkOutput(target, [path, source, ...(await filesOf(model))], 'report');
+  await writeResult(target, reportText(await sideOf(source, asked)), 'report');
   terminal.note(`Written: ${target}`);
   return exitCodes.done;
 }

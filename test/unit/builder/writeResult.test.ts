@@ -25,6 +25,7 @@ it.each<[kind: ResultKind, ours: string, foreign: string]>([
   ['page', '<html><meta name="generator" content="TensorRT Lens">', '<html><title>Thesis</title>'],
   ['data', '{"title":"model"}', '{"title":"My thesis"}'],
   ['trace', '{"traceEvents":[]}', '{"traceEvents":[{"name":"of another profiler"}]}'],
+  ['report', '{"schema":1,"tensorrt":{}}', '{"schema":1,"title":"of another program"}'],
   ['rules', 'op:Softmax fp32\n', 'op:Softmax fp32\n# edited for weeks\n'],
   ['markdown', '# Result\n', '# Thesis\n'],
   [
