@@ -147,33 +147,6 @@ describe('nodes on execution providers', () => {
     );
     expect(twins.nodes.map(({ placement }) => placement!.provider)).toEqual([null, null]);
   });
-
-  it('have colors on the graph: derived ones in stripes, unlisted ones as unknown', () => {
-    const report = placed(split, names);
-    const graph = indexGraph({
-      name: '',
-      nodes: report.nodes.map(({ id, name, op }) => ({
-        id,
-        name,
-        op,
-        domain: '',
-        inputs: [],
-        outputs: [],
-        attributes: [],
-      })),
-      inputs: [],
-      outputs: [],
-      tensors: [],
-    });
-    const { categories, categoryOf } = buildOverlay('placement', graph, report, fusionGroups(graph, report), new Map());
-    expect(categories.map(({ label, nodes }) => [label, nodes])).toEqual([
-      ['CUDA', 1],
-      ['CUDA (derived)', 1],
-      ['CPU', 1],
-      ['Not listed', 3],
-    ]);
-    expect(categories[categoryOf[3]!]!.label).toBe('CUDA (derived)');
-  });
 });
 
 describe('trtlens fusion --ort-log', () => {
