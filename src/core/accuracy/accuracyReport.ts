@@ -34,11 +34,13 @@ export {
   nodeLevel,
   nodeTitle,
   notJudgedTexts,
+  outsideTable,
   passesTolerance,
   ruleHints,
   ruleLines,
   rulesWithout,
   storedError,
+  unscaledError,
 } from './internal/accuracyTexts.ts';
 export {
   type JudgedOutputs,
