@@ -24,14 +24,12 @@ import {
   type Action,
   type Block,
   type Document,
-  facts,
-  note,
   section,
   table,
   type Target,
   type Text,
 } from '../document/document.ts';
-import { counted, oneLine, percentText, thousands, timeText } from '../base/text.ts';
+import { counted, oneLine, percentText, thousands } from '../base/text.ts';
 
 /** Weights of a product that are to be quantized, per output channel where TensorRT has kernels for that. */
 export interface WeightsToScale {

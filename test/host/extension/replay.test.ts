@@ -2,17 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import {
-  accepting,
-  activeEditor,
-  closeEditors,
-  eventually,
-  inRepository,
-  inWorkspace,
-  lens,
-  nextEvent,
-  until,
-} from './support.ts';
+import { activeEditor, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');
 const replay = inWorkspace('vit_tiny.replay.json');
