@@ -82,7 +82,6 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   ],
   triton: ['build -o OUT'],
   'torch-hook': ['-o OUT'],
-  'timing-cache': ['merge c.cache c.cache -o OUT'],
   inspect: ['x.engine --read --layers OUT'],
 };
 
