@@ -53,9 +53,7 @@ function shippedWith({ inputs, outputs }: Metafile, entry: string): Shipped {
 
 const roomsOf = ({ inputs }: Shipped) =>
   new Set(
-    inputs.flatMap(
-      (path) => /^(src\/\w+|webview)\//.exec(path)?.[1] ?? (path.startsWith('worker:') ? 'webview' : []),
-    ),
+    inputs.flatMap((path) => /^(src\/\w+|webview)\//.exec(path)?.[1] ?? (path.startsWith('worker:') ? 'webview' : [])),
   );
 
 const allowed: Record<string, string[]> = {

@@ -57,8 +57,7 @@ export interface ViewServer {
 
 /** Serves the built views (`npm run build`) on a free port of this machine, every answer under the strict policy. */
 export async function startViewServer(): Promise<ViewServer> {
-  if (!existsSync(`${webview}report.js`))
-    throw new Error('dist/webview is missing or old: run `npm run build` first.');
+  if (!existsSync(`${webview}report.js`)) throw new Error('dist/webview is missing or old: run `npm run build` first.');
   let data: ViewData | null = null;
 
   const answer = async (path: string, theme: string): Promise<{ type: string; body: string | Buffer } | null> => {
