@@ -27,14 +27,10 @@ const views = { ...shared, target: 'es2022', plugins: [workers], loader: { '.svg
 const js = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 const processes = { ...shared, platform: 'node', format: 'esm', target: 'node20', splitting: true, banner: { js } };
 
+const cli = { ...processes, entryPoints: { cli: 'src/cli/main.ts' }, chunkNames: 'cli-[hash]' };
+
 /** The command line: `cli.js` and its parts. The folder needs a package.json that says "module". */
-export const cliBundle = (outdir, options = {}) => ({
-  ...processes,
-  ...options,
-  entryPoints: { cli: 'src/cli/main.ts' },
-  outdir,
-  chunkNames: 'cli-[hash]',
-});
+export const cliBundle = (outdir, options = {}) => ({ ...cli, ...options, outdir });
 
 /** Options of every bundle that ships. */
 export const bundles = (options = {}) => [
