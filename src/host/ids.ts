@@ -114,8 +114,6 @@ export const contextKeys = {
   hasBuilds: 'tensorrtLens.hasBuilds',
   /** The current model has Q/DQ nodes, or a calibration cache is in use for it. */
   quantized: 'tensorrtLens.quantized',
-  /** The extension runs in a browser, without a computer behind it: nothing that runs programs is offered. */
-  inBrowser: 'tensorrtLens.inBrowser',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

@@ -7,13 +7,13 @@ import { LanguageClient, type LanguageClientOptions, TransportKind } from 'vscod
 
 export { DidOpenTextDocumentNotification, ErrorAction, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
 
-/** The client of the language server, which runs in a process. In a browser it is that of `host/web`. */
+/** The client of the language server, which runs in a process. */
 export function createClient(
   id: string,
   name: string,
   extensionUri: vscode.Uri,
   options: LanguageClientOptions,
 ): LanguageClient {
-  const module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.cjs').fsPath;
+  const module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.mjs').fsPath;
   return new LanguageClient(id, name, { module, transport: TransportKind.ipc }, options);
 }

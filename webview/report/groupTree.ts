@@ -12,7 +12,7 @@ import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';
 import { foreignColor } from '../shared/theme.ts';
 
-const texts = strings.playground;
+const texts = strings.reportPage;
 /** Children that are listed at first, and that each `more` adds: thousands of kernels would only slow the page down. */
 const page = 100;
 

@@ -6,11 +6,9 @@ import { mountComparison } from '../compare/mountComparison.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
 import '../shared/base.css';
-import { droppedFiles } from './droppedFiles.ts';
-import { dropTarget } from './dropTarget.ts';
 import { groupTree } from './groupTree.ts';
 import { pageHeader, type Tab, type ThemeChoice } from './pageHeader.ts';
-import './playground.css';
+import './report.css';
 import { splitter } from './splitter.ts';
 import { errorText } from '../../src/core/base/problem.ts';
 
@@ -19,7 +17,7 @@ interface ViewState {
   theme: ThemeChoice;
 }
 
-/** Both views and the tree of groups on one plain page; what is selected in one is selected in all. */
+/** Both views and the tree of groups on one page; what is selected in one is selected in all. */
 function start(root: HTMLElement): void {
   const kept = viewState<ViewState>('page');
   const now: ViewState = { tab: 'fusion', theme: 'system', ...kept.get() };
@@ -42,9 +40,9 @@ function start(root: HTMLElement): void {
   const middleBar = box(both, 'div', 'splitter');
   const fusionBox = box(both, 'section', 'view fusion-view');
   const said = box(page, 'div', 'toast');
-  side.setAttribute('aria-label', strings.playground.groups);
-  graphBox.setAttribute('aria-label', strings.playground.graph);
-  fusionBox.setAttribute('aria-label', strings.playground.fusion);
+  side.setAttribute('aria-label', strings.reportPage.groups);
+  graphBox.setAttribute('aria-label', strings.reportPage.graph);
+  fusionBox.setAttribute('aria-label', strings.reportPage.fusion);
   said.setAttribute('role', 'status');
 
   let timer = 0;
@@ -85,17 +83,17 @@ function start(root: HTMLElement): void {
   const host = (name: 'fusion' | 'graph'): ViewHost => ({
     ready: () => {},
     selected: (next) => selected(name, next),
-    openLine: (file, line) => say(strings.playground.lineAt(strings.playground.texts[file], line)),
+    openLine: (file, line) => say(strings.reportPage.lineAt(strings.reportPage.texts[file], line)),
     exportPicture: download,
     run: (command, nodeIds) => {
       if (command === 'openGraph' || command === 'openFusion') {
         header.choose(now.tab === 'both' ? 'both' : command === 'openGraph' ? 'graph' : 'fusion');
         if (nodeIds.length > 0) selected('', { kind: 'nodes', ids: nodeIds });
-      } else say(strings.playground.commands[command] ?? strings.playground.inEditor);
+      } else say(strings.reportPage.commands[command] ?? strings.reportPage.inEditor);
     },
-    failed: (message) => say(strings.playground.failed(message)),
+    failed: (message) => say(strings.reportPage.failed(message)),
   });
-  window.addEventListener('error', ({ message }) => say(strings.playground.failed(message)));
+  window.addEventListener('error', ({ message }) => say(strings.reportPage.failed(message)));
 
   const graph: View = mountGraph(graphBox, host('graph'), { ownKeys: true });
   const fusion: View = mountFusion(fusionBox, host('fusion'));
@@ -108,15 +106,13 @@ function start(root: HTMLElement): void {
     { name: 'graph', select: (next) => forGraph === null && graph.select(next) },
     { name: 'fusion', select: (next) => fusion.select(next) },
   );
-  splitter(sideBar, body, strings.playground.splitter, 22, (percent) =>
+  splitter(sideBar, body, strings.reportPage.splitter, 22, (percent) =>
     side.style.setProperty('flex-basis', `${percent}%`),
   );
-  splitter(middleBar, both, strings.playground.middle, 50, (percent) => {
+  splitter(middleBar, both, strings.reportPage.middle, 50, (percent) => {
     graphBox.style.setProperty('flex-basis', `${percent}%`);
   });
 
-  fusion.show(null, strings.playground.loading);
-  tree.show(null);
   const show = (data: ViewData | null, message: string) => {
     selection = { kind: 'none' };
     header.show(data);
@@ -131,27 +127,13 @@ function start(root: HTMLElement): void {
     fusion.show(data, message);
     document.documentElement.dataset['shown'] = data === null ? 'nothing' : 'data';
   };
-  const readFiles = droppedFiles();
-  let opened = false;
-  dropTarget(header.tools, (files) => {
-    say(strings.playground.files.reading);
-    void readFiles(files).then(({ data, messages }) => {
-      say(messages.join('\n'));
-      if (data === null) return;
-      opened = true;
-      show(data, '');
-    });
-  });
-  void loadData().then(({ data, message }) => {
-    // What the user opened meanwhile is what they want to see.
-    if (opened) return;
-    if (data?.comparison === undefined) show(data, message);
-    else {
-      page.replaceChildren(said);
-      mountComparison(box(page, 'main', 'view'), host('graph')).show(data, message);
-      document.documentElement.dataset['shown'] = 'data';
-    }
-  });
+  const { data, message } = embeddedData();
+  if (data?.comparison === undefined) show(data, message);
+  else {
+    page.replaceChildren(said);
+    mountComparison(box(page, 'main', 'view'), host('graph')).show(data, message);
+    document.documentElement.dataset['shown'] = 'data';
+  }
 }
 
 /** Offers a picture as a file to save. */
@@ -166,28 +148,17 @@ function download(kind: 'svg' | 'png', content: string, name: string): void {
   window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** The data that the page carries; where it cannot be read, `message` says why. */
+function embeddedData(): { data: ViewData | null; message: string } {
+  try {
+    const value: unknown = JSON.parse(document.getElementById('view-data')?.textContent ?? '');
+    if (typeof value === 'object' && value !== null && 'title' in value && 'graph' in value && 'report' in value)
+      return { data: value as ViewData, message: '' };
+    return { data: null, message: strings.reportPage.badData('it contains no view data') };
+  } catch (error) {
+    return { data: null, message: strings.reportPage.badData(errorText(error)) };
+  }
+}
+
 const root = document.getElementById('root');
 if (root !== null) start(root);
-
-/**
- * The page's data: from `#view-data` where the page carries it, else ./data.json next to it. Never throws: without
- * data, `message` says why.
- */
-async function loadData(): Promise<{ data: ViewData | null; message: string }> {
-  const embedded = document.getElementById('view-data')?.textContent.trim() ?? '';
-  try {
-    if (embedded !== '') return checked(JSON.parse(embedded));
-    const response = await fetch('./data.json');
-    if (!response.ok) return { data: null, message: strings.playground.noData };
-    return checked(await response.json());
-  } catch (error) {
-    return { data: null, message: strings.playground.badData(errorText(error)) };
-  }
-}
-
-function checked(value: unknown): { data: ViewData | null; message: string } {
-  if (typeof value === 'object' && value !== null && 'title' in value && 'graph' in value && 'report' in value) {
-    return { data: value as ViewData, message: '' };
-  }
-  return { data: null, message: strings.playground.badData('it contains no view data') };
-}

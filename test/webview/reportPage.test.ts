@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
@@ -19,25 +18,19 @@ beforeAll(async () => {
 });
 
 /** Opens an address and checks at the end that nothing went wrong on it. */
-async function open(
-  url: string,
-  options: Parameters<typeof openPage>[2] = {},
-  expected: RegExp[] = [],
-): Promise<OpenPage> {
+async function open(url: string, options: Parameters<typeof openPage>[2] = {}): Promise<OpenPage> {
   const opened = await openPage(views.browser, url, { width: 1500, height: 1000, ...options });
   onTestFinished(async () => {
-    const faults = await opened.faults();
-    expect(faults.filter((fault) => !expected.some((known) => known.test(fault)))).toEqual([]);
+    expect(await opened.faults()).toEqual([]);
     await opened.close();
   });
   await opened.page.waitForSelector('html[data-shown]');
   return opened;
 }
 
-function openData(data: ViewData | null, options: Parameters<typeof openPage>[2] = {}): Promise<OpenPage> {
+function openData(data: ViewData, options: Parameters<typeof openPage>[2] = {}): Promise<OpenPage> {
   views.server.setData(data);
-  // Chromium itself reports the missing data.json.
-  return open(`${views.server.url}/`, options, data === null ? [/404/] : []);
+  return open(`${views.server.url}/`, options);
 }
 
 /** The row with this label, or of the ForeignNode with this number, which is at the end of its description. */
@@ -48,7 +41,7 @@ const row = ({ page }: OpenPage, label: string) => {
     .filter({ has: page.locator(`.label:text-is(${JSON.stringify(label)}), ${numbered}`) });
 };
 
-describe('the plain page', () => {
+describe('the report page', () => {
   test('says which build this is', async () => {
     const { page } = await openData(zoo);
     expect(await page.title()).toBe('fusion_zoo.onnx · TensorRT Lens');
@@ -179,11 +172,6 @@ describe('the plain page', () => {
     expect(await page.locator('.groups .row').count()).toBeGreaterThan(200);
   });
 
-  test('without data it says what is missing', async () => {
-    const { page } = await openData(null);
-    expect(await page.textContent('.fusion-view')).toContain('data.json is missing');
-  });
-
   test('a model without a build is shown as such', async () => {
     const opened = await openData({ ...zoo, report: null, build: null });
     expect(await opened.page.isVisible('.side')).toBe(false);
@@ -199,107 +187,6 @@ describe('the plain page', () => {
       expect(await opened.axe()).toEqual([]);
       await opened.shot(`page-fusion_zoo-${tab}-${theme}`);
     }
-  });
-});
-
-describe('opened and dropped files', () => {
-  const capture = (name: string) => fixturePath(`captures/tensorrt-10.6.0/fusion_zoo.fp32/${name}`);
-  const toast = ({ page }: OpenPage) => page.textContent('.toast');
-
-  test('a model and its log give the report, layer info and profile that come later add to it', async () => {
-    const opened = await openData(null);
-    const { page } = opened;
-    const input = page.locator('.tools input[type="file"]');
-    await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
-    await page.waitForSelector('.flow .block');
-    expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-    expect(await page.textContent('[data-figure="foreign"]')).toMatch(/^\d+ ForeignNodes/);
-    expect(await page.textContent('.hints')).toContain('No layer info');
-    await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
-    await expect
-      .poll(() => page.textContent('.fusion-view .figure-line'))
-      .toContain(await openData(zoo).then(({ page: other }) => other.textContent('[data-figure="foreign"]')));
-    expect(await page.textContent('.hints')).not.toContain('No layer info');
-  });
-
-  test('layer info alone is the graph of the engine; the accounting appears with the model', async () => {
-    const opened = await openData(null);
-    const { page } = opened;
-    const input = page.locator('.tools input[type="file"]');
-    await input.setInputFiles([capture('layers.json'), capture('profile.json')]);
-    await expect.poll(() => toast(opened)).toContain('The ONNX model is missing');
-    const layers = '24 engine layers: 3 ForeignNodes (20 kernels), 14 native layers, 7 reformats.';
-    expect(await page.locator('.fusion-view [data-figure="layers"]').getAttribute('title')).toBe(layers);
-    expect(await page.textContent('.accounting')).not.toContain('node');
-    expect(await page.textContent('.flow')).not.toMatch(/\d nodes?\b/);
-    await page.click('.tabs button:text-is("Graph")');
-    expect(await page.locator('.graph-header [data-figure="layers"]').getAttribute('title')).toBe(layers);
-    await page.locator('.groups .row').filter({ hasText: 'ForeignNode 0' }).click();
-    await opened.still();
-    expect(await page.textContent('.graph-inspector')).toContain('15 layers');
-    expect(await opened.axe()).toEqual([]);
-    await opened.shot('page-engine-graph');
-
-    await input.setInputFiles(modelPath('fusion_zoo'));
-    await expect.poll(() => page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-    await expect.poll(() => page.textContent('.graph-header .figure-bar')).toMatch(/\d+ ForeignNodes.*\d+ folded/);
-  });
-
-  test('another model does not keep the build of the one before', async () => {
-    const opened = await openData(null);
-    const { page } = opened;
-    const input = page.locator('.tools input[type="file"]');
-    await input.setInputFiles([modelPath('fusion_zoo'), capture('log.txt.gz')]);
-    await page.waitForSelector('.flow .block');
-    await input.setInputFiles(modelPath('resnet18'));
-    await expect.poll(() => page.textContent('.page-head h1')).toBe('resnet18.onnx');
-    expect(await page.textContent('.fusion-view .blank')).toContain('No build is known');
-  });
-
-  test('what is of no use is said to be, and changes nothing', async () => {
-    const opened = await openData(zoo);
-    const { page } = opened;
-    const broken = {
-      name: 'broken.onnx',
-      mimeType: '',
-      buffer: Buffer.from([0x08, 0x09, 0x3a, 0xff, 0xff, 0xff, 0x7f, 1, 2]),
-    };
-    const nonsense = { name: 'nonsense.bin', mimeType: '', buffer: Buffer.from([0, 1, 2, 3, 255, 254, 253]) };
-    const cut = { name: 'cut.log.gz', mimeType: '', buffer: Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75]) };
-    await page.locator('.tools input[type="file"]').setInputFiles([broken, nonsense, cut]);
-    await expect.poll(() => toast(opened)).toContain('nonsense.bin');
-    expect(await toast(opened)).toContain('cut.log.gz cannot be read');
-    expect(await page.textContent('.page-head h1')).toBe('fusion_zoo.onnx');
-  });
-
-  test('what is dropped before the last files are read does not mix with them', async () => {
-    const opened = await openData(null);
-    const { page } = opened;
-    const drops = [[modelPath('fusion_zoo'), capture('log.txt.gz')], [modelPath('resnet18')]].map((paths) =>
-      paths.map((path) => ({ name: basename(path), content: [...readFileSync(path)] })),
-    );
-    await page.evaluate((all) => {
-      for (const files of all) {
-        const transfer = new DataTransfer();
-        for (const { name, content } of files) transfer.items.add(new File([new Uint8Array(content)], name));
-        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
-      }
-    }, drops);
-    await expect.poll(() => page.textContent('.page-head h1')).toBe('resnet18.onnx');
-    await opened.still();
-    expect(await page.textContent('.page-head h1')).toBe('resnet18.onnx');
-    expect(await page.textContent('.fusion-view .blank')).toContain('No build is known');
-  });
-
-  test('files can be dropped anywhere', async () => {
-    const opened = await openData(null);
-    const bytes = [...readFileSync(modelPath('resnet18'))];
-    await opened.page.evaluate((content) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([new Uint8Array(content)], 'dropped.onnx'));
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
-    }, bytes);
-    await expect.poll(() => opened.page.textContent('.page-head h1')).toBe('dropped.onnx');
   });
 });
 

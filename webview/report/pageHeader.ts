@@ -3,7 +3,7 @@ import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
 import { strings } from '../shared/strings.ts';
 import { releaseName } from '../../src/core/base/text.ts';
 
-const texts = strings.playground;
+const texts = strings.reportPage;
 
 export type Tab = 'fusion' | 'graph' | 'both';
 export type ThemeChoice = 'system' | 'light' | 'dark';
@@ -38,7 +38,6 @@ export function pageHeader(
     on.tab(tab);
   };
 
-  const tools = head.append('div').attr('class', 'tools');
   const label = head.append('label').attr('class', 'theme');
   label.append('span').attr('class', 'muted').text(`${texts.theme} `);
   const themes = label.append('select');
@@ -55,12 +54,8 @@ export function pageHeader(
   apply(start.theme);
   choose(start.tab);
 
-  const place = tools.node();
-  if (place === null) throw new Error('The page is damaged: an element is missing. Create it again.');
   return {
     choose,
-    /** Where buttons for the whole page go. */
-    tools: place,
     show(data: ViewData | null) {
       const named = data?.title ?? 'TensorRT Lens';
       document.title = data === null ? named : `${named} · TensorRT Lens`;
