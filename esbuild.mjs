@@ -35,12 +35,16 @@ export const cliBundle = (outdir, options = {}) => ({ ...cli, ...options, outdir
 /** Options of every bundle that ships. */
 export const bundles = (options = {}) => [
   {
-    ...processes,
+    ...shared,
     ...options,
+    // One file each: an editor starts it sooner than a hundred parts, and code behind a dynamic import is not run before.
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    define: { 'import.meta.dirname': '__dirname' },
     entryPoints: { extension: 'src/host/extension.ts', server: 'src/server/main.ts' },
     outdir: 'dist',
-    outExtension: { '.js': '.mjs' },
-    chunkNames: 'part-[hash]',
+    outExtension: { '.js': '.cjs' },
     external: ['vscode'],
   },
   cliBundle('dist', options),
@@ -53,7 +57,7 @@ async function main(flags) {
   if (flags.includes('--clean')) await rm('dist', { recursive: true, force: true });
   await mkdir('dist/webview', { recursive: true });
   // The names of parts change with what is in them.
-  const parts = (await readdir('dist')).filter((name) => /^(?:part|cli)-\w+\.m?js/.test(name));
+  const parts = (await readdir('dist')).filter((name) => /^cli-\w+\.js/.test(name));
   await Promise.all(parts.map((name) => rm(join('dist', name))));
   await cp('src/driver', 'dist/driver', { recursive: true, filter: (path) => !path.includes('__pycache__') });
   await writeFile('dist/package.json', '{ "type": "module" }\n');

@@ -104,7 +104,7 @@ const known: FactsParams = {
   recorded: null,
 };
 
-const server = spawn(process.execPath, ['dist/server.mjs', '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
+const server = spawn(process.execPath, ['dist/server.cjs', '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
 const editor = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
 let arrived: (params: PublishDiagnosticsParams) => void = () => undefined;
 editor.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => arrived(params));

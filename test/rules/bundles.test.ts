@@ -34,19 +34,23 @@ const entries = new Set([
 ]);
 
 function shippedWith({ inputs, outputs }: Metafile, entry: string): Shipped {
-  const chunks = (later: boolean) => {
-    const found = new Set([entry]);
-    for (const out of found)
-      for (const { path, external, kind } of outputs[out]!.imports)
-        if (external !== true && (later || kind !== 'dynamic-import')) found.add(path);
-    return [...found].map((out) => outputs[out]!);
-  };
-  const all = chunks(true);
-  const inputsOf = (some: typeof all) => [...new Set(some.flatMap((out) => Object.keys(out.inputs)))];
+  const chunks = new Set([entry]);
+  for (const out of chunks)
+    for (const { path, external } of outputs[out]!.imports) if (external !== true) chunks.add(path);
+  const all = [...chunks].map((out) => outputs[out]!);
+  // A bundle in one piece also lists what only its workers are made of.
+  const within =
+    Object.keys(outputs).length === 1
+      ? Object.keys(inputs)
+      : [...new Set(all.flatMap((out) => Object.keys(out.inputs)))];
+  // What is behind a dynamic import runs later, in a bundle of one piece, too.
+  const start = new Set([outputs[entry]!.entryPoint!]);
+  for (const path of start)
+    for (const { path: next, kind, external } of inputs[path]?.imports ?? [])
+      if (external !== true && kind !== 'dynamic-import') start.add(next);
   return {
-    // A bundle in one piece also lists what only its workers are made of.
-    inputs: all.length === 1 ? Object.keys(inputs) : inputsOf(all),
-    start: inputsOf(chunks(false)),
+    inputs: within,
+    start: [...start],
     external: all.flatMap(({ imports }) => imports.filter((i) => i.external).map((i) => i.path)),
   };
 }
@@ -58,8 +62,8 @@ const roomsOf = ({ inputs }: Shipped) =>
 
 const allowed: Record<string, string[]> = {
   // Agents call commands of the command line.
-  'dist/extension.mjs': ['src/core', 'src/protocol', 'src/builder', 'src/host', 'src/cli'],
-  'dist/server.mjs': ['src/core', 'src/protocol', 'src/server'],
+  'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host', 'src/cli'],
+  'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/editor.js': ['src/core', 'src/protocol', 'webview'],
   'dist/webview/report.js': ['src/core', 'src/protocol', 'webview'],
@@ -77,12 +81,12 @@ it.each(Object.entries(allowed))('%s holds only what its room may import', (out,
 
 it("only the extension asks for the editor's API, and no view for Node", () => {
   const asking = [...shipped].filter(([, { external }]) => external.includes('vscode')).map(([out]) => out);
-  expect(asking).toEqual(['dist/extension.mjs']);
+  expect(asking).toEqual(['dist/extension.cjs']);
   for (const [out, { external }] of shipped) if (out.startsWith('dist/webview/')) expect(external).toEqual([]);
 });
 
 it('the extension starts without the code that reads, builds, changes and serves', () => {
-  const { inputs, start } = shipped.get('dist/extension.mjs')!;
+  const { inputs, start } = shipped.get('dist/extension.cjs')!;
   for (const part of [
     'node_modules/vscode-languageclient/',
     'node_modules/yaml/',
@@ -117,6 +121,6 @@ it('what the pages of the editor load is in the package', () => {
   const page = readFileSync('src/host/platform/setPage.ts', 'utf8');
   const loaded = [...page.matchAll(/file\('([\w.]+)'\)/g)].map(([, name]) => `!dist/webview/${name!}`);
   expect(loaded.toSorted()).toEqual(['!dist/webview/editor.css', '!dist/webview/editor.js']);
-  const own = ['!dist/extension.mjs', '!dist/server.mjs', '!dist/part-*.mjs'];
+  const own = ['!dist/extension.cjs', '!dist/server.cjs'];
   expect(readFileSync('.vscodeignore', 'utf8').split('\n')).toEqual(expect.arrayContaining([...loaded, ...own]));
 });

@@ -45,7 +45,7 @@ async function retype(document: vscode.TextDocument, text: string): Promise<void
 
 /** Kills the language server, and asks it before that is noticed. Resolves when another one runs. */
 async function killServer(ask: () => void): Promise<void> {
-  const server = path.join(process.env['EXTENSION_FOLDER']!, 'dist', 'server.mjs');
+  const server = path.join(process.env['EXTENSION_FOLDER']!, 'dist', 'server.cjs');
   const running = () =>
     readdirSync('/proc').filter((pid) => {
       try {

@@ -14,6 +14,6 @@ export function createClient(
   extensionUri: vscode.Uri,
   options: LanguageClientOptions,
 ): LanguageClient {
-  const module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.mjs').fsPath;
+  const module = vscode.Uri.joinPath(extensionUri, 'dist', 'server.cjs').fsPath;
   return new LanguageClient(id, name, { module, transport: TransportKind.ipc }, options);
 }
