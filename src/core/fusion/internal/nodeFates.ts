@@ -52,6 +52,8 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
     const alone = layers.every((layer) => from.layerNodes[layer]!.size === 1);
     return { fate: alone ? 'single' : 'fused', exact, reason: layerReason(from, index) };
   }
+  const unaccounted = from.unaccounted.get(index);
+  if (unaccounted !== undefined) return { fate: 'unaccounted', exact: false, reason: unaccounted };
   if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
   if (from.unbuilt.has(index)) {
     return {
@@ -289,6 +291,7 @@ export function accountingOf(nodes: readonly ReportNode[]): Accounting {
     folded: 0,
     removed: 0,
     shape: 0,
+    unaccounted: 0,
     unknown: 0,
   };
   for (const { fate } of nodes) sum[fate]++;

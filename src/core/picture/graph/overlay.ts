@@ -4,7 +4,7 @@ import { addTo } from '../../base/addTo.ts';
 import { type ChangeState, changeStates } from '../../diff/buildDiff.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import { type Evidence, type Fate, type FusionReport, nodeTimes, type ReportNode } from '../../fusion/fusionReport.ts';
-import { engineMs, fateOrder, fateTooltip, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
+import { engineMs, fateOrder, fateTooltip, fateWords, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
@@ -123,9 +123,18 @@ export type OverlayKind = (typeof overlayKinds)[number];
 
 /**
  * 0 … 15: a color of its own, in two shades; then steps of the time scale; the first eight colors again for what is
- * derived or only probable; not computed; unknown; nothing to say; switched off in the legend.
+ * derived or only probable; not computed; unknown; nothing to say; switched off in the legend; lost or moved.
  */
-export const paints = { time: 16, timeSteps: 7, derived: 24, gray: 32, unknown: 33, plain: 34, off: 35 } as const;
+export const paints = {
+  time: 16,
+  timeSteps: 7,
+  derived: 24,
+  gray: 32,
+  unknown: 33,
+  plain: 34,
+  off: 35,
+  lost: 36,
+} as const;
 
 /** One line of the legend, which is also a switch. */
 export interface Category {
@@ -268,7 +277,9 @@ const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number
 /** true: the node is not computed or its fate is not known, and that is shown. */
 function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
   if (fate === 'foreign' || fate === 'fused' || fate === 'single') return false;
-  putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.gray);
+  if (fate === 'unaccounted')
+    draft.put(point, fate, fateWords[fate].label, paints.lost, fateTooltip(fate), fateWords[fate].label.toLowerCase());
+  else putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.gray);
   return true;
 }
 
