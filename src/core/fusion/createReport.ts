@@ -84,7 +84,12 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
-  const lostNodes = input.model === null || other ? undefined : findUnaccounted(resolution, log);
+  const lostNodes =
+    input.model === null
+      ? undefined
+      : other
+        ? { checked: false, reason: 'The model differs from the one that was built.' }
+        : findUnaccounted(resolution, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   addCandidates(resolution, nodes);
   const times = layerTimes(view, input);

@@ -331,7 +331,7 @@ export interface ReportNode {
   layers: number[];
   /** Id of the ForeignNode that it is in; null: in none. */
   foreignNode: number | null;
-  /** Of a member of a ForeignNode that no kernel names: ids of one to three layers one of which computes it, derived from the graph. Omitted where more are possible. */
+  /** Of a member of a ForeignNode that no kernel names: ids of one to three layers one of which can compute it, derived from the graph. Omitted where more are possible. */
   within?: number[];
   /** Line of the rules that took it out of the copy of the model that was built. Otherwise omitted. */
   removedByLine?: number;

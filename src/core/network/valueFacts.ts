@@ -43,6 +43,27 @@ const symmetric: ReadonlySet<string> = new Set([
   'Xor',
   'Equal',
 ]);
+const variadic: ReadonlySet<string> = new Set(['Max', 'Min', 'Sum', 'Mean']);
+/** Operators that give back, or a constant for, what they are given twice. */
+const idempotent: ReadonlySet<string> = new Set(['Max', 'Min', 'And', 'Or', 'Sub', 'Xor', 'Equal', 'Div']);
+/** The operand (of what is not symmetric, the second one) that leaves the other as it is or makes a constant of it. */
+const neutral: Readonly<Record<string, readonly number[]>> = {
+  Add: [0],
+  Sub: [0],
+  Mul: [1],
+  Div: [1],
+  Pow: [0, 1],
+  And: [0, 1],
+  Or: [0, 1],
+};
+const inverses: Readonly<Record<string, string>> = {
+  Neg: 'Neg',
+  Reciprocal: 'Reciprocal',
+  Exp: 'Log',
+  Log: 'Exp',
+};
+/** The bounds of a type, as exporters write them, are none. */
+const mostFloat = 3.4e38;
 const roundings: ReadonlySet<string> = new Set(['Floor', 'Ceil', 'Round']);
 /** Ranges that operators' results are in, whatever their inputs. */
 const ranges: Readonly<Record<string, readonly [number, number]>> = {
@@ -118,47 +139,50 @@ export class ValueFacts {
     if (!isStandardDomain(domain)) return false;
     const inputs = this.#graph.inputs[node]!;
     const [x = -1, y = -1] = inputs;
-    if (inputs.length === 1 && ['Max', 'Min', 'Sum', 'Mean'].includes(op)) return true;
-    if (x === y && ['Max', 'Min', 'And', 'Or', 'Sub', 'Xor', 'Equal', 'Div'].includes(op)) return true;
-    const isBoth = (value: number): boolean => this.#isValue(x, value, op) || this.#isValue(y, value, op);
-    switch (op) {
-      case 'Add':
-      case 'Or':
-        return isBoth(0) || (op === 'Or' && isBoth(1));
-      case 'And':
-        return isBoth(1) || isBoth(0);
-      case 'Mul':
-        return isBoth(1) || (isBoth(0) && !this.readers(node).some((at) => this.#isProduct(at) && isComputed(at)));
-      case 'Sub':
-        return this.#isValue(y, 0, op);
-      case 'Div':
-        return this.#isValue(y, 1, op) || this.uniform(x) === 0;
-      case 'Pow':
-        return [0, 1].includes(this.uniform(y) ?? -1);
-      case 'Where':
-        return this.uniform(x) !== null || y === inputs[2] || this.#areSame(y, inputs[2] ?? -1);
-      case 'Clip':
-        return this.#cannotClip(node);
-      case 'Max':
-      case 'Min':
-        return inputs.some((tensor) => Math.abs(this.uniform(tensor) ?? 0) >= 3.4e38);
-      case 'Relu':
-      case 'Abs':
-        return this.#rangeOf(x)[0] >= 0;
-      case 'Neg':
-      case 'Reciprocal':
-        return this.#opOf(x) === op || this.#isOnlyReadBy(node, op);
-      case 'LeakyRelu':
-      case 'PRelu':
-        return this.#rangeOf(x)[0] >= 0 || floatOf(this.#graph.nodes[node]!, 'alpha') === 1 || this.uniform(y) === 1;
-      case 'Log':
-        return this.#opOf(x) === 'Exp';
-      case 'Exp':
-        return this.#opOf(x) === 'Log' || this.#isOnlyReadBy(node, 'Log');
-      default:
-        if (roundings.has(op)) return roundings.has(this.#opOf(x)) || this.#isInteger(x);
-        return this.#reducesNothing(node);
-    }
+    if (inputs.length === 1 && variadic.has(op)) return true;
+    if (x === y && idempotent.has(op)) return true;
+    return (
+      this.#hasNeutralOperand(node, isComputed) ||
+      this.#keepsRange(node) ||
+      this.#undoesOther(node) ||
+      this.#reducesNothing(node) ||
+      (op === 'Where' && (this.uniform(x) !== null || this.#areSame(y, inputs[2] ?? -1)))
+    );
+  }
+
+  #hasNeutralOperand(node: number, isComputed: (node: number) => boolean): boolean {
+    const { op } = this.#graph.nodes[node]!;
+    const inputs = this.#graph.inputs[node]!;
+    const [x = -1, y = -1] = inputs;
+    if (op === 'Max' || op === 'Min') return inputs.some((one) => Math.abs(this.uniform(one) ?? 0) >= mostFloat);
+    const values = neutral[op];
+    const operands = symmetric.has(op) ? [x, y] : [y];
+    if (values?.some((value) => operands.some((operand) => this.#isValue(operand, value, op)))) return true;
+    if (op === 'Div') return this.uniform(x) === 0;
+    if (op !== 'Mul' || !operands.some((operand) => this.uniform(operand) === 0)) return false;
+    return !this.readers(node).some((at) => products.has(this.#graph.nodes[at]!.op) && isComputed(at));
+  }
+
+  /** Leaves what it is given as it is, because that is within its bounds. */
+  #keepsRange(node: number): boolean {
+    const { op } = this.#graph.nodes[node]!;
+    const [x = -1, y = -1] = this.#graph.inputs[node]!;
+    if (op === 'Clip') return this.#cannotClip(node);
+    if (op === 'Relu' || op === 'Abs') return this.#rangeOf(x)[0] >= 0;
+    if (op === 'LeakyRelu' || op === 'PRelu')
+      return this.#rangeOf(x)[0] >= 0 || floatOf(this.#graph.nodes[node]!, 'alpha') === 1 || this.uniform(y) === 1;
+    return roundings.has(op) && (roundings.has(this.#opOf(x)) || this.#isInteger(x));
+  }
+
+  /** One of two that cancel out: `-(-x)`, `log(exp(x))`. */
+  #undoesOther(node: number): boolean {
+    const inverse = inverses[this.#graph.nodes[node]!.op];
+    if (inverse === undefined) return false;
+    const readers = this.readers(node);
+    return (
+      this.#opOf(this.#graph.inputs[node]![0] ?? -1) === inverse ||
+      (readers.length > 0 && readers.every((reader) => this.#graph.nodes[reader]!.op === inverse))
+    );
   }
 
   /**
@@ -280,15 +304,6 @@ export class ValueFacts {
     return producer < 0 ? '' : this.#graph.nodes[producer]!.op;
   }
 
-  #isProduct(node: number): boolean {
-    return products.has(this.#graph.nodes[node]!.op);
-  }
-
-  #isOnlyReadBy(node: number, op: string): boolean {
-    const readers = this.readers(node);
-    return readers.length > 0 && readers.every((reader) => this.#graph.nodes[reader]!.op === op);
-  }
-
   /** The value, or one that the engine's reduced type cannot tell from it. */
   #isValue(tensor: number, wanted: number, op: string): boolean {
     const value = this.uniform(tensor);
@@ -320,8 +335,7 @@ export class ValueFacts {
   #cannotClip(node: number): boolean {
     const [min, max] = this.#boundsOf(node);
     const [low, high] = this.#rangeOf(this.#graph.inputs[node]![0] ?? -1);
-    // The bounds of a type, as exporters write them, are none.
-    return (min <= low || min <= -3.4e38) && (max >= high || max >= 3.4e38);
+    return (min <= low || min <= -mostFloat) && (max >= high || max >= mostFloat);
   }
 
   #isInteger(tensor: number): boolean {
@@ -363,43 +377,28 @@ export class ValueFacts {
   /** Whether the values of an input count for a node's result. */
   #readsValues(node: number, tensor: number): boolean {
     const { op, domain } = this.#graph.nodes[node]!;
-    const inputs = this.#graph.inputs[node]!;
+    const [x = -1, y = -1, z = -1] = this.#graph.inputs[node]!;
     if (!isStandardDomain(domain)) return true;
-    const [x = -1, y = -1] = inputs;
-    const other = x === tensor ? y : x;
-    if (/Like$/.test(op)) return op === 'CastLike' && x === tensor;
-    switch (op) {
-      case 'Shape':
-      case 'Size':
-        return false;
-      case 'Mul':
-        return this.uniform(other) !== 0;
-      case 'Div':
-        return this.uniform(x) !== 0;
-      case 'And':
-        return this.uniform(other) !== 0;
-      case 'Or':
-        return this.uniform(other) !== 1;
-      case 'Pow':
-        return this.uniform(y) !== 0;
-      case 'Sub':
-      case 'Xor':
-      case 'Equal':
-        return x !== y;
-      case 'Where': {
-        const condition = this.uniform(x);
-        if (x === tensor) return !this.#areSame(y, inputs[2] ?? -1);
-        return condition === null || inputs[condition === 0 ? 2 : 1] === tensor;
-      }
-      case 'Softmax':
-      case 'ArgMax':
-      case 'ArgMin':
-        return !this.#reducesNothing(node);
-      default:
-        return true;
+    if (op === 'CastLike') return x === tensor;
+    if (readsNoValues.has(op) || op.endsWith('Like')) return false;
+    if (op === 'Where') {
+      if (x === tensor) return !this.#areSame(y, z);
+      const condition = this.uniform(x);
+      return condition === null || (condition === 0 ? z : y) === tensor;
     }
+    if (cancelling.has(op) && x === y) return false;
+    if (op === 'Softmax' || op === 'ArgMax' || op === 'ArgMin') return !this.#reducesNothing(node);
+    const other = op === 'Pow' ? y : x === tensor ? y : x;
+    return absorbing[op] === undefined || this.uniform(other) !== absorbing[op];
   }
 }
+
+/** Operators that read only the shape of what they are given. */
+const readsNoValues: ReadonlySet<string> = new Set(['Shape', 'Size']);
+/** Operators whose result is the same for all tensors that are given twice. */
+const cancelling: ReadonlySet<string> = new Set(['Sub', 'Xor', 'Equal']);
+/** The other operand with which an operator's result is always the same. */
+const absorbing: Readonly<Record<string, number>> = { Mul: 0, Div: 0, And: 0, Or: 1, Pow: 0 };
 
 /** True for an operator of ONNX that makes new values, and that TensorRT 10 names where it computes it. */
 export const computesValues = ({ op, domain }: OnnxNode): boolean => isStandardDomain(domain) && computing.has(op);

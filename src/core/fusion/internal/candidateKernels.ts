@@ -1,14 +1,16 @@
 import { intAttribute } from '../../formats/onnx/onnxModel.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
-import { isStandardDomain } from '../../network/modelGraph.ts';
+import { isStandardDomain, readsOf } from '../../network/modelGraph.ts';
+import { computesValues, ValueFacts } from '../../network/valueFacts.ts';
 import { unrunNodes } from '../../network/nodeNames.ts';
 import { outsideName, runsKernel } from './engineView.ts';
 import type { ReportNode } from '../fusionReport.ts';
+import { quote } from './namedMembers.ts';
 import { KernelCandidates } from './kernelCandidates.ts';
 import { isFree, isTransparent, type Resolution } from './resolution.ts';
 
 /**
- * Adds to each member of a ForeignNode that no kernel names, where kernels name others: the kernels one of which computes it,
+ * Adds to each member of a ForeignNode that no kernel names, where kernels name others: the kernels one of which can compute it,
  * and whether it changes data at all.
  */
 export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): void {
@@ -20,6 +22,7 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
   const borders = view.regions.map(({ outputs }) => new Set(outputs));
   let unrun: ReadonlySet<number> | undefined;
   let candidates: KernelCandidates | undefined;
+  let facts: ValueFacts | undefined;
   nodes.forEach((node, index) => {
     const region = regionOf[index]!;
     // Owners and calls are where their bodies are.
@@ -34,6 +37,29 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
     if (unrun.has(index) || isEmpty(from, index)) {
       const why = unrun.has(index) ? 'the loop around it makes no round' : 'its result is empty';
       node.reason = derived(node.reason, `no kernel needs to compute it, because ${why}.`);
+      return;
+    }
+    facts ??= new ValueFacts(graph, new Set());
+    const idle = idleReason(from, facts, index);
+    if (idle !== undefined) {
+      node.reason = derived(node.reason, `no kernel needs to compute it, because ${idle}.`);
+      return;
+    }
+    const twin = from.twins.get(index) ?? twinOf(from, facts, index);
+    const inKernels = (twin === undefined ? [] : nodeLayers[twin]!).filter((layer) => layerRegion[layer] === region);
+    if (inKernels.length > 0 && inKernels.length <= 3) {
+      node.within = inKernels;
+      const name = quote(graph.nodes[twin!]!.name || graph.nodes[twin!]!.id);
+      node.reason = derived(
+        node.reason,
+        `no kernel names it, but its equal ${name} is computed by ${layerWords(inKernels)}.`,
+      );
+      return;
+    }
+    const jumps = comparesForJump(from, facts, index, region);
+    if (jumps.length > 0 && jumps.length <= 3) {
+      node.within = jumps;
+      node.reason = candidateReason(node.reason, jumps, false);
       return;
     }
     candidates ??= new KernelCandidates({
@@ -55,6 +81,32 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
     node.reason = candidateReason(node.reason, within, isView);
   });
 }
+
+/** Why a node's values are not needed, by the model alone; undefined where they may be. */
+function idleReason(from: Resolution, facts: ValueFacts, node: number): string | undefined {
+  if (!computesValues(from.graph.nodes[node]!)) return undefined;
+  if (facts.isNeutral(node, (other) => from.nodeLayers[other]!.length > 0))
+    return 'its result is one of its inputs, or a constant';
+  return facts.reachesResult(node) ? undefined : 'no result depends on its values';
+}
+
+/** A node that kernels name and that computes the same: TensorRT merges such nodes. */
+function twinOf(from: Resolution, facts: ValueFacts, node: number): number | undefined {
+  // One that is equal reads the same tensors, or equal constants.
+  const near = readsOf(from.graph, node).flatMap((tensor) => from.graph.tensors[tensor]!.consumers);
+  return near.find((other) => other !== node && from.nodeLayers[other]!.length > 0 && facts.areEqual(node, other));
+}
+
+/** The jumps of a ForeignNode that compare by themselves, for a node whose result decides an If or a Loop. */
+function comparesForJump({ graph, view }: Resolution, facts: ValueFacts, node: number, region: number): number[] {
+  if (!comparing.has(graph.nodes[node]!.op)) return [];
+  if (!facts.readers(node).some((reader) => graph.nodes[reader]!.subgraphs.length > 0)) return [];
+  return view.regions[region]!.layers.filter(
+    (layer) => view.layers[layer]!.type === 'cjmp' && view.layers[layer]!.inputs.length > 1,
+  );
+}
+
+const comparing: ReadonlySet<string> = new Set(['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual']);
 
 /** Whether all results of a node have no element. */
 function isEmpty({ graph, contradicted }: Resolution, index: number): boolean {
@@ -78,9 +130,11 @@ function changesNoData({ graph, contradicted }: Resolution, index: number): bool
   return shape.slice(0, axis < 0 ? axis + shape.length : axis).every((size) => size === 1);
 }
 
+const layerWords = (layers: readonly number[]): string =>
+  layers.length === 1 ? `layer ${layers[0]}` : `one of the layers ${layers.join(', ')}`;
+
 function candidateReason(reason: string, within: readonly number[], isView: boolean): string {
-  const layers = within.length === 1 ? `layer ${within[0]}` : `one of the layers ${within.join(', ')}`;
-  const can = within.length === 0 ? '' : `, and only ${layers} can compute it`;
+  const can = within.length === 0 ? '' : `, and only ${layerWords(within)} can compute it`;
   return derived(reason, `no kernel names it${isView ? '; it changes no data' : ''}${can}.`);
 }
 

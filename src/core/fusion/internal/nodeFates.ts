@@ -161,6 +161,14 @@ function leftOver(from: Resolution, index: number, whole: Whole): Judged {
       reason: `No layer computes it: ${op} only changes the shape of the tensor, and its neighbors use the same data.`,
     };
   }
+  const record = from.names.recordOf(index);
+  if (record && record.layers.length === 0 && record.helpers.length > 0) {
+    return {
+      fate: 'unknown',
+      exact: false,
+      reason: `TensorRT's parser built it from layers without its name (log line ${record.line}), so that no layer names it.`,
+    };
+  }
   if (whole.listed && isBetweenLayers(from, index)) {
     return {
       fate: 'removed',
