@@ -35,6 +35,14 @@ export const mutations: Mutation[] = [
     },
   },
   {
+    name: 'a named node is lost',
+    change: (report, pick) => {
+      const node = pick(report.nodes.filter(isNamed(report)));
+      if (node) takeOut(report, node, 'unaccounted');
+      return node !== undefined;
+    },
+  },
+  {
     name: 'a layer loses one of several nodes',
     change: (report, pick) => {
       const layer = pick(

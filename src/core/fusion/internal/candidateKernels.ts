@@ -40,26 +40,10 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       return;
     }
     facts ??= new ValueFacts(graph, new Set());
-    const idle = idleReason(from, facts, index);
-    if (idle !== undefined) {
-      node.reason = derived(node.reason, `no kernel needs to compute it, because ${idle}.`);
-      return;
-    }
-    const twin = from.twins.get(index) ?? twinOf(from, facts, index);
-    const inKernels = (twin === undefined ? [] : nodeLayers[twin]!).filter((layer) => layerRegion[layer] === region);
-    if (inKernels.length > 0 && inKernels.length <= 3) {
-      node.within = inKernels;
-      const name = quote(graph.nodes[twin!]!.name || graph.nodes[twin!]!.id);
-      node.reason = derived(
-        node.reason,
-        `no kernel names it, but its equal ${name} is computed by ${layerWords(inKernels)}.`,
-      );
-      return;
-    }
-    const jumps = comparesForJump(from, facts, index, region);
-    if (jumps.length > 0 && jumps.length <= 3) {
-      node.within = jumps;
-      node.reason = candidateReason(node.reason, jumps, false);
+    const sure = placeByValues(from, facts, index, layerRegion);
+    if (sure !== undefined) {
+      if (sure.within.length > 0) node.within = sure.within;
+      node.reason = derived(node.reason, sure.sentence);
       return;
     }
     candidates ??= new KernelCandidates({
@@ -78,8 +62,31 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
     if (within.length === 0 && !isView) return;
     if (within.length > 0) node.within = within;
     if (isView) node.view = true;
-    node.reason = candidateReason(node.reason, within, isView);
+    node.reason = derived(node.reason, candidateSentence(within, isView));
   });
+}
+
+/** What a node's values alone say of its kernels: it needs none, those of an equal node, or the jump that compares. */
+function placeByValues(
+  from: Resolution,
+  facts: ValueFacts,
+  node: number,
+  layerRegion: readonly number[],
+): { within: number[]; sentence: string } | undefined {
+  const { graph, nodeLayers, regionOf } = from;
+  const idle = idleReason(from, facts, node);
+  if (idle !== undefined) return { within: [], sentence: `no kernel needs to compute it, because ${idle}.` };
+  const region = regionOf[node]!;
+  const twin = from.twins.get(node) ?? twinOf(from, facts, node);
+  const own = (twin === undefined ? [] : nodeLayers[twin]!).filter((layer) => layerRegion[layer] === region);
+  if (own.length > 0 && own.length <= mostLayers) {
+    const name = quote(graph.nodes[twin!]!.name || graph.nodes[twin!]!.id);
+    const sentence = `no kernel names it, and ${layerWords(own)} can compute it with ${name}, which gives the same.`;
+    return { within: own, sentence };
+  }
+  const jumps = comparesForJump(from, facts, node, region);
+  if (jumps.length === 0 || jumps.length > mostLayers) return undefined;
+  return { within: jumps, sentence: candidateSentence(jumps, false) };
 }
 
 /** Why a node's values are not needed, by the model alone; undefined where they may be. */
@@ -106,6 +113,8 @@ function comparesForJump({ graph, view }: Resolution, facts: ValueFacts, node: n
   );
 }
 
+/** As many layers as a node's `within` has at most. */
+const mostLayers = 3;
 const comparing: ReadonlySet<string> = new Set(['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual']);
 
 /** Whether all results of a node have no element. */
@@ -133,9 +142,9 @@ function changesNoData({ graph, contradicted }: Resolution, index: number): bool
 const layerWords = (layers: readonly number[]): string =>
   layers.length === 1 ? `layer ${layers[0]}` : `one of the layers ${layers.join(', ')}`;
 
-function candidateReason(reason: string, within: readonly number[], isView: boolean): string {
+function candidateSentence(within: readonly number[], isView: boolean): string {
   const can = within.length === 0 ? '' : `, and only ${layerWords(within)} can compute it`;
-  return derived(reason, `no kernel names it${isView ? '; it changes no data' : ''}${can}.`);
+  return `no kernel names it${isView ? '; it changes no data' : ''}${can}.`;
 }
 
 /** Adds a sentence that follows from the graph to a reason, which may have one already. */

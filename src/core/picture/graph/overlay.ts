@@ -274,12 +274,13 @@ type Subject = Pick<FusionReport, 'subject'>;
 const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number, report: Subject = {}): void =>
   draft.put(point, fate, fateWordsOf(report)[fate].label, paint, fateTooltip(fate, report));
 
-/** true: the node is not computed or its fate is not known, and that is shown. */
-function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
+/** true: the node is not computed or its fate is not known, and that is shown. `sign`: of one that may be lost. */
+function putFate(draft: OverlayDraft, point: number, fate: Fate | null, sign?: string): boolean {
   if (fate === 'foreign' || fate === 'fused' || fate === 'single') return false;
-  if (fate === 'unaccounted')
-    draft.put(point, fate, fateWords[fate].label, paints.lost, fateTooltip(fate), fateWords[fate].label.toLowerCase());
-  else putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.gray);
+  const shown = fate ?? 'unknown';
+  const paint = shown === 'unknown' ? paints.unknown : shown === 'unaccounted' ? paints.lost : paints.gray;
+  const own = shown === 'unaccounted' ? sign : undefined;
+  draft.put(point, shown, fateWords[shown].label, paint, fateTooltip(shown), own);
   return true;
 }
 
@@ -289,7 +290,7 @@ function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRep
   const named = foreign.length <= namedForeignNodes;
   for (let point = 0; point < graph.nodes; point++) {
     const fate = fusion.fateOf[point]!;
-    if (putFate(draft, point, fate)) continue;
+    if (putFate(draft, point, fate, changeStates.lost.sign)) continue;
     const group = fusion.groups[fusion.groupOf[point]!];
     const paint = group?.color ?? paints.plain;
     if (fate !== 'foreign' || group === undefined) {
@@ -334,7 +335,15 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
         'output type of its layers',
       );
   }
-  return draft.finish([...Object.keys(precisionColors), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([
+    ...Object.keys(precisionColors),
+    'hidden',
+    'folded',
+    'removed',
+    'shape',
+    'unaccounted',
+    'unknown',
+  ]);
 }
 
 type Verdict = RequestedPrecision['verdict'] | 'probable';
@@ -372,7 +381,7 @@ function overridesOverlay(
     const verdict = request.verdict === 'obeyed' && !request.certain ? 'probable' : request.verdict;
     draft.put(point, verdict, ...verdicts[verdict]);
   }
-  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Upper ends of the steps of the time scale, in percent of the engine's time that one node takes. */
@@ -409,7 +418,7 @@ function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRepor
     );
   }
   const steps = Array.from({ length: paints.timeSteps }, (_, i) => `time:${paints.timeSteps - 1 - i}`);
-  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Milliseconds of each point, as `nodeTimes` divides them; NaN: not measured. */
@@ -436,7 +445,7 @@ function comparisonOverlay(
     const { sign, label, meaning } = changeStates[state];
     draft.put(point, changeKey(state), `${sign} ${label}`, own[state], meaning, sign);
   }
-  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 const evidenceLabels: Record<Evidence, [label: string, color: number, meaning: string]> = {
@@ -456,7 +465,7 @@ function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionR
       : 'reach';
     draft.put(point, best, ...evidenceLabels[best]);
   }
-  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** What the nodes of a module are painted with: stretches from left to right, as fractions of its nodes. */
