@@ -62,7 +62,8 @@ function uncheckedReason(from: Resolution, log: BuildLog | undefined): string | 
   const hidden = view.regions.findIndex(({ layers }, region) => !isShown(from, region, layers));
   if (hidden >= 0) return `The kernels of ForeignNode ${hidden} do not name their nodes.`;
   // Without a version: only TensorRT 10 and later list kernels with metadata, and TensorRT-RTX has a stub for each tactic.
-  const isTimed = view.layers.some(({ tacticName }) => /^(?:sm\d|_gemm)/.test(tacticName ?? ''));
+  const hasTactic = (form: RegExp): boolean => view.layers.some(({ tacticName }) => form.test(tacticName ?? ''));
+  const isTimed = hasTactic(/^sm\d/) && !hasTactic(/^__myelin_CASK_STUB/);
   if (major === null && !(isTimed && view.regions.length > 0))
     return 'The inputs do not say which version of TensorRT built the engine.';
   return null;
