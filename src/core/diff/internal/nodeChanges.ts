@@ -24,8 +24,8 @@ const computedFates: ReadonlySet<Fate> = new Set(['foreign', 'fused', 'single'])
 type PairState = 'both' | 'neither' | 'folded' | 'computed' | 'lost' | 'unknown' | 'notComparable';
 
 function pairState(a: Fate, b: Fate): PairState {
-  if (b === 'unaccounted' && a !== b) return 'lost';
   if (a === 'unknown') return 'notComparable';
+  if (b === 'unaccounted' && a !== b) return 'lost';
   if (b === 'unknown') return 'unknown';
   const [before, after] = [computedFates.has(a), computedFates.has(b)];
   return before ? (after ? 'both' : 'folded') : after ? 'computed' : 'neither';

@@ -55,7 +55,7 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       isKernel,
       isBorder: (of, tensor) => borders[of]!.has(outsideName(view, tensor)),
       isConstant: (other) => isFree(from, other) && (from.roles[other] === 'constant' || from.roles[other] === 'shape'),
-      isTransparent: (other) => isTransparent(from, other),
+      isTransparent: (other) => isTransparent(from, other) || from.unaccounted.has(other),
     });
     const within = candidates.of(index);
     const isView = changesNoData(from, index);
