@@ -187,7 +187,7 @@ export class ValueFacts {
 
   /**
    * A product with or a sum of a constant next to another of its kind, which may become one; or one with a long constant,
-   * whose elements nobody read here and which may be neutral.
+   * whose elements the model's structure does not show and which may be neutral.
    */
   mayMerge(node: number): boolean {
     const { op } = this.#graph.nodes[node]!;
