@@ -1,7 +1,7 @@
 import { intAttribute } from '../../formats/onnx/onnxModel.ts';
 import { viewsData } from '../../network/nodeRoles.ts';
 import { isStandardDomain, readsOf } from '../../network/modelGraph.ts';
-import { computesValues, ValueFacts } from '../../network/valueFacts.ts';
+import { computesValues, ValueFacts } from './valueFacts.ts';
 import { unrunNodes } from '../../network/nodeNames.ts';
 import { outsideName, runsKernel } from './engineView.ts';
 import type { ReportNode } from '../fusionReport.ts';

@@ -1,7 +1,7 @@
 import { branchOf, nodesInName, untakenNodes } from '../../network/nodeNames.ts';
 import { bodyOf, type ModelGraph } from '../../network/modelGraph.ts';
 import { torchKeys } from '../../network/sourceLines.ts';
-import { computesValues } from '../../network/valueFacts.ts';
+import { computesValues } from './valueFacts.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**

@@ -2,7 +2,7 @@ import { addTo } from '../../base/addTo.ts';
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
 import { isMadeUpKernel } from '../../network/layerName.ts';
 import { parserName } from '../../network/nodeNames.ts';
-import { computesValues, ValueFacts } from '../../network/valueFacts.ts';
+import { computesValues, ValueFacts } from './valueFacts.ts';
 import type { LostNodes } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
 import { modelTensor, type Provenance, type Resolution } from './resolution.ts';

@@ -1,7 +1,7 @@
 // What a node does to values, as far as the model alone shows it: nothing, the same as another node, or nothing that counts.
-import { intAttribute, type OnnxAttribute, type OnnxNode, type OnnxTensor } from '../formats/onnx/onnxModel.ts';
-import { isStandardDomain, products } from './modelGraph.ts';
-import type { Network } from './network.ts';
+import { intAttribute, type OnnxAttribute, type OnnxNode, type OnnxTensor } from '../../formats/onnx/onnxModel.ts';
+import { isStandardDomain, products } from '../../network/modelGraph.ts';
+import type { Network } from '../../network/network.ts';
 
 /**
  * Operators whose result is made of other values than their inputs', and which TensorRT 10 names where it computes them.
