@@ -81,6 +81,8 @@ class Worker:
     def __init__(self, trt, cuda, stop):
         self.trt, self.cuda, self.stop = trt, cuda, stop
         self.logger = make_logger(trt)
+        #: One for all: a new one loads its kernels again, which takes seconds.
+        self.builder = trt.Builder(self.logger)
         self.engines = {}
 
     def build(self, engine, args, log, layers):
@@ -104,7 +106,7 @@ class Worker:
 
     def plan_of(self, options):
         trt, logger = self.trt, self.logger
-        builder = trt.Builder(logger)
+        builder = self.builder
         network, typed = network_options.make_network(trt, builder, options)
         config = builder.create_builder_config()
         network_options.set_targets(trt, config, options.compute_capability, True)
