@@ -20,8 +20,6 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import numpy as np  # noqa: E402
-
 import build_engine  # noqa: E402
 import conversation  # noqa: E402
 import job  # noqa: E402
@@ -152,11 +150,7 @@ class Worker:
                 stored.update({name if number == 1 else "%s#%d" % (name, number): value for name, value in made.items()})
         except JobError as error:
             raise conversation.Refused(error.stage, str(error)) from None
-        partial = outputs + ".partial"
-        self.stop.leftovers.add(partial)
-        with open(partial, "wb") as file:
-            np.savez(file, **stored)
-        os.replace(partial, outputs)
+        tensor_files.write_npz(outputs, stored, self.stop.leftovers)
         described = [{"name": name, "shape": list(value.shape), "type": str(value.dtype)} for name, value in stored.items()]
         return {"outputs": described, "milliseconds": milliseconds, "samples": len(samples)}
 

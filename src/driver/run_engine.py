@@ -244,11 +244,7 @@ def run_engine(options, channel, stop):
         raise JobError("cuda", str(error)) from None
     except tensor_files.Unfit as error:
         raise JobError("inputs", str(error)) from None
-    partial = options.output + ".partial"
-    stop.leftovers.add(partial)
-    with open(partial, "wb") as file:
-        np.savez(file, **stored)
-    os.replace(partial, options.output)
+    tensor_files.write_npz(options.output, stored, stop.leftovers)
     described = [{"name": name, "shape": list(value.shape), "type": str(value.dtype)} for name, value in stored.items()]
     return {"outputs": described, "milliseconds": milliseconds, "samples": len(samples)}
 

@@ -58,7 +58,7 @@ def describe(name, reference, value, others=None, previous=None):
     if reference.shape != value.shape:
         answer["shapes"] = [list(reference.shape), list(value.shape)]
         return answer
-    if reference.size == 0:
+    if reference.size == 0 or reference.dtype.kind not in "fc":
         return answer
     a, b = reference.astype(np.float64), value.astype(np.float64)
     with np.errstate(all="ignore"):
