@@ -11,6 +11,7 @@ Needs ONNX Runtime and NumPy. A conversation (`conversation.py`); files of tenso
   noise    {"a", "b"}                            {name: error} of two files: how far right results may be apart
   compare  {"reference", "value", "tolerances": {name: number}, "atol", "rtol", "previous": path or null, "details": bool}
            answer {"outputs": [{"name", "wrong", "error", …}]}: with details all that `value_patterns.describe` says
+  pick     {"path", "names", "out", "renamed"}   copies tensors, under other names where `renamed` has them
   shapes   {"path"}                              {name: shape} of a file
   same     {"a", "b"}                            {"equal": whether every byte is the same}
 """
@@ -97,6 +98,11 @@ class Reference:
             outputs.append({**answer, "wrong": bool(wrong)})
         return {"outputs": outputs}
 
+    def pick(self, path, names, out, renamed):
+        stored = load(path)
+        self.store(out, {renamed.get(name, name): stored[name] for name in names if name in stored})
+        return {}
+
     def shapes(self, path):
         return {name: list(value.shape) for name, value in load(path).items()}
 
@@ -130,7 +136,7 @@ def load(path):
 
 def handle(request, channel, stop):
     reference = Reference(stop)
-    does = {name: getattr(reference, name) for name in ("inputs", "open", "tensors", "run", "noise", "compare", "shapes", "same")}
+    does = {name: getattr(reference, name) for name in ("inputs", "open", "tensors", "run", "noise", "compare", "pick", "shapes", "same")}
     ort_job.converse(does, channel, stop)
     return None
 

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { randomInput } from '../../core/accuracy/accuracyReport.ts';
 import {
   type BisectReason,
@@ -17,7 +17,7 @@ import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { networkOf } from '../../core/network/network.ts';
 import { editsFor, type ModelChange } from '../../core/surgery/searchChange.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { withFile, type FileSource } from '../files/fileSource.ts';
+import { type FileSource, withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { removeTree } from '../files/persist.ts';
@@ -219,8 +219,8 @@ class Bisection {
     const fix = await this.#workaround(pieces, piece, flags, samples, references, runs[worst]!.ms);
     const packed = await writePackage({
       out: this.#request.out,
+      whole: linked,
       piece,
-      graph: pieces.graph,
       info: this.#info!,
       anonymize: this.#request.anonymize,
       fixed: fix?.model ?? null,
@@ -407,7 +407,7 @@ class Bisection {
     references: readonly string[],
     before: number | null,
   ): Promise<Workaround | null> {
-    const { worker, linked, folder, files } = this.#tools;
+    const { worker, linked, folder } = this.#tools;
     for (const candidate of workaroundsFor(pieces.graph, piece.nodes)) {
       if (this.#signal?.aborted) return null;
       this.#status(`Trying: ${candidate.title}`);
@@ -444,7 +444,6 @@ class Bisection {
         await worker!.free(engine);
       }
     }
-    void files;
     return null;
   }
 
@@ -549,6 +548,3 @@ function declaredInputs(model: OnnxModel): DeclaredInput[] {
     .filter(({ name }) => given.has(name))
     .map((input) => ({ ...input, random: randomInput(input, model, new Map()) }));
 }
-
-/** What a path is called in texts. */
-export const fileName = (path: string): string => basename(path);

@@ -26,6 +26,8 @@ export interface TriedPiece {
   log: string;
   args: string[];
   nodes: number[];
+  /** Names of its inputs and outputs. */
+  names: { inputs: string[]; outputs: string[] };
   outputs: ComparedTensor[];
   worst: ComparedTensor | undefined;
   wrong: boolean;
@@ -112,7 +114,8 @@ export class Pieces {
       );
       const suspicious = compared.filter(({ wrong }) => wrong);
       const wrong = suspicious.length > 0 && (await this.#aboveNoise(model, stem, files.inputs, suspicious));
-      return { model, ...files, args, nodes, outputs: compared, worst: worstOf(suspicious), wrong };
+      const border = { inputs: inputs.map(({ name }) => name), outputs: outputs.map(({ name }) => name) };
+      return { model, ...files, args, nodes, names: border, outputs: compared, worst: worstOf(suspicious), wrong };
     } finally {
       await worker.free(engine);
     }

@@ -63,6 +63,11 @@ export class Reference {
     return (await this.#session.ask<{ outputs: ComparedTensor[] }>(request)).outputs;
   }
 
+  /** Copies tensors of a file into another one, under other names where `renamed` has them. */
+  pick(from: string, names: readonly string[], out: string, renamed: ReadonlyMap<string, string>): Promise<unknown> {
+    return this.#session.ask({ do: 'pick', path: from, names, out, renamed: Object.fromEntries(renamed) });
+  }
+
   /** Shapes of the tensors in a file, by name. */
   shapes(path: string): Promise<Record<string, number[]>> {
     return this.#session.ask({ do: 'shapes', path });

@@ -19,19 +19,18 @@ export function workaroundsFor(graph: ModelGraph, nodes: readonly number[]): Wor
   return [...mergedScales(graph, nodes), ...options, ...atTensors(graph, nodes)];
 }
 
-/** Two scales of one product become one: exact but for the rounding of their product. */
+/** Two scales of one product become one, here and in every product like it. */
 function mergedScales(graph: ModelGraph, nodes: readonly number[]): Workaround[] {
   const everywhere = doublyScaled(graph, networkOf(graph.model).inferred);
-  const inside = new Set(nodes.map((node) => graph.nodes[node]!.id));
-  const here = everywhere.filter((id) => inside.has(id));
-  const names = here.map((id) => graph.nodes[graph.indexOfId.get(id)!]!.outputs[0]!);
-  return here.map((id, place) => ({
-    title: 'scale one input of the product instead of both',
-    flags: [],
-    // Ids count the nodes of a file, so the piece has others: found again by the name of the output.
-    onPiece: { merge: `output:${names[place]!}` },
-    onWhole: everywhere.map((other) => ({ merge: `output:${graph.nodes[graph.indexOfId.get(other)!]!.outputs[0]!}` })),
-  }));
+  const inside = new Set(nodes.flatMap((node) => graph.nodes[node]!.outputs));
+  return everywhere
+    .filter((name) => inside.has(name))
+    .map((name) => ({
+      title: 'scale one input of the product instead of both',
+      flags: [],
+      onPiece: { merge: name },
+      onWhole: everywhere.map((merge) => ({ merge })),
+    }));
 }
 
 const options: Workaround[] = [

@@ -24,7 +24,8 @@ import { closed, missingNode, missingTensor, outermost, type Unfit } from './ext
  * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
  * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
  * - remove: the node passes its first input on; it must have the same type and shape as the output
- * - merge: both inputs of the MatMul are scaled by one number each; the first is scaled by their product instead
+ * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them is scaled by the
+ *   product of both instead, which is the same but for its rounding
  */
 export type ModelChange =
   | { outputs: readonly string[] }
@@ -231,26 +232,30 @@ function scaleOf(
   }
 }
 
-/** The nodes of the main graph whose inputs are scaled by a number each: one of the two scales is lost by some versions. */
+/** Names of the outputs of products whose inputs are scaled by a number each: some versions lose one of the two scales. */
 export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
-  graph.nodes.flatMap(({ op, id }, node) =>
+  graph.nodes.flatMap(({ op, outputs }, node) =>
     op === 'MatMul' &&
     graph.owner[node]! < 0 &&
     graph.inputs[node]!.length === 2 &&
     graph.inputs[node]!.every((tensor) => tensor >= 0 && scaleOf(graph, inferred, tensor) !== null)
-      ? [id]
+      ? [outputs[0]!]
       : [],
   );
 
-function mergedScales(graph: ModelGraph, inferred: InferredTensors, id: string): ModelEdits | Unfit {
-  const index = graph.indexOfId.get(id);
-  if (index === undefined) return { reason: missingNode(graph, id) };
-  const [one, other] = graph.inputs[index]!.map((tensor) => (tensor < 0 ? null : scaleOf(graph, inferred, tensor)));
+function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'merge');
+  if (typeof tensor !== 'number') return tensor;
+  const [one, other] = graph.inputs[graph.tensors[tensor]!.producer]!.map((input) =>
+    input < 0 ? null : scaleOf(graph, inferred, input),
+  );
   if (!one || !other || one.node === other.node)
-    return { reason: `The inputs of node ${id} are not scaled by a number each, so there is nothing to merge` };
+    return {
+      reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
+    };
   const numbers = [one, other].map(({ node, scale }) => graph.inputs[node]![scale]!);
-  const types = new Set(numbers.map((tensor) => inferred.types[tensor]));
-  if (types.size > 1 || types.has(null)) return { reason: `The scales of node ${id} have different types` };
+  const types = new Set(numbers.map((number) => inferred.types[number]));
+  if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
   const [first, last] = [one.node, other.node].toSorted((a, b) => a - b) as [number, number];
   const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
   const kept = graph.nodes[last]!;
@@ -258,13 +263,13 @@ function mergedScales(graph: ModelGraph, inferred: InferredTensors, id: string):
   const keptScale = last === one.node ? one.scale : other.scale;
   const droppedScale = first === one.node ? one.scale : other.scale;
   const before = `${kept.name || kept.id}_merged`;
-  const inputs = kept.inputs.map((name, place) => (place === keptScale ? product : name));
+  const inputs = kept.inputs.map((input, place) => (place === keptScale ? product : input));
   return {
     replace: [
       {
         node: kept.id,
         by: [
-          { op: 'Mul', name: before, inputs: numbers.map((tensor) => graph.tensors[tensor]!.name), outputs: [product] },
+          { op: 'Mul', name: before, inputs: numbers.map((number) => graph.tensors[number]!.name), outputs: [product] },
           { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] },
         ],
       },
