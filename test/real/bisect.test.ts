@@ -6,6 +6,7 @@ import { bisectModel, type BisectRequest } from '../../src/builder/bisect/bisect
 import { Reference } from '../../src/builder/bisect/reference.ts';
 import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
 import { subgraphOf } from '../../src/core/surgery/extractModel.ts';
+import { bytesOf } from '../../src/core/base/problem.ts';
 import { networkOf } from '../../src/core/network/network.ts';
 import { readModel } from '../../src/core/formats/onnx/readModel.ts';
 import type { BisectResult } from '../../src/core/bisect/bisectReport.ts';
@@ -92,7 +93,7 @@ describe.each(faults)('%s', (fault, pattern) => {
 
 /** Nodes of a piece without which it is still wrong: by an engine that is asked about each, apart from the search. */
 async function needless(number: number, fault: string, { piece }: BisectResult): Promise<string[]> {
-  const { value: model } = readModel(readFileSync(join(models, `${number}.onnx`)));
+  const { value: model } = await readModel(bytesOf(readFileSync(join(models, `${number}.onnx`))));
   const graph = networkOf(model!);
   const found: string[] = [];
   for (const id of piece!.nodes) {
@@ -139,7 +140,7 @@ test('what shows the fault to others: the piece, its inputs, both outputs, a scr
   expect(readdirSync(join(folder, 'anonymous')).toSorted()).toEqual(
     ['README.md', 'engine.npz', 'expected.npz', 'fixed.onnx', 'inputs.npz', 'model.onnx', 'show.py'].toSorted(),
   );
-  const { value } = readModel(readFileSync(piece!.model));
+  const { value } = await readModel(bytesOf(readFileSync(piece!.model)));
   expect(value!.nodes.map(({ name }) => name).filter((name) => !/^node\d+$/.test(name))).toEqual([]);
 });
 

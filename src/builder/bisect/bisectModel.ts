@@ -196,9 +196,10 @@ class Bisection {
       own.join() === flags.join() || engine !== undefined ? null : await this.#errorWith(own, samples, references);
     const more = { withFlags: withFlags?.error ?? null, repeatability };
     const { outputs } = runs[worst]!;
+    if (repeatability === 'nondeterministic' || repeatability === 'remembers')
+      return this.#result(repeatability, outputs, more);
     if (wrongRuns.length === 0) return this.#result(withFlags?.wrong ? 'precision' : 'right', outputs, more);
-    if (repeatability !== 'same' && repeatability !== 'not tried')
-      return this.#result(repeatability === 'random' ? 'random' : repeatability, outputs, more);
+    if (repeatability === 'random') return this.#result('random', outputs, more);
     if (engine !== undefined || this.#request.compareOnly) return this.#result('wrong', outputs, more);
     this.#lost = await lostNodes({ onnx: this.#request.options.model, log, layers });
     const pieces = new Pieces({
