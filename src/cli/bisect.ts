@@ -1,6 +1,6 @@
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { bisectModel } from '../builder/bisect/bisectModel.ts';
-import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
+import { checkOutputs, filesOfModel } from '../builder/files/writeResult.ts';
 import { interpreterWith } from '../builder/run/tensorrtJob.ts';
 import { packageFiles, patternText } from '../builder/bisect/writePackage.ts';
 import type { EngineOptions } from '../core/build/buildOptions.ts';
@@ -8,9 +8,8 @@ import type { BisectResult, ComparedTensor } from '../core/bisect/bisectReport.t
 import { counted } from '../core/base/text.ts';
 import { requireBuild } from '../builder/store/buildFolder.ts';
 import { isFolder } from '../builder/files/exists.ts';
-import { join } from 'node:path';
 import { runtimeFor } from './accuracy/simulationOptions.ts';
-import { wholeNumber, readArguments } from './arguments.ts';
+import { forceOption, readArguments, wholeNumber } from './arguments.ts';
 import { buildRequest } from './build/buildRequest.ts';
 import { type BuildValues, textOf, trialArguments } from './build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
@@ -29,10 +28,12 @@ const options = {
   'max-builds': { type: 'string' },
   'max-minutes': { type: 'string' },
   anonymize: { type: 'boolean' },
+  ...forceOption,
 } as const;
 
 export const bisect: Command = {
-  help: `trtlens bisect MODEL.onnx|BUILD [--inputs FILE] [-o DIR] [--engine FILE.plan] [--reference FILE] [build options] [--json]
+  help: `trtlens bisect MODEL.onnx|BUILD [--inputs FILE] [-o DIR] [--engine FILE.plan] [--reference FILE] [--force]
+               [build options] [--json]
 
 Compares an engine with ONNX Runtime on the CPU and, where it is wrong, finds the smallest piece of the network that is
 wrong with right inputs, and a change after which the whole model is right. Builds in FP32 without TF32 while it searches;
@@ -48,6 +49,7 @@ the error with your own options is given, too. It needs TensorRT's Python module
   --atol N, --rtol N judge as Polygraphy does: |difference| > atol + rtol × |reference|
   --max-builds N     stop after N builds with the smallest piece so far (default: 200)
   --max-minutes N    stop after N minutes (default: 30)
+  --force            overwrite files in DIR even if trtlens did not write them
   --anonymize        number nodes and tensors of the piece, and leave out its build log
   --json             the whole result as one JSON document
 
@@ -64,7 +66,10 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
     const own = build === null ? request : { ...(build.manifest.options as Partial<EngineOptions>), ...request };
     const out = textOf(values, 'out') ?? `${basename(model).replace(/(?:\.onnx)?(?:\.gz)?$/i, '')}-bisect`;
     const used = [...(await filesOfModel(model)), ...((values['inputs'] as string[] | undefined) ?? [])];
-    for (const file of packageFiles) await checkOutput(join(out, file), used);
+    await checkOutputs(
+      packageFiles.map(([name, kind]) => [join(out, name), kind]),
+      used,
+    );
     const rtx = request.backend === 'rtx';
     const runtime = await runtimeFor({ python: undefined, yes: values['yes'] === true }, terminal);
     const place = await interpreterWith({ rtx, numpy: true, python: textOf(values, 'python') }).catch(() => null);

@@ -121,6 +121,20 @@ interface WholeRun {
   ms: number | null;
 }
 
+/** An engine that is wrong, and the sample for which it is worst. */
+interface WrongWhole {
+  flags: string[];
+  samples: readonly string[];
+  references: readonly string[];
+  worst: number;
+  run: WholeRun;
+}
+
+const sizeOf = ({ outputs }: WholeRun): number => worstOf(outputs)?.error ?? Infinity;
+
+/** Where the build of the whole leaves its log and layers. */
+const wholeFiles = (folder: string) => ({ log: join(folder, 'whole.log'), layers: join(folder, 'whole.json') });
+
 class Bisection {
   readonly #request: BisectRequest;
   readonly #tools: Tools;
@@ -169,71 +183,86 @@ class Bisection {
   }
 
   async #search(samples: string[], references: string[]): Promise<BisectResult> {
-    const { worker, model, linked, folder } = this.#tools;
     const { engine, options } = this.#request;
-    const own = this.#flags(options);
     const flags = this.#flags(searchOptions(options));
-    const log = join(folder, 'whole.log');
-    const layers = join(folder, 'whole.json');
-    this.#status('Building the whole model…');
-    if (engine !== undefined) await worker!.load('whole', resolve(engine));
-    else {
-      const built = await worker!.build('whole', [...flags, ...this.#profile, '--onnx', linked], log, layers);
-      if ('refused' in built) throw new UserError(`TensorRT does not build this model: ${built.refused}`);
-    }
+    await this.#buildWhole(flags);
     const runs: WholeRun[] = [];
     for (const [number, sample] of samples.entries())
       runs.push(await this.#runWhole('whole', sample, references[number]!));
     const wrongRuns = runs.filter(({ outputs }) => outputs.some(({ wrong }) => wrong));
-    const worst = runs.indexOf(
-      wrongRuns.toSorted(
-        (a, b) => (worstOf(b.outputs)?.error ?? Infinity) - (worstOf(a.outputs)?.error ?? Infinity),
-      )[0] ?? runs[0]!,
-    );
-    const repeatability = await this.#repeatability(samples, worst, runs[worst]!);
-    await worker!.free('whole');
+    const worst = runs.indexOf(wrongRuns.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] ?? runs[0]!);
+    const run = runs[worst]!;
+    const repeatability = await this.#repeatability(samples, worst, run);
+    await this.#tools.worker!.free('whole');
+    const own = this.#flags(options);
     const withFlags =
       own.join() === flags.join() || engine !== undefined ? null : await this.#errorWith(own, samples, references);
     const more = { withFlags: withFlags?.error ?? null, repeatability };
-    const { outputs } = runs[worst]!;
+    const { outputs } = run;
     if (repeatability === 'nondeterministic' || repeatability === 'remembers')
       return this.#result(repeatability, outputs, more);
     if (wrongRuns.length === 0) return this.#result(withFlags?.wrong ? 'precision' : 'right', outputs, more);
     if (repeatability === 'random') return this.#result('random', outputs, more);
     if (engine !== undefined || this.#request.compareOnly) return this.#result('wrong', outputs, more);
-    this.#lost = await lostNodes({ onnx: this.#request.options.model, log, layers });
+    return this.#locate({ flags, samples, references, worst, run }, more);
+  }
+
+  async #buildWhole(flags: readonly string[]): Promise<void> {
+    const { worker, linked, folder } = this.#tools;
+    const { engine } = this.#request;
+    if (engine !== undefined) {
+      await worker!.load('whole', resolve(engine));
+      return;
+    }
+    this.#status('Building the whole model…');
+    const { log, layers } = wholeFiles(folder);
+    const built = await worker!.build('whole', [...flags, ...this.#profile, '--onnx', linked], log, layers);
+    if ('refused' in built) throw new UserError(`TensorRT does not build this model: ${built.refused}`);
+  }
+
+  /** The smallest wrong piece, and a change that makes the whole right. */
+  async #locate(
+    { flags, samples, references, worst, run }: WrongWhole,
+    more: Partial<BisectResult>,
+  ): Promise<BisectResult> {
+    const { worker, reference, model, linked, source, folder } = this.#tools;
+    const { tolerance, atol, rtol, out, anonymize } = this.#request;
+    this.#lost = await lostNodes({ onnx: this.#request.options.model, ...wholeFiles(folder) });
+    const sample = samples[worst]!;
+    const comparison = { atol, rtol };
     const pieces = new Pieces({
       worker: worker!,
-      reference: this.#tools.reference,
+      reference,
       model,
       linked,
-      source: this.#tools.source,
+      source,
       folder,
-      sample: samples[worst]!,
+      sample,
       flags,
-      tolerance: this.#request.tolerance,
-      comparison: { atol: this.#request.atol, rtol: this.#request.rtol },
+      tolerance,
+      comparison,
     });
     await this.#openTensors();
     const { piece, reason } = await this.#smallest(pieces);
-    if (piece === null) return this.#result(reason, outputs, more);
-    const fix = await this.#workaround(pieces, piece, flags, samples, references, runs[worst]!.ms);
+    if (piece === null) return this.#result(reason, run.outputs, more);
+    const fix = await this.#workaround(pieces, piece, flags, samples, references, run.ms);
+    const fixed = fix?.model ?? null;
     const packed = await writePackage({
-      out: this.#request.out,
+      out,
       whole: linked,
       piece,
       info: this.#info!,
-      anonymize: this.#request.anonymize,
-      fixed: fix?.model ?? null,
-      reference: this.#tools.reference,
+      anonymize,
+      fixed,
+      reference,
+      folder,
     });
-    const named = fix && { ...fix, model: packed.fixed };
     const { error, pattern = null } = piece.worst!;
     const nodes = piece.nodes.map((node) => pieces.graph.nodes[node]!.id);
-    return this.#result(reason, outputs, {
+    return this.#result(reason, run.outputs, {
       ...more,
       piece: { model: packed.model, nodes, inputs: packed.inputs, error, pattern },
-      fix: named,
+      fix: fix && { ...fix, model: packed.fixed },
     });
   }
 
@@ -295,7 +324,7 @@ class Bisection {
 
   /** The same input twice, another input between: what differs is no fault of single nodes. */
   async #repeatability(samples: readonly string[], worst: number, first: WholeRun): Promise<Repeatability> {
-    const { model, reference, folder, worker } = this.#tools;
+    const { model, folder, worker } = this.#tools;
     if (model.nodes.some(({ op }) => RANDOM.has(op))) return 'random';
     const again = join(folder, 'again.npz');
     const other = join(folder, 'other.npz');

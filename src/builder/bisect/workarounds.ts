@@ -33,14 +33,12 @@ function mergedScales(graph: ModelGraph, nodes: readonly number[]): Workaround[]
     }));
 }
 
-const options: Workaround[] = [
-  ...[5, 1, 0].map((level) => ({
-    title: `build with optimization level ${level}`,
-    flags: [`--optimization-level=${level}`],
-    onPiece: null,
-    onWhole: [],
-  })),
-];
+const options: Workaround[] = [5, 1, 0].map((level) => ({
+  title: `build with optimization level ${level}`,
+  flags: [`--optimization-level=${level}`],
+  onPiece: null,
+  onWhole: [],
+}));
 
 /** Tensors inside the piece as outputs, or through two Neg nodes: both keep values, and end some fusions. */
 function atTensors(graph: ModelGraph, nodes: readonly number[]): Workaround[] {

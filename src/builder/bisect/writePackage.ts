@@ -1,14 +1,14 @@
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { quoteCommand } from '../../core/base/text.ts';
 import type { ComparedTensor } from '../../core/bisect/bisectReport.ts';
 import { planAnonymous, planEdit } from '../../core/formats/onnx/editModel.ts';
 import { subgraphOf } from '../../core/surgery/extractModel.ts';
 import { withFile } from '../files/fileSource.ts';
+import { checkOutput, moveResult, type ResultKind, writeResult } from '../files/writeResult.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { writeModel } from '../files/writeModel.ts';
 import { extractSubgraph } from '../surgery/extractSubgraph.ts';
-import { fileTrouble, UserError } from '../userError.ts';
+import { UserError } from '../userError.ts';
 import type { WorkerInfo } from './engineWorker.ts';
 import type { TriedPiece } from './pieces.ts';
 import type { Reference } from './reference.ts';
@@ -25,6 +25,8 @@ export interface PackageRequest {
   /** The whole model with a change after which it is right; null: none. */
   fixed: string | null;
   reference: Reference;
+  /** Where files are made before they get their place. */
+  folder: string;
 }
 
 /** Names in the folder of the result. */
@@ -39,22 +41,28 @@ const names = {
   readme: 'README.md',
 };
 
-/** Every file that a search may leave in its folder. */
-export const packageFiles: readonly string[] = Object.values(names);
+/** Every file that a search may leave in its folder, and what may be replaced there. */
+export const packageFiles: readonly (readonly [name: string, kind: ResultKind])[] = [
+  [names.model, 'model'],
+  [names.fixed, 'model'],
+  [names.inputs, 'zip'],
+  [names.expected, 'zip'],
+  [names.engine, 'zip'],
+  [names.log, 'log'],
+  [names.script, 'script'],
+  [names.readme, 'markdown'],
+];
 
 /**
  * Writes what shows the fault to someone else: the piece with its weights, its inputs, the right outputs and the
  * engine's, the build log, one line of Polygraphy and one Python file. The fixed model is next to it.
- * @throws {UserError} if a file cannot be written
+ * @throws {UserError} if a file cannot be written, or one is there that is not ours
  */
 export async function writePackage(
   request: PackageRequest,
 ): Promise<{ model: string; inputs: string; fixed: string | null }> {
-  const { out, whole, piece, reference, anonymize, info } = request;
+  const { out, whole, piece, reference, anonymize, info, folder } = request;
   const path = (name: keyof typeof names) => join(out, names[name]);
-  await mkdir(out, { recursive: true }).catch((error: unknown) => {
-    throw fileTrouble(out, error);
-  });
   const nodes = new Set(piece.nodes);
   await extractSubgraph({
     path: whole,
@@ -63,26 +71,35 @@ export async function writePackage(
     weights: 'embed',
     anyRank: true,
   });
-  const renamed = anonymize ? await anonymized(path('model')) : new Map<string, string>();
-  await reference.pick(piece.inputs, piece.names.inputs, path('inputs'), renamed);
-  await reference.pick(piece.inputs, piece.names.outputs, path('expected'), renamed);
-  await reference.pick(piece.values, piece.names.outputs, path('engine'), renamed);
-  if (!anonymize) await copyFile(piece.log, path('log'));
-  const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
-  await writeFile(path('script'), script(info));
-  await writeFile(path('readme'), readme(info, worst, anonymize));
-  let fixed: string | null = null;
-  if (request.fixed !== null) {
-    fixed = path('fixed');
-    const made = request.fixed;
-    const { value } = await new ParsedFiles().model(made, { spans: true });
-    await withFile(made, async (source) => {
-      const { value: edited, problems } = await planEdit(value, source, { metadata: [] });
-      if (!edited) throw new UserError(problems[0]?.message ?? 'the fixed model cannot be written');
-      await writeModel(edited, { path: made, source }, fixed!);
-    });
+  const renamed: ReadonlyMap<string, string> = anonymize ? await anonymized(path('model')) : new Map();
+  const { inputs, outputs } = piece.names;
+  for (const [name, from, tensors] of [
+    ['inputs', piece.inputs, inputs],
+    ['expected', piece.inputs, outputs],
+    ['engine', piece.values, outputs],
+  ] as const) {
+    const made = join(folder, names[name]);
+    await reference.pick(from, tensors, made, renamed);
+    await moveResult(made, path(name), 'zip');
   }
-  return { model: path('model'), inputs: path('inputs'), fixed };
+  if (!anonymize) await moveResult(piece.log, path('log'), 'log');
+  const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
+  await writeResult(path('script'), script(info), 'script');
+  await writeResult(path('readme'), readme(info, worst, anonymize), 'markdown');
+  if (request.fixed === null) return { model: path('model'), inputs: path('inputs'), fixed: null };
+  await copyModel(request.fixed, path('fixed'));
+  return { model: path('model'), inputs: path('inputs'), fixed: path('fixed') };
+}
+
+/** Writes a model, with its weights where they are in other files, somewhere else. */
+async function copyModel(path: string, out: string): Promise<void> {
+  const { value: model } = await new ParsedFiles().model(path, { spans: true });
+  await checkOutput(out, [path], 'model');
+  await withFile(path, async (source) => {
+    const { value, problems } = await planEdit(model, source, {});
+    if (!value) throw new UserError(problems[0]?.message ?? 'the fixed model cannot be written');
+    await writeModel(value, { path, source }, out);
+  });
 }
 
 /** Renames nodes and tensors of a model in place. @returns new names of tensors by their old ones */

@@ -511,7 +511,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'weights-file',
     code: 'weights-missing',
-    pattern: /[lL]oadWeights\([^\n]{0,300}Assertion [`'][^\n]{1,300}' failed|Assertion [`'][^\n]*Unable to load weight file/,
+    pattern:
+      /[lL]oadWeights\([^\n]{0,300}Assertion [`'][^\n]{1,300}' failed|Assertion [`'][^\n]*Unable to load weight file/,
     cause: 'The program cannot read the file with the weights.',
     advice:
       'Check its path (programs of tensorrtx look for it in the folder above), its kind (.wts or .weights), and that the converter of the same version of the program wrote it.',
