@@ -1,4 +1,4 @@
-import { mkdtemp, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -21,6 +21,7 @@ import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type AccuracyRequest, judgeAccuracy, NothingLow, type OtherRun, withReference } from './judgeAccuracy.ts';
 import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
@@ -179,7 +180,7 @@ async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<Swee
       ...blank('int8'),
       reason: 'not run: pass a Q/DQ model (--int8 MODEL) or calibration data (--calibration)',
     };
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-int8-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-int8-');
   const out = join(folder, 'model.onnx');
   try {
     const { model, runtime, calibrator, signal } = request;

@@ -41,7 +41,8 @@ interface Judged {
  * gives only its warnings; one that ends in a failure that no message explains says where it ended, and what usually ends
  * a build there.
  */
-export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
+export function diagnoseLog(whole: BuildLog, model?: OnnxModel): Diagnosis[] {
+  const log = withShortLines(whole);
   const nodes = new NodeFinder(log, model);
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
@@ -108,6 +109,20 @@ function wrongValues({ outcome, passed, product, version }: BuildLog, model: Onn
 
 /** Failures whose own words leave open what a GPU without kernels explains. */
 const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+
+/**
+ * What is read of a line, in characters. A pattern that looks for one word behind another takes time that grows with the
+ * square of a line, so a line of a megabyte would take minutes.
+ */
+const MOST_OF_A_LINE = 4000;
+
+function withShortLines(log: BuildLog): BuildLog {
+  const short = <T extends { text: string }>(one: T): T =>
+    one.text.length <= MOST_OF_A_LINE ? one : { ...one, text: one.text.split('\n').map(cut).join('\n') };
+  const cut = (line: string) =>
+    line.length <= MOST_OF_A_LINE ? line : `${line.slice(0, MOST_OF_A_LINE / 2)} … ${line.slice(-MOST_OF_A_LINE / 2)}`;
+  return { ...log, messages: log.messages.map(short), ...(log.strays && { strays: log.strays.map(short) }) };
+}
 
 /** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
 function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly Diagnosis[] {

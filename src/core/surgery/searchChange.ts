@@ -10,7 +10,7 @@ import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { type DataType, dataTypeNumber } from '../formats/onnx/onnxModel.ts';
 import type { NewNode, NewValue } from '../formats/onnx/writeModel.ts';
 import type { Fate, FusionReport } from '../fusion/fusionReport.ts';
-import type { InferredTensors } from '../network/network.ts';
+import { type InferredTensors, scalesOf } from '../network/network.ts';
 import { attentions, inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { parserName } from '../network/nodeNames.ts';
 import type { Shape } from '../network/outputTypes.ts';
@@ -24,19 +24,23 @@ import { closed, missingNode, missingTensor, outermost, type Unfit } from './ext
  * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
  * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
  * - remove: the node passes its first input on; it must have the same type and shape as the output
+ * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them is scaled by the
+ *   product of both instead, which is the same but for its rounding
  */
 export type ModelChange =
   | { outputs: readonly string[] }
   | { unmark: string }
   | { cuts: readonly string[] }
   | { add: string; at: string }
-  | { remove: string };
+  | { remove: string }
+  | { merge: string };
 
 /** The edits that make a change. */
 export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: ModelChange): ModelEdits | Unfit {
   if ('outputs' in change) return marked(graph, inferred, change.outputs);
   if ('unmark' in change) return unmarked(graph, change.unmark);
   if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
+  if ('merge' in change) return mergedScales(graph, inferred, change.merge);
   return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
 }
 
@@ -200,6 +204,49 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
     return { reason: `${words} changes ${before} to ${after}, so the model would be invalid without it` };
   const by = { op: 'Identity', name: node.name, inputs: [node.inputs[0]!], outputs: [node.outputs[0]!] };
   return { replace: [{ node: id, by }] };
+}
+
+/** Names of the outputs of products whose inputs are scaled by a number each: some versions lose one of the two scales. */
+export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
+  graph.nodes.flatMap(({ outputs }, node) => (scalesOf(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
+
+function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'merge');
+  if (typeof tensor !== 'number') return tensor;
+  const scales = scalesOf(graph, inferred.shapes, graph.tensors[tensor]!.producer);
+  if (scales === null)
+    return {
+      reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
+    };
+  const numbers = scales.map(({ node, at }) => graph.inputs[node]![at]!);
+  const types = new Set(numbers.map((number) => inferred.types[number]));
+  if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
+  const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
+  const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
+  const kept = graph.nodes[last.node]!;
+  const dropped = graph.nodes[first.node]!;
+  const before = `${kept.name || kept.id}_merged`;
+  const inputs = kept.inputs.map((input, place) => (place === last.at ? product : input));
+  return {
+    replace: [
+      {
+        node: kept.id,
+        by: [
+          { op: 'Mul', name: before, inputs: numbers.map((number) => graph.tensors[number]!.name), outputs: [product] },
+          { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] },
+        ],
+      },
+      {
+        node: dropped.id,
+        by: {
+          op: 'Identity',
+          name: dropped.name,
+          inputs: [dropped.inputs[1 - first.at]!],
+          outputs: [...dropped.outputs],
+        },
+      },
+    ],
+  };
 }
 
 const describe = (type: string | null | undefined, shape: Shape | undefined): string =>

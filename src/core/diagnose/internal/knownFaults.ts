@@ -151,14 +151,15 @@ type Condition = keyof typeof CONDITIONS;
 /** What a form can ask for besides operators, attributes and inputs; nothing unknown fits. */
 const CONDITIONS = {
   /** Both inputs are multiplied by a number each. */
-  'scaled-twice': (network: Network, node: number): boolean => scalesOf(network, node) !== null,
+  'scaled-twice': (network: Network, node: number): boolean =>
+    scalesOf(network, network.inferred.shapes, node) !== null,
 
   /**
    * A scaled input is one of the parts of a product with stored weights: MatMul, Reshape to five dimensions, Transpose
    * that takes the third one to the front, and Gather or Split along it. Other orders of axes came out right.
    */
   'from-merged-product': (network: Network, node: number): boolean =>
-    (scalesOf(network, node) ?? []).some(({ node: scale, at }) =>
+    (scalesOf(network, network.inferred.shapes, node) ?? []).some(({ node: scale, at }) =>
       isPartOfProduct(network, network.inputs[scale]![1 - at]!),
     ),
 

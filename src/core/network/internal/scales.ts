@@ -19,18 +19,14 @@ export interface Scale {
   at: number;
 }
 
-/** A network, as far as scales need it: its shapes are inferred at their first use. */
-type Shaped = ModelGraph & { readonly inferred: { shapes: readonly Shape[] } };
-
 /** The Mul by one number through which a tensor goes, behind nodes that only move elements; null: none. */
-function scaleOf(network: Shaped, tensor: number): Scale | null {
+function scaleOf(graph: ModelGraph, shapes: readonly Shape[], tensor: number): Scale | null {
   for (let at = tensor; at >= 0;) {
-    const { producer, consumers } = network.tensors[at]!;
+    const { producer, consumers } = graph.tensors[at]!;
     // What something else reads, too, keeps its scale.
-    if (producer < 0 || consumers.length !== 1 || network.graphOutputs.includes(at)) return null;
-    const inputs = network.inputs[producer]!;
-    if (network.nodes[producer]!.op === 'Mul') {
-      const { shapes } = network.inferred;
+    if (producer < 0 || consumers.length !== 1 || graph.graphOutputs.includes(at)) return null;
+    const inputs = graph.inputs[producer]!;
+    if (graph.nodes[producer]!.op === 'Mul') {
       const isNumber = (input: number): boolean => {
         const shape = shapes[input] ?? null;
         return shape !== null && shape.length <= 1 && shape.every((dim) => dim === 1);
@@ -38,7 +34,7 @@ function scaleOf(network: Shaped, tensor: number): Scale | null {
       const scale = inputs.findIndex(isNumber);
       return scale < 0 || inputs.length !== 2 || isNumber(inputs[1 - scale]!) ? null : { node: producer, at: scale };
     }
-    if (!moving.has(network.nodes[producer]!.op)) return null;
+    if (!moving.has(graph.nodes[producer]!.op)) return null;
     at = inputs[0] ?? -1;
   }
   return null;
@@ -47,11 +43,12 @@ function scaleOf(network: Shaped, tensor: number): Scale | null {
 /**
  * The two Muls by one number that scale the inputs of a MatMul of the main graph, as exporters write scaled dot-product
  * attention; null: its inputs are not both scaled.
+ * @param shapes of all tensors, by index
  * @param node its index
  */
-export function scalesOf(network: Shaped, node: number): [Scale, Scale] | null {
-  const inputs = network.inputs[node]!;
-  if (network.nodes[node]!.op !== 'MatMul' || inputs.length !== 2 || network.owner[node]! >= 0) return null;
-  const [one, other] = inputs.map((tensor) => scaleOf(network, tensor));
+export function scalesOf(graph: ModelGraph, shapes: readonly Shape[], node: number): [Scale, Scale] | null {
+  const inputs = graph.inputs[node]!;
+  if (graph.nodes[node]!.op !== 'MatMul' || inputs.length !== 2 || graph.owner[node]! >= 0) return null;
+  const [one, other] = inputs.map((tensor) => scaleOf(graph, shapes, tensor));
   return one && other && one.node !== other.node ? [one, other] : null;
 }

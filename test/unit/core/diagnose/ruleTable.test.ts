@@ -58,6 +58,19 @@ it.each([/(?<layer>[^\s:]+): no tactic/, /size of \d+[^\n]*?\s*Try/, /(?:\w+)*: 
   },
 );
 
+it.each([
+  'bash: line 1: trtexec: command not found',
+  'sh: 1: trtexec: not found',
+  'zsh: command not found: trtexec',
+  'fish: Unknown command: trtexec',
+  'trtexec: Command not found.',
+  '-bash: /usr/src/tensorrt/bin/trtexec: No such file or directory',
+  "'trtexec' is not recognized as an internal or external command,",
+  "trtexec : The term 'trtexec' is not recognized as the name of a cmdlet, function, script file",
+])('a shell that does not find the program: %s', (text) => {
+  expect(diagnose(`${text}\n`)[0]).toMatchObject({ rule: 'program-not-found', severity: 'error' });
+});
+
 it('an option whose value is refused is found within quotes', () => {
   const text = `{"event": "error", "message": "--opt: expected name:1x3x224x224, got 'x=2x4'"}`;
   expect(diagnose(text)[0]).toMatchObject({ rule: 'flag-value' });

@@ -102,7 +102,7 @@ export const COMPILE_RULES: readonly DiagnosisRule[] = [
     id: 'cmake-not-found',
     code: 'library-missing',
     pattern:
-      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<!:(?:FILE)?PATH=[^\n]{0,300})(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w*:(?:FILE)?PATH=)\w*(?:LIBRAR|INCLUDE|_ROOT)\w*[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
+      /Could NOT find (?<name>TensorRT|TENSORRT|CUDA\w*|cudnn|CUDNN)\b|(?<name3>TENSORRT|TensorRT|CUDNN|CUDA)_?(?!\w{0,60}:(?:FILE)?PATH=)(?=\w{0,60}?(?:LIBRAR|INCLUDE|_ROOT)[^\n]{0,120}NOTFOUND)(?<!:(?:FILE)?PATH=[^\n]{0,300})\w+[^\n]{0,80}NOTFOUND|No (?<name4>CMAKE_CUDA_COMPILER) could be found|By not providing "Find(?<name5>TensorRT|CUDA\w*)\.cmake"|Library that was found (?<name6>nvinfer)_LIB_PATH-NOTFOUND|variables are used in this project, but they are set to NOTFOUND|nvcc: (?:command )?not found/i,
     once: true,
     severity: 'error',
     named: ({ 0: text, groups: { name, name3, name4, name5, name6 } = {} }) => ({

@@ -53,7 +53,7 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     id: 'dla-no-fallback',
     code: 'dla-failed',
     pattern:
-      /(?:layer|Layer) '?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA[^\n]*(?:GPU fallback|fallback|FALLBACK)[^\n]*(?:not|disabled)|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA and falling back to GPU is not enabled/,
+      /(?:layer|Layer) (?=[^\n]*not supported on DLA[^\n]{0,200}?(?:fallback|FALLBACK)[^\n]{0,200}?(?:not|disabled))'?(?<layer>[^'\n]+?)'?(?: \(\w+\))?[^\n]{0,60}not supported on DLA|Default DLA is enabled but layer (?<layer2>[^\n]+?) is not supported on DLA and falling back to GPU is not enabled/,
     named: ({ groups: { layer, layer2 } = {} }) => {
       const name = layer ?? layer2;
       return { layer: name, values: { quantized: /quantize/i.test(name ?? '') ? NO_QDQ : undefined } };

@@ -12,6 +12,18 @@ const CONTAINER =
 /** GPUs, drivers, containers, and CUDA with its libraries. */
 export const ENVIRONMENT_RULES: readonly DiagnosisRule[] = [
   {
+    id: 'program-not-found',
+    code: 'file-missing',
+    pattern:
+      /(?<![\w-])(?<program>trtexec|tensorrt_rtx|polygraphy)(?:\.exe)?['"’]?(?:: ?(?:command )?not found|: Command not found|: No such file or directory| ?: The term '| is not recognized as (?:an|the name))|(?:command not found|[uU]nknown command): ?['"‘]?(?:[^\s'"’]{0,200}\/)?(?<program2>trtexec|tensorrt_rtx|polygraphy)\b/,
+    severity: 'error',
+    cause: 'The shell does not find {program}, so nothing was built.',
+    advice:
+      'Give its full path, or add its folder to PATH: trtexec of TensorRT packages is in /usr/src/tensorrt/bin, that of an archive in its folder bin (tensorrt_rtx, too); polygraphy comes with `pip install polygraphy`. The Python wheels of TensorRT do not have trtexec.',
+    named: ({ groups }) => ({ values: { program: groups?.['program'] ?? groups?.['program2'] } }),
+    source: 'bash, dash, zsh, fish, tcsh, cmd and PowerShell',
+  },
+  {
     id: 'framework-out-of-memory',
     code: 'out-of-memory',
     pattern:

@@ -601,7 +601,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'vs-mlrt-failed',
     code: 'failed',
     pattern:
-      /trtexec execution fails,? log has been written to (?<file>\S+)|Command '(?<command>\[?[^\n]{0,200})[^\n]*returned non-zero exit status (?<status>\d+)/,
+      /trtexec execution fails,? log has been written to (?<file>\S+)|Command '(?=[^\n]*returned non-zero exit status \d)(?<command>\[?[^\n]{0,200})[^\n]*returned non-zero exit status (?<status>\d+)/,
     cause: 'The program that was to build the engine failed[[; its log is {file}]].',
     advice: 'Diagnose that log; without one, run the command in a terminal with --verbose.',
     after: EVERY_CAUSE,
@@ -801,7 +801,7 @@ export const FRAMEWORK_RULES: readonly DiagnosisRule[] = [
     id: 'paddle-status',
     code: 'failed',
     pattern:
-      /(?:^|[\s(])(?<status>InvalidArgument|NotFound|OutOfRange|ResourceExhausted|PreconditionNotMet|Unimplemented|Unavailable|Fatal|External)(?:Error: | error\. |\) )(?<why>[^\n]{3,200})(?=[^]{0,400}?(?:\[Hint:|[Pp]addle))/,
+      /(?:^|[\s(])(?<status>InvalidArgument|NotFound|OutOfRange|ResourceExhausted|PreconditionNotMet|Unimplemented|Unavailable|Fatal|External)(?:Error: | error\. |\) )(?=[^]{0,600}?(?:\[Hint:|[Pp]addle))(?<why>[^\n]{3,200})(?=[^]{0,400}?(?:\[Hint:|[Pp]addle))/,
     severity: 'error',
     lastResort: true,
     once: true,

@@ -562,7 +562,7 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     id: 'name-too-long',
     code: 'name-too-long',
     pattern:
-      /given name exceeds the limit \((?<limit>\d+) characters\)|condition: .*(?:strlen|length).*(?:<=? ?4096|kMAX_NAME_LENGTH)/,
+      /given name exceeds the limit \((?<limit>\d+) characters\)|condition: .{0,200}(?:strlen|length).{0,100}(?:<=? ?4096|kMAX_NAME_LENGTH)/,
     cause: 'A name in the model is longer than TensorRT allows[[ ({limit} characters)]].',
     advice: 'Shorten the names of nodes and tensors; a cut or a converter that chains scopes makes such names.',
     repair: 'shorten-names',

@@ -245,7 +245,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     id: 'deformconv-rtx',
     code: 'unsupported-op',
     pattern:
-      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]{0,200}\n?[^\n]{0,200}(?:Plugin not found|Assertion failed: creator)/,
+      /ModulatedDeformConv2d plugin was not found|importDeformConv(?=[^]{0,400}(?:Plugin not found|Assertion failed: creator))[^\n]{0,200}\n?[^\n]{0,200}(?:Plugin not found|Assertion failed: creator)/,
     cause: 'The operator of this node (DeformConv) is a plugin, which is not loaded here.',
     advice: {
       rtx: 'TensorRT-RTX has no such plugin: use the full TensorRT 10.1 or later, or replace the operator by GridSample and MatMul.',

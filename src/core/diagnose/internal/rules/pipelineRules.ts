@@ -205,7 +205,7 @@ export const PIPELINE_RULES: readonly DiagnosisRule[] = [
     id: 'deepstream-outputs',
     code: 'engine-invalid',
     pattern:
-      /Could not find coverage layer while parsing|Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]*Assertion [`'][^\n]*failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
+      /Could not find coverage layer while parsing|Could not find (?:output (?:layer '(?<name>[^']+)'|coverage layer|bbox layer)|(?<name2>\w+) layer buffer while parsing)|Failed to parse bboxes|NvDsInferParse\w*\([^\n]{0,300}Assertion [`'][^\n]{0,300}failed|Num classes mismatch\. Configured: ?(?<have>\d+), detected(?: by network)?: ?(?<want>\d+)/,
     severity: 'error',
     once: true,
     named: ({ groups: { name, name2, want } = {} }) => ({

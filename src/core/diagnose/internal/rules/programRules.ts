@@ -511,7 +511,8 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
   {
     id: 'weights-file',
     code: 'weights-missing',
-    pattern: /[lL]oadWeights\([^\n]*Assertion [`'][^\n]+' failed|Assertion [`'][^\n]*Unable to load weight file/,
+    pattern:
+      /[lL]oadWeights\([^\n]{0,300}Assertion [`'][^\n]{1,300}' failed|Assertion [`'][^\n]*Unable to load weight file/,
     cause: 'The program cannot read the file with the weights.',
     advice:
       'Check its path (programs of tensorrtx look for it in the folder above), its kind (.wts or .weights), and that the converter of the same version of the program wrote it.',
@@ -522,7 +523,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'weights-of-another-network',
     code: 'weights-missing',
     pattern:
-      /(?:nvinfer1::I(?:\w{0,40}Layer|CudaEngine|HostMemory) ?\*|build|createEngine)[^\n]*\bnvinfer1::I[^\n]*Assertion [`'](?<what>(?=[A-Z\d]*[a-z_])\w+)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
+      /(?:nvinfer1::I(?:\w{0,40}Layer|CudaEngine|HostMemory) ?\*|build|createEngine)[^\n]{0,300}\bnvinfer1::I[^\n]{0,300}?Assertion [`'](?<what>(?=[A-Z\d]*[a-z_])\w+)' failed|createPlugin\([^\n]*Assertion [`'](?<what3>[^'\n]+)' failed|Assertion [`'](?<what2>(?:scale|conv|bn|cv|fc|deconv|upsample|ew)_?\d*)' failed/,
     named: ({ groups: { what, what2, what3 } = {} }) => ({ values: { what: what ?? what2 ?? what3 } }),
     cause:
       'The program could not add a layer to the network ({what}): the weights are most often those of another version or variant of the model.',
@@ -536,7 +537,7 @@ export const PROGRAM_RULES: readonly DiagnosisRule[] = [
     id: 'program-assertion',
     code: 'engine-invalid',
     pattern:
-      /Assertion [`'](?!blob)(?<claim>[^'\n]*(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
+      /Assertion [`'](?!blob)(?=[^'\n]*' failed)(?<claim>[^'\n]{0,300}?(?:[sS]ize|[vV]olume|[dD]ims?\b|numDims|[cC]lass|[bB]atch|[bB]inding|[cC]hannel|inputIndex|outputIndex|kOutputSize)[^'\n]*)' failed/,
     severity: 'error',
     cause:
       'The program stopped at a check of its own, `{claim}`: most often it was written for other sizes than those of the engine or the weights that it got.',

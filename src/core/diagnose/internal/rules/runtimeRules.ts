@@ -391,7 +391,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'myelin-memory-access',
     code: 'runtime-failed',
     pattern:
-      /Myelin[^\n]*(?:[eE]rror ?|failed|Start\w*:) ?\(?(?:700|716)\b|Error Code 1: Myelin[^\n]*(?:illegal memory access|misaligned address)/,
+      /Myelin[^\n]{0,300}(?:[eE]rror ?|failed|Start\w{0,40}:) ?\(?(?:700|716)\b|Error Code 1: Myelin[^\n]*(?:illegal memory access|misaligned address)/,
     cause:
       'A kernel that TensorRT made for a region which it compiles as a whole (Myelin) read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
     advice:
@@ -405,7 +405,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern: cudaError(
       '700|716|74|77',
-      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Myelin[^\n]*(?:[eE]rror|failed|Start\w*:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
+      /an illegal memory access was encountered|cudaErrorIllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|misaligned address|Myelin[^\n]{0,300}(?:[eE]rror|failed|Start\w{0,40}:) ?\(?(?:700|716)\b|Myelin Error in \w+: (?:700|716)\b/,
     ),
     cause:
       'A kernel read or wrote outside its memory, or at an address that is not aligned; what failed after it is a consequence.',
@@ -473,7 +473,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     code: 'runtime-failed',
     pattern: cudaError(
       '201',
-      /invalid device context - no currently active context|cuda\w*Error[^\n]*invalid device context|CUDA_ERROR_INVALID_CONTEXT/,
+      /invalid device context - no currently active context|cuda\w{0,60}Error[^\n]{0,300}invalid device context|CUDA_ERROR_INVALID_CONTEXT/,
     ),
     cause: 'No CUDA context is current in the thread that calls CUDA.',
     advice:
@@ -513,7 +513,7 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     id: 'plugin-input-size',
     code: 'shape-mismatch',
     pattern:
-      /\b(?<plugin>\w{1,60}?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
+      /\b(?<plugin>\w{1,60}?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]{0,300}?Assertion [`'](?=[^'\n]{0,300}' failed)(?<claim>[^'\n]{0,200}\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]{0,300})' failed/,
     severity: 'error',
     cause:
       'The plugin {plugin} was set up for another input size than that of the tensor it gets: `{claim}` does not hold.',

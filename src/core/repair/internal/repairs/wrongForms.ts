@@ -19,10 +19,10 @@ export const mergeScales: Repair = {
   apply: (draft) => {
     const { graph, model } = draft.subject;
     for (const node of draft.nodes('MatMul')) {
-      const scales = scalesOf(graph, graph.indexOfId.get(node.id)!);
+      const scales = scalesOf(graph, graph.inferred.shapes, graph.indexOfId.get(node.id)!);
       if (scales === null) continue;
       // In the order of the file, so that both numbers are there where the product is made.
-      const [first, last] = scales.toSorted((a, b) => a.node - b.node) as [(typeof scales)[0], (typeof scales)[0]];
+      const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
       const [dropped, kept] = [model.nodes[first.node]!, model.nodes[last.node]!];
       if (draft.isReplaced(dropped) || draft.isReplaced(kept)) continue;
       const numbers = [dropped.inputs[first.at]!, kept.inputs[last.at]!];
