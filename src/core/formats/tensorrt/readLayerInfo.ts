@@ -51,8 +51,8 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
 
 /**
  * The same, for files of any size: each layer is passed on and not kept, so `layers` of the result stays empty.
- * @param begin called where the reading begins, and again where it begins anew because the JSON is not proper; gives what
- * takes the layers
+ * @param begin called where the reading begins, and once more where the JSON turns out not to be proper; gives what takes the
+ * layers
  */
 export function readEachLayer(text: string, begin: () => (layer: EngineLayer) => void): Read<LayerInfo> {
   const empty = (): LayerInfo => ({

@@ -97,7 +97,7 @@ function lostNodes({ unaccounted, graph }: Resolution): Problem | null {
     message:
       `${counted(count, 'node')} (${ops}) ${verb} values, and TensorRT names ${count === 1 ? 'it' : 'them'} nowhere` +
       `${count === 1 ? '' : `, the first is ${quote(name || id)}`}: ${pronoun} lost, or other kernels compute ${count === 1 ? 'it' : 'them'} without a name. ` +
-      'The engine may return wrong values: compare its outputs with the model before you ship it. "trtlens bisect" finds where they differ.',
+      'The engine may return wrong values: compare its outputs with the model before you ship it. A bisection of the engine finds where they differ.',
     node: graph.nodes[first]!.id,
   };
 }
