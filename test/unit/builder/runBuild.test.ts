@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { faultsOfBuild } from '../../../src/builder/run/faultsOfBuild.ts';
 import { type Build, requireBuild } from '../../../src/builder/store/buildFolder.ts';
 import {
   deleteBuild,
@@ -121,6 +122,16 @@ describe('a build that passes', () => {
 
 describe('shapes', () => {
   const trtexec = player('shapes', 'tensorrt-10.6.0/vit_tiny.fp16');
+
+  test('of a form that this TensorRT computes wrong, what would be wrong is known before the build', async () => {
+    const faultsOf = (trtexecOf: string, model = 'vit_tiny') => {
+      const wanted = options(trtexecOf, { model: modelPath(model) });
+      return faultsOfBuild(wanted, wanted);
+    };
+    expect(await faultsOf(trtexec)).toMatchObject([{ code: 'known-fault', repair: 'merge-scales' }]);
+    expect(await faultsOf(trtexec, 'resnet18')).toEqual([]);
+    expect(await faultsOf(join(folder, 'missing'))).toEqual([]);
+  });
 
   test('of every input are on record', async () => {
     const { manifest } = await runBuild(options(trtexec));

@@ -1,7 +1,5 @@
 import * as vscode from 'vscode';
-import { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
-import { backendCapabilityOf } from '../../../builder/run/buildPlan.ts';
-import { hasFaultyForm, knownFaults } from '../../../core/diagnose/checkModel.ts';
+import { faultsOfBuild } from '../../../builder/run/faultsOfBuild.ts';
 import { stepWords } from '../../../core/diagnose/diagnosis.ts';
 import { toolsOf } from '../../builds/toolsOf.ts';
 import type { TaskOptions } from '../../builds/taskProperties.ts';
@@ -18,23 +16,22 @@ export async function buildsAsIs(
   uri: vscode.Uri,
   options: Partial<TaskOptions>,
 ): Promise<boolean> {
-  // What cannot be read or built with, the build itself says best. Programs are asked only about models that may be wrong.
-  const read = await new ParsedFiles().model(uri.fsPath).catch(() => undefined);
-  if (read === undefined || !hasFaultyForm(read.value)) return true;
+  const wrong = await faultsFor(context, uri, options);
+  if (wrong.length === 0) return true;
+  const anyway = 'Build Anyway';
+  const repair = wrong.some((one) => one.repair !== undefined) ? [stepWords.repair] : [];
+  const detail = wrong.map(({ message, advice }) => `${message} ${advice}`).join('\n\n');
+  const answer = await showWarning('The engine will give wrong values.', { modal: true, detail }, ...repair, anyway);
+  if (answer === stepWords.repair) void vscode.commands.executeCommand(commands.repairModel, uri);
+  return answer === anyway;
+}
+
+async function faultsFor(context: vscode.ExtensionContext, uri: vscode.Uri, options: Partial<TaskOptions>) {
   try {
     const { tools, backend } = toolsOf(context, uri, options);
-    const { product, version } = await backendCapabilityOf({ model: uri.fsPath, backend }, tools);
-    const faults = knownFaults(read.value, { product, version, capability: null });
-    const wrong = faults.filter(({ severity }) => severity === 'error');
-    if (wrong.length === 0) return true;
-    const anyway = 'Build Anyway';
-    const repair = wrong.some((one) => one.repair !== undefined) ? [stepWords.repair] : [];
-    const detail = wrong.map(({ message, advice }) => `${message} ${advice}`).join('\n\n');
-    const question = 'The engine will give wrong values.';
-    const answer = await showWarning(question, { modal: true, detail }, ...repair, anyway);
-    if (answer === stepWords.repair) void vscode.commands.executeCommand(commands.repairModel, uri);
-    return answer === anyway;
+    return await faultsOfBuild({ model: uri.fsPath, backend }, tools);
   } catch {
-    return true;
+    // A launcher that is not there: the build itself says so.
+    return [];
   }
 }
