@@ -139,9 +139,10 @@ function inputFits(network: Network, tensor: number, { constant, rank, through, 
 /** Index of the node that makes a tensor, perhaps behind others that only move elements; -1: none. */
 function madeBy({ tensors, nodes, inputs }: Network, tensor: number, through: boolean): number {
   let { producer } = tensors[tensor]!;
-  while (through && producer >= 0 && moving.has(nodes[producer]!.op)) {
+  // A model may have a cycle, which is reported elsewhere.
+  for (let steps = 0; through && producer >= 0 && moving.has(nodes[producer]!.op); steps++) {
     const [input = -1] = inputs[producer]!;
-    producer = input < 0 ? -1 : tensors[input]!.producer;
+    producer = input < 0 || steps > nodes.length ? -1 : tensors[input]!.producer;
   }
   return producer;
 }
@@ -203,16 +204,7 @@ const CONDITIONS = {
   },
 
   /** Another node of the operator has another axis or direction. */
-  'differs-from-twin': (network: Network, node: number): boolean => {
-    const { op } = network.nodes[node]!;
-    const keyOf = (index: number): string => {
-      const one = network.nodes[index]!;
-      const axis = network.inputs[index]![1] ?? -1;
-      const ways = ['exclusive', 'reverse'].map((name) => intAttribute(one, name) ?? 0);
-      return [network.inferred.values?.get(axis) ?? network.tensors[axis]?.name, ...ways].join();
-    };
-    return network.nodes.some((other, index) => other.op === op && keyOf(index) !== keyOf(node));
-  },
+  'differs-from-twin': (network: Network, node: number): boolean => waysOf(network, network.nodes[node]!.op).size > 1,
 
   /** A product whose rows or columns are one. */
   'vector-product': ({ inputs, inferred }: Network, node: number): boolean => {
@@ -220,6 +212,23 @@ const CONDITIONS = {
     return one?.at(-2) === 1 || other?.at(-1) === 1;
   },
 } satisfies Record<string, (network: Network, node: number) => boolean>;
+
+const ways = new WeakMap<Network, Map<string, Set<string>>>();
+
+/** The axes and directions in which the nodes of an operator accumulate. */
+function waysOf(network: Network, op: string): ReadonlySet<string> {
+  const known = ways.get(network)?.get(op);
+  if (known) return known;
+  const found = network.nodes.flatMap((node, index) => {
+    if (node.op !== op) return [];
+    const axis = network.inputs[index]![1] ?? -1;
+    const values = network.inferred.values?.get(axis) ?? network.tensors[axis]?.name;
+    return [[values, ...['exclusive', 'reverse'].map((name) => intAttribute(node, name) ?? 0)].join()];
+  });
+  const set = new Set(found);
+  ways.set(network, (ways.get(network) ?? new Map<string, Set<string>>()).set(op, set));
+  return set;
+}
 
 function isPartOfProduct(network: Network, tensor: number): boolean {
   const { nodes, inputs, inferred } = network;

@@ -258,6 +258,18 @@ const routed = (clip: boolean): Promise<OnnxModel> =>
     { experts: { weight: [4, 2, 2] }, two: { ints: [2] }, flat: { ints: [-1] } },
   );
 
+const cyclic = (): Promise<OnnxModel> =>
+  modelOf(
+    [
+      ['Identity', ['b'], 'a'],
+      ['Identity', ['a'], 'b'],
+      ['Clip', ['a'], 'index'],
+      ['Gather', ['experts', 'index'], 'y'],
+    ],
+    { x: [3, 4] },
+    { experts: { weight: [4, 2, 2] } },
+  );
+
 test.each<[string, () => Promise<OnnxModel>, string, string[]]>([
   ['CumSums of two axes', () => cumSums(['zero', 'one']), '10.11', ['unknown reported-fault 2']],
   ['CumSums of two axes, before', () => cumSums(['zero', 'one']), '10.7', []],
@@ -265,6 +277,7 @@ test.each<[string, () => Promise<OnnxModel>, string, string[]]>([
   ['a last window behind the padding', () => pool(8), '10.6', ['unknown known-fault 1']],
   ['windows that fit', () => pool(7), '10.6', []],
   ['an odd padding', () => transposed(10), '10.6', ['error known-fault 1']],
+  ['a cycle before a Clip', () => cyclic(), '10.6', []],
   ['an even padding', () => transposed(9), '10.6', []],
   ['an odd padding, at the other end', () => transposed(10, { auto_pad: 'SAME_UPPER' }), '10.6', []],
   ['linear', () => sampled('linear', 20), '10.6', ['error known-fault 1']],
