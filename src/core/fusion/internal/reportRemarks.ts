@@ -257,7 +257,8 @@ function precisionMessage({ kind, type, reason }: PrecisionLine, count: number, 
 /** What nodes of a repaired model stand for in the original, one remark for each place of a repair. */
 /** What this TensorRT is known to compute wrong. */
 function faultRemarks({ model }: ModelGraph, { product, version, outcome }: BuildLog): Remark[] {
-  const found = product === null || outcome === 'failed' ? [] : knownFaults(model, { product, version, capability: null });
+  const found =
+    product === null || outcome === 'failed' ? [] : knownFaults(model, { product, version, capability: null });
   return found
     .filter(({ severity }) => severity === 'error')
     .map(({ message, advice, nodes }) => ({
