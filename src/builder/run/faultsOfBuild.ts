@@ -1,4 +1,4 @@
-import { type CheckFinding, hasFaultyForm, knownFaults } from '../../core/diagnose/checkModel.ts';
+import { hasFaultyForm, type FoundFault, knownFaults } from '../../core/faults/knownFaults.ts';
 import type { EngineOptions } from '../../core/build/buildOptions.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { backendCapabilityOf, type BuildTools } from './buildPlan.ts';
@@ -7,7 +7,7 @@ import { backendCapabilityOf, type BuildTools } from './buildPlan.ts';
  * What the TensorRT that would build a model is known to compute wrong in it; nothing where the model cannot be read or
  * built: the build itself says that best. Programs are only asked for their version if some version is wrong.
  */
-export async function faultsOfBuild(options: EngineOptions, tools: BuildTools): Promise<CheckFinding[]> {
+export async function faultsOfBuild(options: EngineOptions, tools: BuildTools): Promise<FoundFault[]> {
   const read = await new ParsedFiles().model(options.model).catch(() => undefined);
   if (read === undefined || !hasFaultyForm(read.value)) return [];
   const found = await backendCapabilityOf(options, tools).catch(() => undefined);

@@ -4,7 +4,7 @@ import { errorText } from '../../core/base/problem.ts';
 import { driverPrecisions, suggestedShapes } from '../../core/build/buildCommand.ts';
 import { type BuildManifest, type BuiltShape, builtShapes, programFailure } from '../../core/build/buildManifest.ts';
 import { type CommandNote, type EngineOptions, isWarning } from '../../core/build/buildOptions.ts';
-import { knownFaults } from '../../core/diagnose/checkModel.ts';
+import { knownFaults } from '../../core/faults/knownFaults.ts';
 import { counted } from '../../core/base/text.ts';
 import type { Launcher } from '../../core/build/launcher.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';

@@ -416,3 +416,9 @@ export function shapeRange(range: Readonly<Record<'min' | 'opt' | 'max', readonl
   if (least === most) return best!;
   return `${least} to ${most}${best === least || best === most ? '' : `, optimum ${best}`}`;
 }
+
+/** `10.6` → 1006: versions in order, without their patch. */
+export function versionNumber(version: string): number {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major * 100 + minor;
+}

@@ -1,4 +1,5 @@
-import { gpuSupport, OPERATOR_REPAIRS, versionNumber } from './internal/gpuSupport.ts';
+import { versionNumber } from '../base/text.ts';
+import { gpuSupport, OPERATOR_REPAIRS } from './internal/gpuSupport.ts';
 import {
   builtNetworkOf,
   inferTensors,
@@ -27,7 +28,7 @@ import {
   type GivenShape,
   type NodeProblem,
 } from './internal/checkShapes.ts';
-import { knownFaults } from './internal/knownFaults.ts';
+import { knownFaults } from '../faults/knownFaults.ts';
 import { formProblem, leftOut } from './internal/nodeForms.ts';
 import { constantAt, typeText } from './internal/nodeToCheck.ts';
 import { shapeProblem } from './internal/nodeShapes.ts';
@@ -36,7 +37,6 @@ import { OPERATOR_ROWS, operatorRow } from './internal/operatorTable.ts';
 import { OWN_PLUGINS } from './internal/pluginTable.ts';
 
 export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
-export { hasFaultyForm, knownFaults } from './internal/knownFaults.ts';
 export { computeCapability } from './internal/gpuSupport.ts';
 
 /** The version that tables without one are for. */

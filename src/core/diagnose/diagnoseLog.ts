@@ -19,7 +19,7 @@ import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
 import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
 import { RULES } from './internal/ruleTable.ts';
 import { isCode, marksInfo, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
-import { knownFaults } from './internal/knownFaults.ts';
+import { knownFaults } from '../faults/knownFaults.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';

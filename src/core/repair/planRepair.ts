@@ -66,7 +66,8 @@ import {
   mergeScales,
   transposedPads,
 } from './internal/repairs/wrongForms.ts';
-import { checkModel, type CheckFinding, type CheckTarget, knownFaults } from '../diagnose/checkModel.ts';
+import { knownFaults } from '../faults/knownFaults.ts';
+import { checkModel, type CheckFinding, type CheckTarget } from '../diagnose/checkModel.ts';
 import { type BuildManifest, sizesOf, type BuiltShape } from '../build/buildManifest.ts';
 import type { Diagnosis, DiagnosisCode } from '../diagnose/diagnosis.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';

@@ -10,7 +10,7 @@ import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import { type DataType, dataTypeNumber } from '../formats/onnx/onnxModel.ts';
 import type { NewNode, NewValue } from '../formats/onnx/writeModel.ts';
 import type { Fate, FusionReport } from '../fusion/fusionReport.ts';
-import { type InferredTensors, scalesOf } from '../network/network.ts';
+import { type InferredTensors, scalesAt } from '../network/network.ts';
 import { attentions, inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { parserName } from '../network/nodeNames.ts';
 import type { Shape } from '../network/outputTypes.ts';
@@ -208,12 +208,12 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
 
 /** Names of the outputs of products whose inputs are scaled by a number each: some versions lose one of the two scales. */
 export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
-  graph.nodes.flatMap(({ outputs }, node) => (scalesOf(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
+  graph.nodes.flatMap(({ outputs }, node) => (scalesAt(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
 
 function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
   const tensor = computedTensor(graph, name, 'merge');
   if (typeof tensor !== 'number') return tensor;
-  const scales = scalesOf(graph, inferred.shapes, graph.tensors[tensor]!.producer);
+  const scales = scalesAt(graph, inferred.shapes, graph.tensors[tensor]!.producer);
   if (scales === null)
     return {
       reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,

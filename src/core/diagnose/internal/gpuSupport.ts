@@ -5,6 +5,7 @@
  * last one for Xavier (8.5.2); a page of NVIDIA that says when TensorRT itself dropped it was not found. 8.3, for Orin with
  * DRIVE OS, is named in NVIDIA/TensorRT#2070; on a Jetson the first is 8.4.
  */
+import { versionNumber } from '../../base/text.ts';
 const TENSORRT: Readonly<Record<string, { name: string; first: string; last?: string; then?: string }>> = {
   '3.5': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
   '3.7': { name: 'Kepler', first: '2.0', last: '8.5', then: '8.6' },
@@ -94,12 +95,6 @@ export function gpuSupport(
     why: `${row.name} GPUs (SM ${capability}) are supported since TensorRT ${row.first}`,
     use: `Use TensorRT ${row.first} or later${row.first === '10.8' ? ' with CUDA 12.8 or later' : ''}`,
   };
-}
-
-/** `10.6` → 1006: versions in order, without their patch. */
-export function versionNumber(version: string): number {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major * 100 + minor;
 }
 
 /** Repairs that write an operator with others, by the operator. */

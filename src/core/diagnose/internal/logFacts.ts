@@ -1,6 +1,7 @@
 import { type BuildLog, decodeVersion, type StrayLine } from '../../formats/tensorrt/buildOutput.ts';
 import { gpuIn } from '../../precision/buildFacts.ts';
-import { type GpuSupport, gpuSupport, versionNumber } from './gpuSupport.ts';
+import { versionNumber } from '../../base/text.ts';
+import { type GpuSupport, gpuSupport } from './gpuSupport.ts';
 import { isCode } from './strayBlocks.ts';
 
 /** What a log, or otherwise the text around it, says of TensorRT and the GPU. */

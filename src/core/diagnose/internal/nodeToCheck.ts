@@ -3,8 +3,7 @@ import type { OnnxNode, OnnxTensor } from '../../formats/onnx/onnxModel.ts';
 import type { InferredTensors } from '../../network/network.ts';
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { Dim } from '../../network/outputTypes.ts';
-import { typeName } from '../../base/text.ts';
-import { versionNumber } from './gpuSupport.ts';
+import { typeName, versionNumber } from '../../base/text.ts';
 import type { CheckTarget, NodeProblem } from './checkShapes.ts';
 
 /** One node with what is known around it. */

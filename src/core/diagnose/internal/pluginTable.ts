@@ -1,4 +1,4 @@
-import { versionNumber } from './gpuSupport.ts';
+import { versionNumber } from '../../base/text.ts';
 
 /** Plugins of TensorRT's own library, by its README. */
 export const OWN_PLUGINS =

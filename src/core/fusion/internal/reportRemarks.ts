@@ -1,5 +1,5 @@
 import type { BuildLog, BuildPhase, FusionEvent, PrecisionLine } from '../../formats/tensorrt/buildOutput.ts';
-import { knownFaults } from '../../diagnose/checkModel.ts';
+import { knownFaults } from '../../faults/knownFaults.ts';
 import { boundaryRemarks } from './boundaryRemarks.ts';
 import type { FusionReport, Remark, ReportLayer } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';

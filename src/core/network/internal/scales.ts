@@ -46,7 +46,7 @@ function scaleOf(graph: ModelGraph, shapes: readonly Shape[], tensor: number): S
  * @param shapes of all tensors, by index
  * @param node its index
  */
-export function scalesOf(graph: ModelGraph, shapes: readonly Shape[], node: number): [Scale, Scale] | null {
+export function scalesAt(graph: ModelGraph, shapes: readonly Shape[], node: number): [Scale, Scale] | null {
   const inputs = graph.inputs[node]!;
   if (graph.nodes[node]!.op !== 'MatMul' || inputs.length !== 2 || graph.owner[node]! >= 0) return null;
   const [one, other] = inputs.map((tensor) => scaleOf(graph, shapes, tensor));

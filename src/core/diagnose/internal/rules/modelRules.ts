@@ -1,7 +1,7 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
 import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
-import { versionNumber } from '../gpuSupport.ts';
+import { versionNumber } from '../../../base/text.ts';
 
 const BESIDE = {
   other:

@@ -1,4 +1,5 @@
-import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
+import { OPERATOR_REPAIRS } from '../gpuSupport.ts';
+import { versionNumber } from '../../../base/text.ts';
 import { operatorRow } from '../operatorTable.ts';
 import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
 import { type Advice, type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';

@@ -1,6 +1,6 @@
 import { goneName, trtexecFlags } from '../../../lint/lintSource.ts';
 import { causeText } from '../causeText.ts';
-import { versionNumber } from '../gpuSupport.ts';
+import { versionNumber } from '../../../base/text.ts';
 import { type DiagnosisRule, EVERY_CAUSE, type RuleContext } from '../rule.ts';
 import { knownFailure } from './builderRules.ts';
 

@@ -1,6 +1,6 @@
 // Forms that TensorRT builds and computes wrong: the same values in a form that it computes right.
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
-import { scalesOf, transposedPadding } from '../../../network/network.ts';
+import { scalesAt, transposedPadding } from '../../../network/network.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
@@ -19,7 +19,7 @@ export const mergeScales: Repair = {
   apply: (draft) => {
     const { graph, model } = draft.subject;
     for (const node of draft.nodes('MatMul')) {
-      const scales = scalesOf(graph, graph.inferred.shapes, graph.indexOfId.get(node.id)!);
+      const scales = scalesAt(graph, graph.inferred.shapes, graph.indexOfId.get(node.id)!);
       if (scales === null) continue;
       // In the order of the file, so that both numbers are there where the product is made.
       const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;

@@ -1,11 +1,10 @@
 // Models that build and whose engines give wrong values: rows of knownFaults.json, and what their forms mean.
-import { addTo } from '../../base/addTo.ts';
-import { intAttribute, intsAttribute, type OnnxModel, textAttribute } from '../../formats/onnx/onnxModel.ts';
-import { isStandardDomain, standardOpset } from '../../network/modelGraph.ts';
-import { builtNetworkOf, moving, type Network, scalesOf, transposedPadding } from '../../network/network.ts';
-import { versionNumber } from './gpuSupport.ts';
-import type { CheckFinding, CheckTarget } from './checkShapes.ts';
-import rows from './knownFaults.json';
+import { addTo } from '../base/addTo.ts';
+import { intAttribute, intsAttribute, type OnnxModel, textAttribute } from '../formats/onnx/onnxModel.ts';
+import { isStandardDomain, standardOpset } from '../network/modelGraph.ts';
+import { builtNetworkOf, moving, type Network, scalesAt, transposedPadding } from '../network/network.ts';
+import { versionNumber } from '../base/text.ts';
+import rows from './internal/knownFaults.json';
 
 /** A node, what makes its inputs, and what must be true around it. All that is given has to fit. */
 export interface FaultForm {
@@ -35,7 +34,7 @@ export interface KnownFault {
   /** `confirmed`: by an engine of ours, whose values are in `fixtures`; `reported`: in `sources`. */
   status: 'confirmed' | 'reported';
   form: FaultForm & { op: string };
-  product: CheckTarget['product'];
+  product: 'tensorrt' | 'tensorrt-rtx';
   /** First and last version for which this is known: major.minor; null: no later version is known to be right. */
   first: string;
   last: string | null;
@@ -55,6 +54,25 @@ export interface KnownFault {
   fixtures?: readonly string[];
 }
 
+/** The TensorRT for which faults are looked up; null: not known. */
+interface FaultTarget {
+  product: KnownFault['product'];
+  version: string | null;
+  capability: string | null;
+}
+
+/** Nodes of a model in a form that is computed wrong: a finding of `checkModel`. */
+export interface FoundFault {
+  severity: 'error' | 'unknown';
+  code: 'known-fault' | 'reported-fault';
+  message: string;
+  advice: string;
+  /** Their ids. */
+  nodes: string[];
+  tensors: string[];
+  repair?: string;
+}
+
 export const KNOWN_FAULTS = rows as unknown as readonly KnownFault[];
 
 const byOperator = new Map<string, KnownFault[]>();
@@ -65,7 +83,7 @@ for (const row of KNOWN_FAULTS) addTo(byOperator, row.form.op, row);
  * form was wrong on such a GPU, `unknown` where that depends on more than the form, or only others say it. Nothing is
  * said of versions that the table does not name.
  */
-export function knownFaults(model: OnnxModel, { product, version, capability }: CheckTarget): CheckFinding[] {
+export function knownFaults(model: OnnxModel, { product, version, capability }: FaultTarget): FoundFault[] {
   if (version === null) return [];
   const here = versionNumber(version);
   const applies = (row: KnownFault): boolean =>
@@ -153,14 +171,14 @@ type Condition = keyof typeof CONDITIONS;
 const CONDITIONS = {
   /** Both inputs are multiplied by a number each. */
   'scaled-twice': (network: Network, node: number): boolean =>
-    scalesOf(network, network.inferred.shapes, node) !== null,
+    scalesAt(network, network.inferred.shapes, node) !== null,
 
   /**
    * A scaled input is one of the parts of a product with stored weights: MatMul, Reshape to five dimensions, Transpose
    * that takes the third one to the front, and Gather or Split along it. Other orders of axes came out right.
    */
   'from-merged-product': (network: Network, node: number): boolean =>
-    (scalesOf(network, network.inferred.shapes, node) ?? []).some(({ node: scale, at }) =>
+    (scalesAt(network, network.inferred.shapes, node) ?? []).some(({ node: scale, at }) =>
       isPartOfProduct(network, network.inputs[scale]![1 - at]!),
     ),
 
