@@ -182,6 +182,22 @@ const CONDITIONS = {
       isPartOfProduct(network, network.inputs[scale]![1 - at]!),
     ),
 
+  /** The same of any other order of axes. */
+  'from-other-merged-product': (network: Network, node: number): boolean => {
+    const scales = scalesAt(network, network.inferred.shapes, node) ?? [];
+    const scaled = scales.map(({ node: scale, at }) => network.inputs[scale]![1 - at]!);
+    return (
+      !scaled.some((tensor) => isPartOfProduct(network, tensor)) &&
+      scaled.some((tensor) => {
+        const part = madeBy(network, tensor, true);
+        return (
+          /^(?:Gather|Split|Slice)$/.test(network.nodes[part]?.op ?? '') &&
+          isProduct(network, madeBy(network, network.inputs[part]![0]!, true))
+        );
+      })
+    );
+  },
+
   /** Axes are given as an input, and they are not all. */
   'some-axes': ({ inputs, inferred }: Network, node: number): boolean => {
     const [input = -1, axes = -1] = inputs[node]!;
