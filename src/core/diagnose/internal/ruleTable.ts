@@ -1,7 +1,6 @@
 import type { DiagnosisRule } from './rule.ts';
 import { BUILDER_RULES } from './rules/builderRules.ts';
 import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
-import { COMPILE_RULES } from './rules/compileRules.ts';
 import { DLA_RULES } from './rules/dlaRules.ts';
 import { ENGINE_RULES } from './rules/engineRules.ts';
 import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
@@ -9,18 +8,14 @@ import { FORM_RULES } from './rules/formRules.ts';
 import { FRAMEWORK_RULES } from './rules/frameworkRules.ts';
 import { LAYER_RULES } from './rules/layerRules.ts';
 import { LIBRARY_RULES } from './rules/libraryRules.ts';
-import { LLM_RULES } from './rules/llmRules.ts';
 import { MODEL_RULES } from './rules/modelRules.ts';
 import { OPERATOR_RULES } from './rules/operatorRules.ts';
-import { PIPELINE_RULES } from './rules/pipelineRules.ts';
 import { PRECISION_RULES } from './rules/precisionRules.ts';
 import { PROFILE_RULES } from './rules/profileRules.ts';
 import { PROGRAM_RULES, REPLAY_RULES } from './rules/programRules.ts';
-import { PYTHON_RULES } from './rules/pythonRules.ts';
 import { RUNTIME_RULES } from './rules/runtimeRules.ts';
 import { SHAPE_RULES } from './rules/shapeRules.ts';
 import { TORCH_RULES } from './rules/torchRules.ts';
-import { TRITON_RULES } from './rules/tritonRules.ts';
 import { TYPE_RULES } from './rules/typeRules.ts';
 
 /**
@@ -37,20 +32,15 @@ export const RULES: readonly DiagnosisRule[] = [
   ...DLA_RULES,
   ...ENVIRONMENT_RULES,
   ...LIBRARY_RULES,
-  ...COMPILE_RULES,
   ...PRECISION_RULES,
   ...BUILDER_RULES,
   ...PROFILE_RULES,
   ...ENGINE_RULES,
   ...RUNTIME_RULES,
-  ...LLM_RULES,
-  ...TRITON_RULES,
   ...TORCH_RULES,
   ...FRAMEWORK_RULES,
-  ...PIPELINE_RULES,
   ...LAYER_RULES,
   ...CHECK_RULES,
   ...PROGRAM_RULES,
-  ...PYTHON_RULES,
   ...STATEMENT_RULES,
 ];

@@ -174,18 +174,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA/TensorRT#2035, #4360',
   },
   {
-    id: 'workspace-of-plugin',
-    code: 'workspace-too-small',
-    pattern:
-      /(?:plugin )?node (?<layer>.+?) ?requires (?<bytes>\d+) bytes of scratch space, but only (?<have>\d+) is available/,
-    named: ({ groups }) => ({
-      values: { size: sizeText(Number(groups!['bytes'])), limit: sizeText(Number(groups!['have'])) },
-    }),
-    cause: 'The plugin {layer} needs {size} of workspace and gets {limit}.',
-    advice: WORKSPACE_ADVICE,
-    source: 'grimoire/mmdetection-to-tensorrt#58',
-  },
-  {
     id: 'no-workspace',
     code: 'workspace-too-small',
     pattern: /(?:implementation for node (?<layer>.+?) )?due to insufficient workspace/,
@@ -230,19 +218,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT 5 to 8; captures',
   },
   {
-    id: 'allocation-overflow',
-    code: 'shape-mismatch',
-    pattern: /Requested (?:amount of (?:GPU |host )?memory \(|size was )(?<bytes>184467\d{14}) bytes/,
-    severity: 'error',
-    once: true,
-    named: (m) => ({ values: { size: BigInt.asIntN(64, BigInt(m.groups!['bytes']!)).toString() } }),
-    cause: 'A buffer was to have {size} bytes, a negative number: a size overflowed, or a dimension was -1 or unknown.',
-    advice:
-      'It is no lack of memory. Look at what gives sizes: a plugin of your own (getWorkspaceSize, getSerializationSize, getOutputDimensions), a calibrator, and inputs without fixed shapes; a tensor beyond 2 GB overflows older versions, too. Fix the shapes and lower the batch to see which.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#398',
-  },
-  {
     id: 'allocation-failed',
     code: 'out-of-memory',
     pattern:
@@ -260,20 +235,8 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#2643, ComfyUI-Upscaler-Tensorrt#49',
   },
   {
-    id: 'host-buffer-size',
-    code: 'out-of-memory',
-    pattern: /cuMemHostAlloc failed: (?:out of memory|invalid)|cudaMallocHost[^\n]{0,40}out of memory/,
-    severity: 'error',
-    cause:
-      'The script could not get a page-locked buffer on the host: the size that it computed is too large or negative, or the host has no memory left.',
-    advice:
-      'Print the sizes: an engine with dynamic dimensions reports -1 for them, so that their product is negative or wrong. Set the input shapes first (`context.set_input_shape`) and take the shapes of the context, or the largest of the profile. If they are right, free host memory or lower the batch.',
-    after: ['library-missing'],
-    sure: 'likely',
-    source: 'PyCUDA; hiennguyen9874/deepstream-face-recognition#12',
-  },
-  {
     id: 'host-memory',
+    anywhere: true,
     code: 'out-of-memory',
     pattern: /std::bad_alloc|\bbad_alloc\b|MemoryError|Cannot allocate memory|DefaultCPUAllocator: not enough memory/,
     cause: 'The host ran out of memory.',
@@ -281,33 +244,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'Close other programs, add swap, or build on a machine with more memory. Models with external weights need about three times their size; a lower builder optimization level needs less.',
     after: ['library-missing'],
     source: 'glibc, Python',
-  },
-  {
-    id: 'out-of-memory-timing',
-    code: 'out-of-memory',
-    pattern: /(?:Out of memory|GPU memory allocation) error during getBestTactic: (?<layer>[^\n]+)/,
-    cause: 'The GPU ran out of memory while TensorRT timed tactics of {layer}.',
-    advice: DEVICE_MEMORY,
-    source: 'NVIDIA-AI-IOT/torch2trt#661, NVIDIA/TensorRT#749',
-  },
-  {
-    id: 'out-of-memory-in-layer',
-    code: 'out-of-memory',
-    pattern: /OutOfMemory Error in buildSingleLayer/,
-    cause: 'The memory did not suffice for one of the layers.',
-    advice: DEVICE_MEMORY,
-    after: ['workspace-too-small'],
-    source: 'grimoire/mmdetection-to-tensorrt#58',
-  },
-  {
-    id: 'allocation-exception',
-    code: 'out-of-memory',
-    pattern: /FAILED_ALLOCATION: std::|OutOfMemory Error in \w*Memory\b/,
-    cause: 'Memory could not be allocated while {phase}, most often that of the GPU.',
-    sure: 'likely',
-    advice: DEVICE_MEMORY,
-    after: ['runtime-failed', 'calibration-failed', 'shape-mismatch'],
-    source: 'TensorRT 5 to 7, safeRuntime.cpp; NVIDIA/TensorRT#344, #398',
   },
   {
     id: 'out-of-memory',
@@ -332,28 +268,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp',
   },
   {
-    id: 'direct-io',
-    code: 'no-implementation',
-    pattern: /kDIRECT_IO specified but no conformant implementation exists/,
-    cause:
-      'The inputs and outputs are to be used without a copy into another format (DIRECT_IO), and no kernel takes them in the type and format that they have.',
-    advice:
-      'Leave out --directIO (BuilderFlag DIRECT_IO). Where it has to stay, give a format that the first and last layers take (--inputIOFormats, --outputIOFormats: on the DLA fp16:chw16 or int8:chw32, or dla_linear and dla_hwc4 for images). A build for the DLA with --allowGPUFallback copies on the GPU where that is needed.',
-    source: 'TensorRT optimizer.cpp; NVIDIA-ISAAC-ROS/isaac_ros_depth_segmentation#10',
-  },
-  {
-    id: 'kernels-cannot-start',
-    code: 'library-mismatch',
-    pattern:
-      /due to exception (?:\[[^\]]*\] )?(?:initDeviceReservedSpace|Cask \w+ execution|[^\n]*(?:invalid device function|no kernel image|unsupported PTX))/,
-    named: (_, text) => ({ severity: text.includes('Could not find any implementation') ? 'error' : 'warning' }),
-    cause: 'The kernels of this TensorRT cannot start on this GPU: it is built for another CUDA, driver or platform.',
-    advice:
-      'Use the TensorRT that fits the driver and the platform: on a Jetson the one of its JetPack (packages from elsewhere need a newer one), on a PC one whose CUDA is no newer than nvidia-smi shows and whose support matrix lists the GPU.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#3806',
-  },
-  {
     id: 'output-inside-region',
     code: 'no-implementation',
     pattern: /Formal output tensor "(?<tensor>[^"\n]+)" is also a data tensor/,
@@ -364,61 +278,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       'Mark fewer outputs (not --trt-outputs mark all): only those of the node that is looked for. A later TensorRT (8.5) takes them, as does a build in FP32.',
     sure: 'likely',
     source: 'NVIDIA/TensorRT#2189',
-  },
-  {
-    id: 'dla-no-implementation',
-    code: 'dla-failed',
-    pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|[^\s.,)]+)/,
-    when: ({ dla }) => dla,
-    cause:
-      'The DLA cannot run {layer}, a part that was given to it as a whole: most often it is too large for the DLA, or a layer in it is beyond its limits.',
-    advice:
-      'Lower the batch and the input sizes, or raise --memPoolSize=dlaLocalDRAM and dlaGlobalDRAM. Keep its layers on the GPU (--layerDeviceTypes=NAME:GPU with --allowGPUFallback), allow --fp16 and --int8, and use a later JetPack: the warnings before this line name layers that leave the DLA.',
-    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#3847',
-  },
-  {
-    id: 'tactic-not-written-yet',
-    code: 'no-implementation',
-    pattern:
-      /due to exception (?<ticket>TRT-\d+) will add this functionality[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\}|\{ForeignNode\[[^\n]*|[^\s,)]+)/,
-    cause:
-      'TensorRT[[ {version}]] has no implementation of {layer} yet: it says that a later version will (its ticket {ticket}).',
-    advice:
-      'Use a later TensorRT (10). Where this version must stay, fix the shapes that are dynamic, export with an opset that writes the operators of this part in single steps (LayerNormalization is one operator from opset 17 on), or split the model there.',
-    source: 'NVIDIA/TensorRT#3490',
-  },
-  {
-    id: 'no-implementation-foreign-attention',
-    code: 'no-implementation',
-    pattern:
-      /mha_fusion\.cpp:\d+: DCHECK[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})|mha_fusion\.cpp:\d+: DCHECK/,
-    severity: 'error',
-    cause: 'TensorRT[[ {version}]] fails to fuse an attention of the model[[, in {layer}]]: an error of its own.',
-    advice:
-      'Use TensorRT 10, which builds it. Where this version must stay, write that attention otherwise when exporting, or split the model there.',
-    after: ['out-of-memory'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#3930',
-  },
-  {
-    id: 'no-implementation-foreign-plugin',
-    code: 'no-implementation',
-    pattern:
-      /due to exception PLUGIN\w* operation not supported within this graph[\s\S]*?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})|PLUGIN\w* operation not supported within this graph/,
-    severity: 'error',
-    cause:
-      'This TensorRT does not take a plugin inside a region that it compiles as a whole[[, {layer}]]: the release is another one than the program needs.',
-    advice: {
-      'tensorrt-llm':
-        'Install the TensorRT that this TensorRT-LLM names (requirements.txt; `python -c "import tensorrt; print(tensorrt.__version__)"` shows the one that is loaded) and build again. A later TensorRT (9.1 solved this one for 0.5) and TensorRT-LLM take it.',
-      other:
-        'Use a later TensorRT. Otherwise keep the plugin out of loops, conditions and the operations around it that are compiled together: mark its inputs and outputs as outputs of the network to see whether that helps, or split the model there.',
-    },
-    after: ['out-of-memory', 'library-mismatch', 'library-missing'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT-LLM#54',
   },
   {
     // A condition of the compiler's own source, which no amount of memory changes.
@@ -436,34 +295,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#3411, #4511, #4739',
-  },
-  {
-    id: 'no-implementation-cuda',
-    code: 'no-implementation',
-    pattern:
-      /due to [^\n]{0,200}?(?:CUDA error (?!2\b)\d|CU(?:BLAS|DNN)_STATUS_(?!ALLOC_FAILED))[^\n]{0,200}\n[\s\S]{0,2000}?Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
-    named: (_, text) => ({ values: { reason: reasonIn(text) } }),
-    cause:
-      'TensorRT found no implementation for {layer}, a region that it compiles as a whole: each try ended in an error of CUDA: {reason}. Other than error 2, these are no lack of memory.',
-    advice:
-      'Use a later TensorRT (8.4 and later solved most of these of 8.0 and 8.2), or at least update cuDNN and cuBLAS to the releases that this TensorRT was made for (8.2 with cuDNN 8.3), and see that no other copy is found first (LD_LIBRARY_PATH; the wheels of PyTorch). Update the driver where it is older than the CUDA.',
-    sure: 'likely',
-    after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source: 'onnx/onnx-tensorrt#759',
-  },
-  {
-    id: 'no-implementation-foreign-old',
-    code: 'no-implementation',
-    pattern: /Could not find any implementation for node\s+(?<layer>\{ForeignNode\[.+?\]\})/,
-    when: ({ before86 }) => before86,
-    named: failing,
-    cause:
-      'This TensorRT[[ ({version})]] is older than 8.6 and found no implementation for {layer}, a region that it compiles as a whole[[: {reason}]]. Where no line names memory, the cause most often is an operation in it that later versions compile and this one does not.',
-    advice: `[[{suspect} ]]Build with TensorRT 8.6 or 10 first, with a driver for it (on a Jetson a later JetPack): many such failures of 8.0 to 8.5 are gone there. [[{known} ]]${REGION} ${SPLIT}`,
-    sure: 'likely',
-    after: ['out-of-memory', 'type-mismatch', 'library-mismatch', 'library-missing', 'gpu-unsupported'],
-    source:
-      'NVIDIA/TensorRT#1592, #1917, #1874, #2918, #2929, #3423; NVIDIA-AI-IOT/Lidar_AI_Solution#44, #142; onnx/onnx-tensorrt#758',
   },
   {
     id: 'no-implementation-foreign',
@@ -491,32 +322,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     after: ['out-of-memory', 'library-mismatch', 'library-missing', 'gpu-unsupported', 'runtime-failed'],
     sure: 'likely',
     source: 'NVIDIA/TensorRT#4008; TensorRT documentation, explicit quantization',
-  },
-  {
-    id: 'tactic-plugin-failed',
-    code: 'runtime-failed',
-    pattern:
-      /Skipping tactic \S+ due to exception [^\n]*Assertion (?:status == kSTATUS_SUCCESS|(?:pluginUtils::)?isSuccess\(status\)) failed(?:[\s\S]{0,2000}?Could not find any implementation for node (?!\{)(?<layer>.+?)\.?\)?\.?\s{0,20}(?:$|\n))?/,
-    once: true,
-    named: ({ groups: { layer } = {} }) => ({
-      severity: layer === undefined ? 'warning' : 'error',
-      layer,
-      values: { layer },
-    }),
-    cause: 'A plugin failed when TensorRT timed it[[ ({layer})]]: its enqueue() returned an error.',
-    advice: PLUGIN_FAILED,
-    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
-    source: 'NVIDIA/TensorRT#3610, quangdungluong/DeepStream-YOLOv11#3',
-  },
-  {
-    id: 'no-implementation-workspace',
-    code: 'workspace-too-small',
-    pattern: /[cC]ould not find any implementation for node (?<layer>[^\n]+?)[,.] [tT]ry increasing the workspace/,
-    cause: 'TensorRT found no implementation for {layer} that works within its workspace.',
-    advice: WORKSPACE_ADVICE,
-    after: ['out-of-memory', 'library-mismatch', 'gpu-unsupported'],
-    sure: 'likely',
-    source: 'TensorRT 5 to 7, cudnnBuilder2.cpp',
   },
   {
     id: 'no-implementation-int8',
@@ -560,18 +365,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
     ],
     source:
       'captures; ComfyUI-Upscaler-Tensorrt#36, dusty-nv/jetson-inference#1499, NVIDIA/TensorRT#1505, #2681, NVIDIA/TensorRT-Incubator#694',
-  },
-  {
-    id: 'no-int8-format',
-    code: 'quantization',
-    pattern: /incorrectly marked as an int8 node/,
-    severity: 'error',
-    cause:
-      'A node between Q/DQ nodes was to run in INT8, and TensorRT has no INT8 implementation of it there: a bug of this version in placing quantization.',
-    advice:
-      'Use a later TensorRT (9 and 10 solved such cases). Otherwise take the Q/DQ nodes away around operators that do not gain by INT8 (all but Conv, MatMul, Gemm and pooling), or quantize with a tool that follows TensorRT (TensorRT Model Optimizer), and build with FP16 next to INT8; quantizing one half of the layers after the other finds the node. For a plugin that is to run in INT8, write Q → plugin → DQ, without the DQ before and the Q after it, and accept INT8 for these inputs and outputs in supportsFormatCombination.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#2535, #3040, #3055',
   },
   {
     id: 'no-formats',
@@ -634,35 +427,6 @@ export const BUILDER_RULES: readonly DiagnosisRule[] = [
       other: 'Replace the operator, allow another precision, or use a newer TensorRT.',
     },
     source: 'built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#2161',
-  },
-  {
-    id: 'tactic-allocation',
-    code: 'out-of-memory',
-    pattern: /allocator error allocating (?<bytes>\d+)-byte buffer/,
-    severity: 'warning',
-    named: (m) => ({ values: { size: sizeText(Number(m.groups!['bytes'])) } }),
-    cause: 'A tactic was skipped because the GPU has too little free memory ({size} requested).',
-    advice: TACTIC_MEMORY,
-    source: 'TensorRT 10, tunable_graph.cpp',
-  },
-  {
-    id: 'tactic-quantize-type',
-    code: 'quantization',
-    pattern:
-      /Skipping tactic ?\S+ due to exception [^\n]*Could not infer output types for operation:[^\n]*\b(?<what>(?:de)?quantize): (?<layer>[^\s'(]+)(?:'[^\n]{0,20}?\((?<type>fp8|fp4|int4)\b)?/,
-    severity: 'warning',
-    named: (m) => ({ values: { type: m.groups!['type']?.toUpperCase() } }),
-    cause:
-      'A tactic was skipped: the types around {layer}, which quantizes[[ to {type}]], do not fit each other where the build may choose them.',
-    advice: {
-      trtexec:
-        'Build a model that is quantized to FP8, FP4 or INT4 with --stronglyTyped in place of --fp8, --fp16 and --best: its types then come from the model. Quantize in one step with FP16 (modelopt: --high_precision_dtype=fp16), and compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
-      other:
-        'Build a model that is quantized to FP8, FP4 or INT4 as a strongly typed network (NetworkDefinitionCreationFlag.STRONGLY_TYPED) without precision flags: its types then come from the model. Compare the time with the FP16 engine: FP8 gains in MatMul and Gemm, and for convolutions only in some sizes.',
-    },
-    after: ['out-of-memory', 'no-implementation', 'library-mismatch'],
-    sure: 'likely',
-    source: 'NVIDIA/Model-Optimizer#118, #439',
   },
   {
     id: 'plugin-initialize',

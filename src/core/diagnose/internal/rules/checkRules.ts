@@ -1,9 +1,6 @@
 import { causeText } from '../causeText.ts';
-import { operatorRow } from '../operatorTable.ts';
-import { makerOf } from '../pluginTable.ts';
 import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
 import { entryFor, FOLD, withoutEnd } from './layerRules.ts';
-import { onnxType } from './modelRules.ts';
 
 /** What a condition of an API call means and what to do, by what it compares. */
 const CLAIMS: readonly (readonly [RegExp, string, string])[] = [
@@ -422,114 +419,6 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT builderConfig.cpp (conditions of setFlag)',
   },
   {
-    id: 'flags-exclusive',
-    code: 'flag-conflict',
-    pattern: /Unset previous flag because (?<flags>[^\n]+?) are mutually exclusive/,
-    severity: 'warning',
-    named: ({ groups }) => ({ values: { flags: groups!['flags']!.replaceAll(/\bk(?=[A-Z])/g, '') } }),
-    cause: 'Only one of the flags {flags} can be set: the one set last counts, the others were removed.',
-    advice: 'Set the one that is meant.',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'scale-mode',
-    code: 'quantization',
-    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s(:])[^\s(:]+): ScaleMode is illegal/,
-    cause:
-      'The scale of this node (Quantize or Dequantize) has neither one value nor one for each element of its axis.',
-    advice:
-      'Give a scalar scale, or one of as many values as the input has along the axis (channels of an activation, output channels of a weight), and set the axis of both layers (layer.axis).',
-    source: 'TensorRT layersImpl.cpp; built with TensorRT 10.6',
-  },
-  {
-    id: 'topk-limit',
-    code: 'unsupported-form',
-    pattern: /Invalid TopK K: (?<k>\d+)\. Valid range of TopK Kis \[0, (?<limit>\d+)\)/,
-    named: ({ groups }) => ({ values: { most: String(Number(groups!['limit']) - 1) } }),
-    cause: 'A TopK asks for {k} elements, and TensorRT gives at most {most}.',
-    advice:
-      'Ask for fewer, or sort in parts: TopK over pieces of the axis, then over their results. NMS before it keeps fewer boxes, too.',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'output-marked',
-    code: 'model-invalid',
-    pattern:
-      /Failed attempt to set a tensor (?<tensor>.+?) as network-level output(?: as it was (?<twice>already) set as network-level output|\. It was previously set as a network-level input)/,
-    named: ({ groups: { twice } = {} }) => ({
-      values: {
-        what: twice ? 'that is one already' : 'that is an input of the network',
-        step: twice
-          ? 'Nothing is wrong with the network; mark it once.'
-          : 'Put a layer between: `network.add_identity(tensor).get_output(0)` may be an output.',
-      },
-    }),
-    cause: 'The program marks a tensor as output[[ ({tensor})]] {what}.',
-    advice: '{step}',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'control-flow-open',
-    code: 'control-flow',
-    pattern:
-      /(?:Loop (?<loop>.+?) is missing a (?<part>trip limit)|(?<cond>\(Unnamed IfConditional\* \d+\)|(?<!\S)\S+): IIfConditional must have a condition tensor)/,
-    named: ({ groups: { loop, cond } = {} }) => ({
-      values: {
-        what: loop ? `The loop ${loop} has no trip limit` : `The conditional ${cond!} has no condition`,
-        step: loop
-          ? 'Call `loop.add_trip_limit(tensor, trt.TripLimit.COUNT)` with a scalar of INT32 or INT64, or WHILE with one of BOOL.'
-          : 'Call `conditional.set_condition(tensor)` with a scalar of BOOL before its outputs are used.',
-      },
-    }),
-    cause: '{what}.',
-    advice: '{step}',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'plugin-method-raised',
-    code: 'failed',
-    pattern:
-      /(?:Exception (?:thrown from|caught in) (?<name>\w+)\(\):? (?<why>[^\n]+)|Return value of (?<name2>\w+)\(\) could not be interpreted as (?<type>[^\n]+))/,
-    severity: 'error',
-    once: true,
-    named: ({ groups: { name, name2, why, type } = {} }) => ({
-      values: {
-        name: name ?? name2,
-        what:
-          why === undefined
-            ? `returned something that is not ${type!.replaceAll(/nvinfer1::/g, '')}`
-            : `raised an exception: ${why}`,
-      },
-    }),
-    cause: 'The function {name}() of a Python class that TensorRT calls (a plugin, an allocator, a listener) {what}.',
-    advice:
-      'Correct that function at the line that is named below "At:"; what TensorRT reports after it follows from it. Its base class in the documentation of the Python API says what it has to return.',
-    source: 'Python bindings of TensorRT; built with TensorRT 10.6',
-  },
-  {
-    id: 'debug-tensor-unknown',
-    code: 'runtime-failed',
-    pattern: /Cannot find debug tensor with specified tensor name (?<tensor>\S+?)\.(?=\s|$)/,
-    severity: 'warning',
-    harmless: true,
-    cause: 'The engine has no debug tensor {tensor}.',
-    advice: 'Mark it when the engine is built (`network.mark_debug(tensor)`); only marked tensors can be watched.',
-    source: 'run with TensorRT 10.6',
-  },
-  {
-    id: 'scale-weights',
-    code: 'type-mismatch',
-    pattern: /condition: (?:qdqScale \|\| basicScale|\w*(?:shift|scale|power)\w*\.(?:count|type)[^\n]*)/,
-    cause: 'A scale layer got a shift, scale or power of another type or number than it takes.',
-    advice: {
-      torch2trt:
-        'Its converter (of group_norm or batch_norm, as the traceback shows) gives the layer weights that this TensorRT refuses: convert the model in FP32 and eval mode, update torch2trt, or go by ONNX (torch.onnx.export, then trtexec).',
-      other:
-        'Each of the three has either no values, one value, or one for each channel (or element, by the mode), all of them FP32, or all FP16, and kept alive until the engine is built.',
-    },
-    source: 'TensorRT network.cpp; NVIDIA-AI-IOT/torch2trt#960',
-  },
-  {
     id: 'api-argument',
     code: 'internal',
     pattern:
@@ -565,146 +454,6 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
     source: 'onnx/checker.cc; onnx/onnx-tensorrt#175, onnx/onnx#1920, #3533, modelscope/FunASR#1566',
   },
   {
-    id: 'onnx-inference',
-    code: 'model-invalid',
-    pattern: /\[(?<kind>Shape|Type)InferenceError\](?![^\n]*InferenceError\])(?<why>[^\n]*)/,
-    named: ({ groups }, text) => {
-      const [, op, one] =
-        /\(op_type: ?(\w+)(?:, node name: ([^\s)]+))?\)/.exec(text) ?? /()Node \(([^\s)]+)\) Op/.exec(text) ?? [];
-      const types = /\((\d+)\) vs \((\d+)\)/
-        .exec(text)
-        ?.slice(1)
-        .map((number) => onnxType(Number(number)));
-      const isType = groups!['kind'] === 'Type' || types !== undefined;
-      return {
-        layer: one,
-        values: {
-          op: op || undefined,
-          kind: isType ? 'types' : 'shapes',
-          types: types === undefined ? undefined : `its inputs give ${types[0]!}, the model declares ${types[1]!}`,
-          step: isType
-            ? 'A conversion to FP16 or an edit changed some tensors and left others: remove the declared types of inner tensors (model.graph.value_info), convert all of them, or add Cast nodes; export again in one precision.'
-            : 'Look at the sizes of its inputs in the export: an edit, fixed sizes (`--input-shapes`, dynamic_axes) or an old value_info contradict them. Remove model.graph.value_info, or export again.',
-        },
-      };
-    },
-    cause: 'The {kind} in the ONNX model contradict each other at this node[[ ({op})]][[: {types}]].',
-    advice: '{step}',
-    sure: 'likely',
-    source: 'onnx/defs/shape_inference.h; wenet-e2e/wenet#2206',
-  },
-  {
-    id: 'plugin-creator-none',
-    code: 'plugin-missing',
-    after: ['plugin-missing'],
-    pattern:
-      /'NoneType' object has no attribute 'create_plugin'|Could not find plugin creator|[cC]annot (?:get|find) (?<plugin>\w+) plugin creator/,
-    severity: 'error',
-    named: ({ groups: { plugin } = {} }) => ({ values: { ...makerOf(plugin ?? '') } }),
-    cause:
-      'The script asks for a plugin[[, {plugin},]] that is not registered: no creator has that name, version and namespace.',
-    advice:
-      '[[It is of {maker}. {build} ]]Load the library that has it before, linked with the libnvinfer that the script loads (`ldd LIB`: a wheel of pip brings another than the system or the container has): `trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for others, from the release that the script is for (the plugins of demo/BERT are in libnvinfer_plugin from TensorRT 7 on, those of a newer repository must be built). `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there.',
-    source: 'NVIDIA/DeepLearningExamples#396; jkjung-avt/tensorrt_demos#476, #551; TensorRT Python API',
-  },
-  {
-    id: 'weights-not-contiguous',
-    code: 'weights-missing',
-    pattern: /Could not convert non-contiguous NumPy array to Weights/,
-    once: true,
-    cause:
-      'The script gives TensorRT weights as an array that is not contiguous in memory (a transposed or sliced one).',
-    advice:
-      'Give `np.ascontiguousarray(array)` at each place where weights are set, and keep the arrays until the engine is built: TensorRT does not copy them before.',
-    source: 'TensorRT python/src/infer/pyFoundationalTypes.cpp; NVIDIA/TensorRT#4049',
-  },
-  {
-    id: 'data-dependent-region',
-    code: 'unsupported-form',
-    pattern: /(?<layer>(?<![^\s(])[^\s(]+) requires foreign node optimizations incompatible with data-dependent shapes/,
-    cause:
-      'This node gets shapes that depend on data (after NonZero, a mask or NMS), and this version of TensorRT can only compile it with known ones.',
-    advice:
-      'Use a later TensorRT, or avoid the data-dependent part: multiply by the mask or use Where in place of NonZero, TopK with a fixed count, fold constants; otherwise run the part before it outside the engine.',
-    sure: 'likely',
-    source: 'TensorRT myelinBuilderUtils.cpp; NVIDIA/TensorRT#2618',
-  },
-  {
-    id: 'null-text',
-    code: 'crashed',
-    pattern: /basic_string(?:::_[SM]_construct null not valid|: construction from null is not valid)/,
-    severity: 'error',
-    cause: 'The program, or a plugin of it, made a text from a null pointer while {phase}.',
-    advice:
-      'Look at what gives names: a plugin whose getPluginType, getPluginVersion or getPluginNamespace returns nothing (a member that its constructor from serialized data, or clone(), does not set), a name of an input or output that does not exist, or an argument or an environment variable that is missing.',
-    sure: 'likely',
-    source: 'libstdc++; NVIDIA/TensorRT#178',
-  },
-  {
-    id: 'host-array-size',
-    code: 'runtime-shape',
-    pattern:
-      /Tried to fit an array of size (?<have>\d+) into host memory of size (?<want>\d+)|Input tensor expects (?<want4>\d+) bytes but file has (?<have4>\d+)|Input binding size is: (?<want5>\d+) bytes but the file size is (?<have5>\d+) bytes|could not broadcast input array from (?:the )?shape (?<have2>\([\d, ]+\)) into shape (?<want2>\([\d, ]+\))|cannot reshape array of size (?<have3>\d+) into shape (?<want3>\([\d, -]+\))/,
-    severity: 'error',
-    named: ({ groups: { have, have2, have3, have4, have5, want, want2, want3, want4, want5 } = {} }) => ({
-      values: {
-        have: have2
-          ? `an array of shape ${have2}`
-          : (have4 ?? have5)
-            ? `${have4 ?? have5} bytes`
-            : `${have ?? have3} values`,
-        want: want2 ? `one of shape ${want2}` : want3 ? `the shape ${want3}` : (want ?? want4 ?? want5),
-        times: timesOf(have ?? have2 ?? have3 ?? have4 ?? have5, want ?? want2 ?? want3 ?? want4 ?? want5),
-      },
-    }),
-    cause:
-      'The program puts {have} where the engine, or the program, has room for {want}[[: {times} as many, so most likely another batch size]].',
-    advice:
-      'Print the shapes and types of the tensors of the engine (get_tensor_shape, get_tensor_dtype) and of the arrays: resize and batch the data for the shape of the build, in the order of the engine, and make buffers for the largest shape of the profile. An engine of another model or export than the script is for gives the same.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source:
-      'samples of TensorRT, common_runtime.py; trtexec --loadInputs; NVIDIA/TensorRT#4330, leimao/TensorRT-Custom-Plugin-Example#10; NumPy',
-  },
-  {
-    id: 'demo-build',
-    code: 'failed',
-    pattern: /Failed to build TensorRT engine\. Error details:/,
-    severity: 'error',
-    cause: 'The demo could not build an engine, and does not show what the command that it ran said.',
-    advice:
-      'Run that command (the line "Command: polygraphy convert …") in a terminal with --verbosity verbose: its last errors are the cause, most often too little GPU memory, or a TensorRT or Polygraphy of another version than the requirements of the demo.',
-    after: EVERY_CAUSE,
-    sure: 'possible',
-    source: 'TensorRT demo/Diffusion; NVIDIA/TensorRT#4433',
-  },
-  {
-    id: 'python-callback',
-    code: 'calibration-failed',
-    pattern:
-      /Tried to call pure virtual function "(?<what>\w+?)(?:_pyimpl)?::(?<method>\w+)"|Unable to cast Python instance(?: of type \S+)? to C\+\+ type/,
-    severity: 'error',
-    cause:
-      'A Python object that TensorRT calls[[ ({what})]] lacks a method[[ ({method})]] or returns something that it does not take; while building for INT8 that is the calibrator.',
-    advice:
-      'Write all methods of the calibrator with the names of the API: get_batch_size() returns an int, get_batch(names) a list of device pointers as int (`[int(buffer)]`) or None at the end, read_calibration_cache() bytes or None. Give it to the configuration that builds (config.int8_calibrator with build_engine(network, config)), not to the builder.',
-    sure: 'likely',
-    source: 'rmccorm4/tensorrt-utils#17; NVIDIA/TensorRT#389, #688; pybind11',
-  },
-  {
-    id: 'crash-arithmetic',
-    code: 'crashed',
-    pattern: /SIGFPE|Floating point exception|signal 8, Arithmetic/,
-    severity: 'error',
-    cause:
-      'The program divided by zero while {phase}: most often two threads use one execution context, or a context runs without the shapes of its inputs.',
-    advice:
-      'Give each thread an execution context, a stream and buffers of its own (or a lock), set all input shapes before each run, and check that no size is 0.',
-    after: ['library-mismatch', 'runtime-failed', 'runtime-shape'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#1400, wang-xinyu/tensorrtx#918',
-  },
-  {
     id: 'outputs-differ',
     code: 'failed',
     pattern: /FAILED \| Mismatched outputs: (?<names>\[[^\]\n]*\])/,
@@ -719,6 +468,7 @@ export const CHECK_RULES: readonly DiagnosisRule[] = [
   {
     // Its own checks, in files of the optimizer; `engine != nullptr` only says that one of them failed.
     id: 'internal-check',
+    anywhere: true,
     code: 'internal',
     pattern:
       /MyelinCheckException(?![^\n]*CUDA_SUCCESS)|(?:\[[\w.]+\.(?:cpp|h|cu)::[^\]]*\] |\b(?:I[A-Z]\w+::|createInfer)\w+: )Error Code 2: Internal Error\s*(?:$|\((?:Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|(?!Assertion )\w))|(?:^(?:Error\[2\]: )?(?:Error Code 2: |2: )?(?:Internal Error \()?|Internal Error \()Assertion (?!\w*[eE]ngine\w* != nullptr)[^\n]* failed|\.(?:cpp|h|cu) ?\(\d+\) - Assertion Error in |(?:\.\.\/(?:builder|optimizer|rt\w*)\/|\/_src\/|\/myelin\w*\/|C:[\\/]source[\\/])\S+\.(?:cpp|h|cu):\d+: [^\n]*Assertion `|what\(\): +Assertion (?!\w*[eE]ngine)[^\n]* failed|^(?:Internal Error: )?Assertion failed: [^]{0,300}\n?(?:\.\.\/|C:\\source\\)[^]{0,80}\.(?:cpp|h|cu):\d+/m,
@@ -766,20 +516,6 @@ const CUT_AT_NODE =
 /** What is left: a statement of TensorRT with its number, of which only the subject is known. */
 export const STATEMENT_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'parser-stops-at-plugin',
-    code: 'plugin-missing',
-    pattern: CUT_AT_NODE,
-    when: ({ op }) => op !== undefined && operatorRow(op) === undefined,
-    named: (_, __, { op = '' }) => ({ values: { ...makerOf(op) } }),
-    cause:
-      "TensorRT's parser does not take this node: {op} is no operator of ONNX, but of a plugin[[ of {maker}]] or of the tool that wrote the model, and most likely no plugin of that name is registered; the log ends before the line that says so.",
-    advice:
-      '[[{build} ]]Load the library of the plugin before the model is parsed (trtexec: --staticPlugins=LIB, --plugins=LIB before TensorRT 8.6): the one of the release that the model is from, for this TensorRT and processor. If it was loaded, copy the line after "In function import…", too.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'onnx-tensorrt ModelImporter.cpp; NVIDIA-ISAAC-ROS/isaac_ros_dnn_stereo_depth#45',
-  },
-  {
     id: 'parser-stops',
     code: 'unsupported-form',
     pattern: CUT_AT_NODE,
@@ -820,10 +556,3 @@ export const STATEMENT_RULES: readonly DiagnosisRule[] = [
     source: 'texts of TensorRT 10.6 and TensorRT-RTX 1.7.1',
   },
 ];
-
-/** `6 times`, where one of two sizes, `(1382400,)` or a number, is a multiple of the other. */
-function timesOf(have: string | undefined, want: string | undefined): string | undefined {
-  const [a, b] = [have, want].map((text) => Number(/^\(?(\d+),?\)?$/.exec(text ?? '')?.[1]));
-  if (!a || !b || a === b) return undefined;
-  return a % b === 0 ? `${a / b} times` : b % a === 0 ? `1/${b / a}` : undefined;
-}

@@ -7,17 +7,6 @@ const NO_QDQ =
 /** Layers and programs on NVIDIA's Deep Learning Accelerator (Jetson Xavier, Orin; DRIVE). */
 export const DLA_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'dla-program',
-    code: 'dla-failed',
-    pattern:
-      /DLA (?:Error in \w+: \d+ )?\((?:Fail(?:ure|ed) to submit program to DLA engine|Failure to load program)[^)]*\)|NVMEDIA_DLA[^\n]*(?:ERROR|failed)|CUDLA ERR: ?\d+|cudlaModuleLoad[^\n]*(?:[fF]ail|FAIL|error)|cudlaUtils|nvdlaUtils\.cpp::(?:submit|deserialize)/,
-    cause: 'A program could not be submitted to the DLA or loaded there.',
-    advice:
-      'Check that the DLA core exists and is free (each core runs one program at a time), that the loadable was built with the TensorRT of this JetPack or DRIVE release, and that buffers have the format of the DLA (FP16 or INT8, 32-byte channel alignment). Large inputs exceed its memory: build with --allowGPUFallback and smaller sizes, or raise --memPoolSize=dlaLocalDRAM,dlaGlobalDRAM.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#2426, #899, #2252, #3567, NVIDIA-AI-IOT/cuDLA-samples#10',
-  },
-  {
     id: 'dla-core',
     code: 'dla-failed',
     pattern:
@@ -64,15 +53,6 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     source: 'NVIDIA-AI-IOT/cuDLA-samples#19',
   },
   {
-    id: 'dla-disabled',
-    code: 'dla-failed',
-    pattern: /Setting DLA memory pool size on TensorRT build with DLA disabled/,
-    cause: 'The program sets the size of a memory pool of the DLA, and this TensorRT is built without DLA.',
-    advice:
-      'Remove it: only the workspace (trt.MemoryPoolType.WORKSPACE) and the tactic pools count on a GPU. DLA cores are in Jetson Xavier and Orin and in DRIVE.',
-    source: 'built with TensorRT 10.6',
-  },
-  {
     id: 'dla-fallback',
     code: 'dla-fallback',
     pattern:
@@ -98,39 +78,6 @@ export const DLA_RULES: readonly DiagnosisRule[] = [
     advice: 'See the report of all layers that left the DLA.',
     source:
       'NVIDIA-AI-IOT/jetson_dla_tutorial#3, NVIDIA/TensorRT#899, #1301, #2318; lewes6369/TensorRT-Yolov3#86, ultralytics/ultralytics#23488, onnx/tensorflow-onnx#1632, marcoslucianops/DeepStream-Yolo#27',
-  },
-  {
-    id: 'dla-nothing',
-    code: 'dla-fallback',
-    pattern: /setDefaultDeviceType was called but no layer in the network can run on DLA/,
-    severity: 'warning',
-    cause: 'No layer of the network runs on the DLA: all of them run on the GPU.',
-    advice:
-      'Build for the GPU, without the DLA as default device (trtexec: without --useDLACore). The DLA has convolutions, pooling, activations and elementwise layers on 4-D tensors in FP16 or INT8, and no recurrent layers, embeddings (Gather) or dynamic shapes.',
-    source: 'TensorRT builder; NVIDIA/TensorRT#2318',
-  },
-  {
-    id: 'dla-build',
-    code: 'dla-failed',
-    pattern: /device (?<core>DLA_\d)[^\n]*failed to (?:build|create) CUDA engine/,
-    severity: 'error',
-    cause: 'The engine for the DLA ({core}) could not be built, and no line before says why.',
-    advice:
-      'Run the network on the GPU (without --device={core}), or let layers that the DLA does not have run there (allow fallback). The DLA takes FP16 and INT8 only, fixed 4-D shapes, and few kinds of layers: warnings that name DLA say which layers it refuses.',
-    after: ['dla-failed', 'dla-fallback', 'out-of-memory', 'no-implementation'],
-    sure: 'likely',
-    source: 'jetson-inference tensorNet.cpp; dusty-nv/jetson-inference#279',
-  },
-  {
-    id: 'dla-compilation',
-    code: 'dla-fallback',
-    pattern:
-      /DLA Node compilation Failed|DLA loadable validation failed|(?:exceeds|more than) (?:the )?(?:maximum|max) (?:number of )?(?:DLA )?(?:loadables|subgraphs)/i,
-    severity: 'warning',
-    cause: 'A part of the network was not compiled for the DLA and runs on the GPU.',
-    advice:
-      'The warnings before it name layers outside the limits of the DLA (kernel 32, stride 8, batch 4096, 16 loadables per core). Split or change them.',
-    source: 'TensorRT DLA documentation',
   },
 ];
 

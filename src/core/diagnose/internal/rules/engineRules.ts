@@ -1,5 +1,4 @@
-import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
-import { cudaError } from './runtimeRules.ts';
+import { type DiagnosisRule } from '../rule.ts';
 
 const REBUILD = {
   onnxruntime:
@@ -34,19 +33,6 @@ const REBUILD_HERE = {
 /** Engine files: another version, another GPU, damage. */
 export const ENGINE_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'plugin-of-other-version',
-    code: 'engine-other-version',
-    pattern:
-      /(?:failed: |Assertion [`'])(?:\w+ == \w+ \+ (?:length|serialLength)|\w+ \+ (?:length|serialLength) == \w+)\b/,
-    cause:
-      'The engine holds data of a plugin that the library of the plugin does not read: they are of different versions.',
-    advice: {
-      'tensorrt-llm': 'Build the engine again with the version of TensorRT-LLM that loads it, in the same container.',
-      other: 'Delete the engine, build the library of the plugin again (make clean), and build the engine with it.',
-    },
-    source: 'jkjung-avt/tensorrt_demos#483, NVIDIA/TensorRT-LLM#583',
-  },
-  {
     id: 'not-refittable',
     code: 'engine-invalid',
     pattern: /isRefittable\(\)?/,
@@ -57,37 +43,6 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
       polygraphy: 'Build it with --refittable.',
     },
     source: 'NVIDIA/TensorRT#2783',
-  },
-  {
-    id: 'refit-weight-count',
-    code: 'runtime-failed',
-    pattern: /Assertion failed: newWeights\.count == original\.count/,
-    cause: 'New weights for a refit have another number of elements than those in the engine.',
-    advice:
-      'Give each layer and role as many elements as the network has, in its order: an exporter may have split, merged, padded or transposed them. IRefitter::getAll() lists what the engine has.',
-    source: 'NVIDIA/TensorRT#639',
-  },
-  {
-    id: 'refit-incomplete',
-    code: 'runtime-failed',
-    pattern:
-      /missing (?<count>\d+) needed [wW]eights|refitCudaEngine[^\n]*[mM]issing [wW]eights|(?:network|engine) does not have[^\n]{0,60}(?:refittable|such role)/,
-    cause:
-      'The refit does not fit the engine: weights that belong together are missing[[ ({count} more)]], or a name or role is not one of the engine.',
-    advice:
-      'List what is needed (`refitter.get_missing_weights()`, get_missing()) and what there is (get_all_weights()), and give all of one group before refit_cuda_engine(). The names are those of the initializers of the ONNX model that was built: take new weights from a model that was exported and folded in the same way; trtexec tests it with --timeRefit.',
-    source: 'NVIDIA/TensorRT#1612; IRefitter of TensorRT 10.6',
-  },
-  {
-    id: 'refit-build',
-    code: 'out-of-memory',
-    pattern: /\[refitUtils\.cpp::buildRefitEngine::\d+\]|^(?:Error\[2\]: )?Assertion engine failed\./,
-    cause:
-      'A part of the engine could not be built, most often for too little GPU memory, which this message does not say.',
-    advice:
-      'Free GPU memory, build in FP16 or with smaller shapes, or on a GPU with more memory. If that changes nothing, try the next version of TensorRT.',
-    sure: 'possible',
-    source: 'NVIDIA/TensorRT#3671, where FP16 instead of FP32 solved it',
   },
   {
     id: 'timing-cache',
@@ -110,18 +65,6 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Check the path and the size of the file. If it has 0 bytes, delete it and build again: the first error of that build is the cause.',
     source: 'NVIDIA/TensorRT#302, RichardoMrMu/yolov5-deepsort-tensorrt#5',
-  },
-  {
-    id: 'engine-file-rebuilt',
-    code: 'engine-invalid',
-    pattern: /[Dd]eserialize engine failed because file path: (?<file>.+?) open error/,
-    severity: 'warning',
-    cause: 'The engine file {file} does not exist or cannot be opened, so nvinfer builds it from the model.',
-    advice:
-      'That takes minutes, and what fails then is in the lines of the build. If the file does exist, correct the path in model-engine-file.',
-    after: [...EVERY_CAUSE, 'failed'],
-    harmless: true,
-    source: 'marcoslucianops/DeepStream-Yolo#277, #624, #136',
   },
   {
     id: 'engine-file-missing',
@@ -189,95 +132,8 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT runtime; captures',
   },
   {
-    id: 'engine-on-other-device',
-    code: 'engine-other-device',
-    pattern: /Compiled assuming that device (?<device>\d+) was SM (?<was>\d+), but device \d+ is SM (?<have>\d+)/,
-    cause:
-      'The engine was built for SM {was}, and GPU {device} of this process has SM {have}: it is loaded on another GPU, or the process uses GPUs of several kinds.',
-    advice:
-      'Call cudaSetDevice before the engine is loaded and in each thread that uses it, and build an engine for each kind of GPU (trtexec --device=N). Where one process holds engines for several kinds, give each kind a process of its own with CUDA_VISIBLE_DEVICES, so that its GPU is number 0.',
-    source: 'NVIDIA/TensorRT#4526',
-  },
-  {
-    id: 'builder-on-other-device',
-    code: 'runtime-failed',
-    pattern: /Builder was created on (?:a )?device different (?:than|from)/,
-    severity: 'error',
-    once: true,
-    cause:
-      'The builder was made while one GPU was current, and builds while another one is: the program or a library that it loads changed the GPU in between.',
-    advice:
-      'Choose the GPU before the builder is made and keep it until the engine is built (cudaSetDevice, torch.cuda.set_device, in the same thread). With one GPU to use, start the program with CUDA_VISIBLE_DEVICES=N, so that it sees no other: that also stops a loader that spreads a model over all GPUs (device_map="auto").',
-    source: 'TensorRT documentation, error messages; NVIDIA/TensorRT-LLM#996',
-  },
-  {
-    id: 'engine-nvrtc',
-    code: 'library-mismatch',
-    pattern: /do(?:es)? not support these layers due to mismatch of libnvrtc version/,
-    severity: 'error',
-    cause:
-      'The engine has layers that are compiled when it is loaded (loops, booleans), and the libnvrtc that is found is not of the CUDA that this TensorRT was built for.',
-    advice:
-      'Install the CUDA that the package of this TensorRT names (its support matrix), put the folder of its libnvrtc first on PATH or LD_LIBRARY_PATH, and build the engine again on this machine.',
-    source: 'TensorRT engine.cpp; Lyric0620/ETSAuto#6',
-  },
-  {
-    id: 'kernel-image-invalid',
-    code: 'engine-other-device',
-    pattern: cudaError(
-      '200|300',
-      /CUDA_ERROR_INVALID_IMAGE|device kernel image is invalid|device kernel source is invalid/,
-    ),
-    severity: 'error',
-    cause:
-      'The driver cannot load the kernels: the engine or the library was built for another GPU, or with a newer driver or CUDA than this one.',
-    advice:
-      'Build the engine again on this machine, or update the driver to the one of the machine that built it; compile plugins and programs for the compute capability of this GPU.',
-    after: ['library-mismatch', 'gpu-unsupported'],
-    sure: 'likely',
-    source: 'CUDA driver API; NVIDIA/TensorRT#3911',
-  },
-  {
-    id: 'refit-none',
-    code: 'weights-missing',
-    pattern: /condition: !isNoneRefittable\(\)/,
-    cause: 'The program makes a refitter for an engine that was not built to be refitted.',
-    advice:
-      'Build it with the flag REFIT (or REFIT_INDIVIDUAL, or STRIP_PLAN with one of them; trtexec --refit, --stripWeights).',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'refit-count',
-    code: 'weights-missing',
-    pattern:
-      /(?<name>(?<![^\s(:])[^\s(:]+): refit weights count (?<have>\d+) must equal to weights prototype count (?<want>\d+)/,
-    cause: 'The program refits {name} with {have} numbers, and the engine has {want} of them.',
-    advice:
-      'Give weights of the same shape as those of the build (`refitter.get_weights_prototype(name).size`); an engine of another shape has to be built again. TensorRT may keep them transposed or fused, so take names and order from the ONNX file where it was parsed.',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'refit-name',
-    code: 'weights-missing',
-    pattern: /(?<name>(?<![^\s(:])[^\s(:]+): The weights cannot be refitted/,
-    cause: 'The engine has no weights named {name} that can be refitted.',
-    advice:
-      'Use the names of the engine (`refitter.get_all_weights()`). With REFIT_INDIVIDUAL only weights that were marked when it was built can be refitted (`network.mark_weights_refittable(name)`).',
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'refit-model',
-    code: 'weights-missing',
-    pattern: /REFIT_FAILED[^\n]*(?:Failed to refit all the weights|successfullyRefittedWeights)/,
-    cause: 'The ONNX model that the engine is refitted from does not have all weights of the engine.',
-    advice:
-      'Refit from the model that it was built from, or from one with the same nodes and names of weights (a new export of the same code). `refitter.get_missing_weights()` lists what is missing.',
-    source: 'onnx-tensorrt ModelRefitter.cpp; built with TensorRT 10.6',
-  },
-  {
     id: 'engine-damaged',
     code: 'engine-invalid',
-    overcome: /timing cache will not be used/,
     pattern:
       /magicTag|Failed to read memory from the stream: read \d+ out of|[Mm]agic tag does not match|[Nn]ot a valid plan stream|expected size of serialized engine|Serialization assertion|Invalid engine header|The engine plan file is (?:corrupt|invalid)/,
     named: (_, text) => ({
@@ -306,19 +162,6 @@ export const ENGINE_RULES: readonly DiagnosisRule[] = [
     },
     source:
       'captures of TensorRT 8.6 and 10.6; HolyWu/vs-dpir#20, triple-mu/YOLOv8-TensorRT#246, chequanghuy/TwinLiteNet#12',
-  },
-  {
-    id: 'engine-of-other-runtime',
-    code: 'engine-other-version',
-    pattern: /Unexpected call to stub(?: (?<what>\w+) for (?<part>\w+))?/,
-    cause:
-      'The runtime that is loaded lacks a part that the engine needs[[ ({part})]]: the engine was built by another version, or this is the lean or dispatch runtime, which only runs version-compatible engines.',
-    advice: {
-      ...REBUILD,
-      other: `Link and load the full runtime (libnvinfer, in Python tensorrt) in place of libnvinfer_lean or libnvinfer_dispatch, or build the engine version-compatible (--versionCompatible). With the full runtime: use one TensorRT for building and running (trtexec and the Python package may differ).`,
-    },
-    sure: 'likely',
-    source: 'triple-mu/YOLOv8-TensorRT#308, NVIDIA/TensorRT#3307, #4790; TensorRT lean runtime',
   },
   {
     id: 'engine-not-deserialized',

@@ -4,39 +4,6 @@ import type { DiagnosisRule } from '../rule.ts';
 /** Operators that a version has, in forms that it does not. */
 export const FORM_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'batch-dimension-old',
-    code: 'unsupported-form',
-    pattern: /Assertion failed: [^\n]*(?:\bBATCH_DIM\b|get_shape_size\(new_shape\) ==)/,
-    cause:
-      'This node changes the first dimension or mixes it with others, and the parser of this TensorRT (6 or older) takes it for the batch, which stays as it is.',
-    advice:
-      'Use TensorRT 7 or later, whose networks have the batch in their shapes. With an older one leave the first dimension alone: fold constants (onnxsim), keep the batch in front in every reshape (`x.view(x.size(0), …)` with plain numbers), or cut the model before these nodes.',
-    sure: 'likely',
-    source: 'onnx-tensorrt 5 and 6 builtin_op_importers.cpp; onnx/onnx-tensorrt#200, #339, #346, #377',
-  },
-  {
-    id: 'deconvolution-bias-groups',
-    code: 'unsupported-form',
-    pattern: /shaped_bias_weights\.shape\.d\[0\] == kernel_weights\.shape\.d\[1\](?! \*)/,
-    cause:
-      'The parser of this TensorRT (7.0 or older) compares the bias of this node (ConvTranspose) with the channels of one group: it does not take a bias with several groups.',
-    advice:
-      'Use TensorRT 7.1 or later. Otherwise export without a bias there and add it after the node, or split the node into one for each group. With one group the bias has another number of channels than the weights: export it again.',
-    sure: 'likely',
-    source: 'onnx-tensorrt 7.0 builtin_op_importers.cpp; NVIDIA/TensorRT#629',
-  },
-  {
-    id: 'batchnorm-rank',
-    code: 'unsupported-form',
-    pattern: /scaleHelper\b[\s\S]{0,80}Assertion failed: dims\.nbDims == 4 \|\| dims\.nbDims == 5/,
-    cause:
-      'This node (BatchNormalization) gets an input of two or three dimensions, which this TensorRT (7.2.1 or older) does not take.',
-    advice:
-      'Use TensorRT 7.2.2 or later. Otherwise reshape the input to four dimensions before the node and back after it, or fold it into the layer before (onnxsim).',
-    sure: 'likely',
-    source: 'onnx/onnx-tensorrt#566, #569; SthPhoenix/InsightFace-REST#9',
-  },
-  {
     id: 'prelu-slope',
     code: 'shape-mismatch',
     pattern: /slope tensor must be unidirectional broadcastable to input tensor/,
@@ -46,37 +13,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
       'Reshape the initializer of the slopes to [C,1,1] (onnx-graphsurgeon: `node.inputs[1].values = node.inputs[1].values.reshape(-1, 1, 1)`), or export with a later converter (for InsightFace one of the scripts for ONNX).',
     sure: 'likely',
     source: 'onnx/models#156, #240',
-  },
-  {
-    id: 'pad-zeros-only',
-    code: 'unsupported-form',
-    pattern: /Assertion failed: mode == "constant"(?: && value == 0)?/,
-    cause:
-      'This node (Pad) pads with other values than zero, or by reflection or edges, which this TensorRT (older than 8.2) does not do.',
-    advice:
-      'Use TensorRT 8.2 or later, which pads so. Otherwise export the model with zero padding, or write the padding as Slice and Concat.',
-    sure: 'likely',
-    source: 'onnx-tensorrt docs/Changelog.md (8.2 EA); NVIDIA/TensorRT#195',
-  },
-  {
-    id: 'pad-outer-dimensions',
-    code: 'unsupported-form',
-    pattern: /only supports padding on the outer two dimensions/,
-    cause: 'This node (Pad) pads other dimensions than the last two, which this TensorRT (older than 8.2) does not do.',
-    advice:
-      'Use TensorRT 8.2 or later. Otherwise let the padded dimensions be the last two: fold constants and remove transposes (onnxsim, tf2onnx with --inputs-as-nchw), or write the padding as Concat with zeros.',
-    sure: 'likely',
-    source: 'onnx-tensorrt docs/Changelog.md (8.2 EA); onnx/onnx-tensorrt#378, #592, #593',
-  },
-  {
-    id: 'shape-size-unknown',
-    code: 'unsupported-form',
-    pattern: /Assertion (?:failed: |[`'])sizeKnown\(\)/,
-    cause: 'The parser needs the number of dimensions of a shape that the model computes, and it is not known.',
-    advice:
-      'Fold constants with fixed input shapes (`polygraphy surgeon sanitize --fold-constants`, onnxsim), and see that a Pad has two values for each dimension of its input. A later TensorRT takes more computed shapes.',
-    sure: 'likely',
-    source: 'onnx-tensorrt ShapeTensor.hpp; onnx/onnx-tensorrt#646',
   },
   {
     id: 'dropout-training',
@@ -128,17 +64,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
       'Fold constants (`polygraphy surgeon sanitize --fold-constants` or onnxsim), or export with opset 11 or later and sizes as plain numbers (`F.interpolate(x, size=(int(h), int(w)))`). TensorRT 8 and later accept computed scales.',
     repair: 'fold-constants',
     source: 'onnx-tensorrt 5 to 7.x builtin_op_importers.cpp; NVIDIA/TensorRT#825, onnx/onnx-tensorrt#273, #361',
-  },
-  {
-    id: 'resize-asymmetric-only',
-    code: 'unsupported-form',
-    pattern:
-      /only supports asymmetric(?! quanti)|asymmetric resize!|Assertion failed: \(?transformationMode == "asymmetric"\)? &&/,
-    cause:
-      'This node (Resize) has another coordinate mode than asymmetric, the only one that this TensorRT (7.0 or 7.1) takes; PyTorch exports bilinear ones with half_pixel or align_corners.',
-    advice:
-      'Use TensorRT 8 (7.2 takes more of them already), which interpolates with half_pixel and align_corners as well. Otherwise export with opset 10, whose Resize is asymmetric, or set coordinate_transformation_mode to asymmetric; the numbers then change a little.',
-    source: 'onnx-tensorrt 7.0 builtin_op_importers.cpp; onnx/onnx-tensorrt#491, NVIDIA/TensorRT#284',
   },
   {
     id: 'resize-coordinates',
@@ -276,14 +201,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'einsum-form',
-    code: 'unsupported-form',
-    pattern: /Einsum[^\n]{0,80}(?:ellips|diagonal|not supported|unsupported)/i,
-    cause: 'The equation of this node (Einsum) has a form that TensorRT does not support.',
-    advice: 'Write it as Transpose, MatMul and ReduceSum when exporting.',
-    source: 'onnx-tensorrt onnxOpImporters.cpp',
-  },
-  {
     id: 'einsum-letters',
     code: 'unsupported-form',
     pattern: /Invalid character\(s\) in Einsum equation/,
@@ -337,14 +254,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     cause: 'This node (Slice) has a step of 0, which ONNX does not allow.',
     advice: 'Give it a step other than 0, 1 for a plain slice, or export the model again.',
     source: 'TensorRT shapeContext.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'matmul-scalar',
-    code: 'unsupported-form',
-    pattern: /symbolicMatrixDims\.cpp.*?Assertion rank >= 1 failed/,
-    cause: 'This node (MatMul) has a scalar as an input, and a matrix product needs at least one dimension.',
-    advice: 'Use Mul in its place, or give the tensor the dimensions that it should have.',
-    source: 'TensorRT symbolicMatrixDims.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'resize-half-pixel-nn',
@@ -449,27 +358,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
       'NVIDIA/TensorRT#229, #2088, #2487, #2755; onnx/onnx-tensorrt#264; open-mmlab/mmdeploy#2098; PingoLH/CenterNet-HarDNet#1',
   },
   {
-    id: 'axis-beyond-rank',
-    code: 'unsupported-form',
-    pattern: /Assertion failed: axis >= 0 && axis < nbDims/,
-    cause:
-      'The axis of this node[[ ({op})]] does not exist in its input as this parser counts dimensions: it lost the rank of the input, or takes the first dimension for an implicit batch.',
-    advice:
-      'Use TensorRT 7 or later with explicit batch (trtexec of version 7: --explicitBatch), infer shapes and fold constants first, and give fixed input shapes; a later parser keeps more ranks. Detection models: leave what comes after the last convolutions (NonMaxSuppression) outside.',
-    sure: 'likely',
-    source: 'onnx/onnx-tensorrt#690, onnxsim/onnxsim#112',
-  },
-  {
-    id: 'shuffle-inferred',
-    code: 'unsupported-form',
-    pattern: /(?<layer>\(Unnamed Layer\* \d+\) \[Shuffle\]|(?<!\S)\S+): at most one dimension may be inferred/,
-    cause: 'A Reshape (layer {layer}) has more than one dimension that is not known when the engine is built.',
-    advice:
-      'Give fixed input shapes and fold constants (`polygraphy surgeon sanitize --fold-constants`, onnxsim), or export the reshape with at most one -1.',
-    repair: 'fold-constants',
-    source: 'TensorRT 7; GeekAlexis/FastMOT#232',
-  },
-  {
     id: 'transpose-permutation',
     code: 'model-invalid',
     pattern:
@@ -478,24 +366,6 @@ export const FORM_RULES: readonly DiagnosisRule[] = [
     cause: 'The permutation {perm} of this node (Transpose) does not fit an input of {n} dimensions.',
     advice: 'Correct the export: each axis must occur once.',
     source: 'TensorRT shuffleNode.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'constant-without-elements',
-    code: 'model-invalid',
-    pattern: /addConstant[^\n]*Parameter check failed, condition: !weights\.values == !weights\.count/,
-    cause: 'The network has a constant without elements (a dimension of size 0), or one that lost its values.',
-    advice:
-      'Look for tensors with a size of 0, such as an empty slice, and remove what computes with them; weights must stay in memory until the engine is built.',
-    source: 'pytorch/TensorRT#3124',
-  },
-  {
-    id: 'torch-not-a-tensor',
-    code: 'unsupported-form',
-    pattern: /Requested ITensor from Var|Expected isITensor\(\) to be true but got false/,
-    cause: 'A converter of Torch-TensorRT got a constant or a Python value where it needs a tensor of the network.',
-    advice:
-      'Leave the operator to PyTorch (torch_executed_ops), or use a later Torch-TensorRT: its front end ir="dynamo" replaces the one of TorchScript.',
-    source: 'pytorch/TensorRT#1260',
   },
 ];
 

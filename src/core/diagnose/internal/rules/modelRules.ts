@@ -1,7 +1,6 @@
 import { outerInput } from '../../../formats/tensorrt/buildOutput.ts';
-import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
+import { type DiagnosisRule } from '../rule.ts';
 import { layerBefore } from '../causeText.ts';
-import { versionNumber } from '../gpuSupport.ts';
 
 const BESIDE = {
   other:
@@ -20,76 +19,8 @@ const OTHER_CHANNELS =
 const OF_ONNX = /While parsing node|^[\w.]*\/|^\w+_\d+:/m;
 const CHECK = 'Export it again, or check it with `python -m onnx.checker`.';
 
-/** What the parsers for UFF and Caffe models refuse. */
-const LEGACY: readonly (readonly [RegExp, string, string])[] = [
-  [
-    /number of graph 0/,
-    'the file holds no UFF graph',
-    'Look whether the path is right and the file not empty (a download that failed, a Git LFS pointer); for .etlt files the key must be that of the training.',
-  ],
-  [
-    /(?:Output|Input) error/,
-    'it has no node of the name that was registered as an input or output',
-    'Register the names of the frozen graph (without `:0`; the name of the node that gives the tensor), and list them to the converter (output_nodes): what is after them is cut off.',
-  ],
-  [
-    /Invalid scale mode/,
-    'the number of weights of a BatchNormalization or BiasAdd is not that of the channels as the parser counts them',
-    'Register the input in the order of the model: NHWC for one of TensorFlow (`parser.register_input(name, (3, 299, 299), trt.UffInputOrder.NCHW)` only where the graph itself is NCHW), or freeze the graph with data_format="channels_first".',
-  ],
-  [
-    /[dD]imensions|Order size/,
-    'the dimensions of an input are missing or of another number than a layer needs',
-    'Register every Placeholder by its name, with the dimensions without the batch and in their order (`parser.register_input(name, (3, 224, 224))`).',
-  ],
-  [
-    /U(?:FF|ff)Parser/,
-    'a node has a form that it cannot import',
-    'Convert the frozen graph with tf2onnx and build the ONNX model, or change the network at that node (a constant as the second operand, for example, by another layer).',
-  ],
-  [
-    /no field named/,
-    'the prototxt has a field of another edition of Caffe than NVIDIA reads',
-    'Remove the field or write the layer with those of plain Caffe; layers that only a fork has (Upsample, Reorg, Region) need a plugin for the parser.',
-  ],
-  [
-    /[cC]ould not parse|deploy file|binary/,
-    'the prototxt or the caffemodel cannot be read',
-    'The line above says where. Look whether the files are complete and of one model, and use plain Caffe layers.',
-  ],
-  [
-    /./,
-    'a layer has a form that it cannot import',
-    'The message names the layer and what it lacks (ReLU without a negative slope, for example: write it as a plugin or as other layers).',
-  ],
-];
-
 /** The model as a file and as a graph: weights, damage, names, inputs and outputs. */
 export const MODEL_RULES: readonly DiagnosisRule[] = [
-  {
-    id: 'model-lfs-pointer',
-    code: 'model-unreadable',
-    pattern:
-      /ModelProto: 1:9: Message type \S+ has no field named ["“”]?version|version https:\/\/git-lfs\.github\.com/,
-    severity: 'error',
-    cause: 'The model file is a Git LFS pointer: a text of three lines in place of the model.',
-    advice:
-      'Run `git lfs install` and `git lfs pull` in the repository, or download the file from its web page (Raw), and compare the sizes. The other models of that repository are pointers, too.',
-    source: 'protobuf text_format.cc, Git LFS; NVIDIA-AI-IOT/CUDA-PointPillars#11, #93',
-  },
-  {
-    id: 'parser-implicit-batch',
-    code: 'flag-conflict',
-    pattern:
-      /only supports TensorRT INetworkDefinitions with an explicit batch dimension|hasImplicitBatchDimension\(\) && "/,
-    cause: 'The network was created without explicit batch, which the ONNX parser needs.',
-    advice: {
-      trtexec: 'Add --explicitBatch, or use trtexec of TensorRT 8 or later, which needs no such option.',
-      other:
-        'Create it with the flag: `builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))`, createNetworkV2(1U << kEXPLICIT_BATCH); from TensorRT 10 on every network is so. Set the batch by the shape of the input or an optimization profile, not by max_batch_size.',
-    },
-    source: 'onnx-tensorrt ModelImporter.cpp; Adlik/Adlik#105',
-  },
   {
     id: 'weights-outside',
     code: 'weights-missing',
@@ -149,23 +80,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt WeightsContext.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'weights-null',
-    code: 'weights-missing',
-    pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<![^\s:])[^\s:]+): ?\w+ weights has (?<what>zero count but non-null|non-zero count but null) values/,
-    named: ({ groups: { layer, what } = {} }) => ({
-      layer: layer!,
-      values: {
-        layer,
-        what: what === 'zero count but non-null' ? 'have a pointer and the count 0' : 'have a count and no pointer',
-      },
-    }),
-    cause: 'The weights that the program gives {layer} {what}.',
-    advice:
-      'A layer without them (no bias) gets the pointer nullptr and the count 0; otherwise give both, and keep the memory until the engine is built. A program that looks weights up by name gets empty ones for a name that its file lacks: compare the names and the variant of the model.',
-    source: 'TensorRT documentation, error messages',
-  },
-  {
     id: 'weights-range',
     code: 'weights-missing',
     pattern:
@@ -220,19 +134,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'export-on-two-devices',
-    code: 'model-invalid',
-    pattern:
-      /(?:Exporting|[Ee]xport(?:ing)? to ONNX|ONNX export)[^\n]{0,80}Expected all tensors to be on the same device|invalid unordered_map<K, T> key/,
-    severity: 'error',
-    cause:
-      'The export to ONNX failed, so there is no model to build: some weights are on the CPU and others on the GPU.',
-    advice:
-      'Start the program without options that move the model between them (--medvram, --lowvram, --medvram-sdxl) and without --api for the export, or export on one device.',
-    sure: 'likely',
-    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#12, #17, #27, lllyasviel/stable-diffusion-webui-forge#879',
-  },
-  {
     id: 'model-missing',
     code: 'model-missing',
     pattern:
@@ -241,100 +142,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Check the path; it is relative to the working directory of the build.',
     after: ['model-invalid'],
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
-  },
-  {
-    id: 'no-model-named',
-    code: 'bad-flag-value',
-    pattern: /Model missing or format not recognized/,
-    cause: 'The command names no model: trtexec takes it only from an option.',
-    advice:
-      'Pass --onnx=FILE to build, or --loadEngine=FILE to run an engine; a file name without an option is not read. Caffe and UFF models need TensorRT 9 or earlier.',
-    source: 'trtexec; NVIDIA/trt-samples-for-hackathon-cn#99',
-  },
-  {
-    id: 'uff-plugin',
-    code: 'plugin-missing',
-    pattern:
-      /UffParser: Validator error: [^\n]*?: Unsupported operation _?(?<plugin>\w*(?:_TRT|Plugin\w*)|CropAndResize|Proposal\w*|GridAnchor\w*|NMS\w*)\b/,
-    cause: 'The UFF model needs the plugin {plugin}, which this TensorRT does not have.',
-    advice:
-      'Build the plugin library of the TensorRT repository (its release branch of this version) and replace libnvinfer_plugin with it, as the models of TAO and TLT require; or export the model to ONNX.',
-    source: 'NVIDIA-AI-IOT/deepstream_tao_apps#24',
-  },
-  {
-    id: 'legacy-operation',
-    code: 'unsupported-op',
-    pattern:
-      /U(?:FF|ff)Parser: Validator error: (?<layer>[^\n]{1,200}?): Unsupported operation _?(?<op>\w+)|[cC]ould not parse layer type (?<op2>\w+)/,
-    severity: 'error',
-    named: ({ groups: { op, op2 } = {} }) => ({
-      values: {
-        format: op === undefined ? 'Caffe' : 'UFF',
-        step: /_TRT$|Plugin/.test(op ?? op2!)
-          ? 'It is a plugin: call initLibNvInferPlugins() (`trt.init_libnvinfer_plugins(logger, "")`) before the parser, and use a libnvinfer_plugin that has it; for TLT and TAO models, and the samples of a later release, build that library from the repository of TensorRT.'
-          : op === undefined
-            ? 'Give the parser a plugin for the layer (setPluginFactoryV2), or convert the network to ONNX and build that.'
-            : 'Convert the frozen graph with tf2onnx and build the ONNX model. With UFF, freeze it in TensorFlow 1.14 or older (AddV2 and others are later), without training nodes, or map the node to a plugin with graphsurgeon.',
-      },
-    }),
-    cause: 'The {format} parser of TensorRT does not know {op} of this node; it is no longer developed.',
-    advice: '{step}',
-    source:
-      'NVIDIA/TensorRT caffeParser.cpp; NVIDIA/TensorRT#89, #125, #208, #1397, #1631, PRBonn/bonnet#46, lewes6369/tensorRTWrapper#9, NVIDIA-AI-IOT/deepstream_tao_apps README',
-  },
-  {
-    id: 'tao-key',
-    code: 'model-unreadable',
-    pattern:
-      /please check the encoding key to make sure it's correct|UffParser: Could not (?:read buffer|parse MetaGraph)/,
-    severity: 'error',
-    cause:
-      'The model of TAO or TLT (.etlt) cannot be decrypted or read: the key is not the one that it was exported with, or the file is incomplete.',
-    advice:
-      'Give the key of the export (tao-converter: -k; DeepStream: tlt-model-key; models of NGC mostly nvidia_tlt or tlt_encode), and look whether the file is whole (a Git LFS pointer is a short text). A model that holds ONNX (LPRNet and others with dynamic shapes) needs the converter for this TensorRT and -p NAME,min,opt,max in place of -d.',
-    after: ['model-missing'],
-    sure: 'likely',
-    source:
-      'tao-converter; NVIDIA-AI-IOT/deepstream_lpr_app#1, NVIDIA-AI-IOT/face-mask-detection#16, NVIDIA-ISAAC-ROS/isaac_ros_dnn_stereo_depth#11',
-  },
-  {
-    id: 'legacy-refused',
-    code: 'model-unreadable',
-    pattern:
-      /U(?:FF|ff)Parser: (?:(?:Parser|Output|Input) error: [^\n]*|Unsupported number of graph[^\n]*)|Caffe ?Parser: (?!Could not open)[^\n]*|error parsing layer type \w+ index \d+|ditcaffe\.[^\n]*/,
-    severity: 'error',
-    named: ({ 0: text }) => {
-      const [, what, step] = LEGACY.find(([pattern]) => pattern.test(text))!;
-      return { values: { format: /uff/i.test(text) ? 'UFF' : 'Caffe', what, step } };
-    },
-    cause: 'The {format} parser of TensorRT refuses the model: {what}.',
-    advice: '{step} Neither parser is developed further, and TensorRT 9 has none: the way that lasts is ONNX.',
-    sure: 'likely',
-    source:
-      'NVIDIA/TensorRT caffeParser; NVIDIA/TensorRT#346, #969, #1036, tensorlayer/HyperPose#299, lewes6369/tensorRTWrapper#1, #2, NVIDIA-developer-blog/code-samples#9',
-  },
-  {
-    id: 'uff-inputs',
-    code: 'unsupported-form',
-    pattern: /^[^\n=]{0,40}uff_graph\.(?<op>\w+)\(inputs\[[^\n]*/,
-    severity: 'error',
-    cause: 'The converter to UFF finds fewer inputs of a node than it counts on: that node has lost one.',
-    advice:
-      'Give it the frozen graph of inference alone, with the names of its real outputs: nodes that were removed, folded or shared (Identity, Dropout, BatchNorm of training) leave such gaps. Use the TensorFlow and Keras that the README of the sample names. UFF is no longer developed: tf2onnx and the ONNX parser are the way that lasts.',
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#626, #360, nwesem/mtcnn_facenet_cpp_tensorRT#49',
-  },
-  {
-    id: 'uff-or-caffe',
-    code: 'model-unreadable',
-    pattern:
-      /\b(?:failed to (?:load|parse)|UffParser|convert-to-uff)[^\n]*\.?(?<format>uff)\b|(?<!\w)UffParser(?!: Could not open)|(?<!\w)CaffeParser|failed to (?:load|parse)[^\n]*\.(?<format2>caffemodel|prototxt)\b/i,
-    cause: 'The program loads a UFF or Caffe model: TensorRT 8.6 is the last version with parsers for them.',
-    advice:
-      'Export the network to ONNX (tf2onnx for TensorFlow) and build that; if it is TensorRT 8.6 or older, look whether the file exists.',
-    sure: 'likely',
-    after: ['engine-other-version', 'engine-other-device', 'engine-invalid', 'out-of-memory', 'model-missing'],
-    source: 'TensorRT 9.0 release notes; dusty-nv/jetson-inference#297, #680',
   },
   {
     id: 'graph-cycle',
@@ -347,35 +154,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'model-is-text',
-    code: 'model-unreadable',
-    pattern: /this is a text file: TensorRT found no outputs in it/,
-    cause: 'The file is a text, not an ONNX model.',
-    advice:
-      'Look into it: a web page of a failed download, the pointer of Git LFS (`git lfs pull`) or a configuration. Download or export the model again.',
-    source: 'build_engine.py with TensorRT-RTX 1.7.1, which takes a text for a model',
-  },
-  {
-    id: 'model-over-2gb',
-    code: 'model-unreadable',
-    pattern:
-      /exceeded maximum protobuf size of 2GB|protobuf.{0,40}(?:2 ?GB|2147483647|too (?:big|large))|A protocol message was rejected because it was too big/i,
-    cause: 'The model is larger than 2 GB, which one protobuf file cannot hold.',
-    advice:
-      'Save it with external data (`onnx.save(…, save_as_external_data=True)`) and parse it from its file, not from memory.',
-    source: 'protobuf; NVIDIA/TensorRT issues on large models',
-  },
-  {
-    id: 'polygraphy-parse',
-    code: 'model-unreadable',
-    pattern: /Failed to parse ONNX model\. Does the model file exist/,
-    cause: "TensorRT's parser did not accept the model that Polygraphy gave it.",
-    advice:
-      'The reason is in the errors of the parser above this line. If there are none, look whether the file exists and is complete.',
-    after: EVERY_CAUSE,
-    source: 'Polygraphy, backend/trt/loader.py; lllyasviel/stable-diffusion-webui-forge#879',
-  },
-  {
     id: 'model-damaged',
     code: 'model-unreadable',
     pattern:
@@ -386,56 +164,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 8.6 to RTX 1.7.1',
   },
   {
-    id: 'ir-version',
-    code: 'model-unreadable',
-    pattern: /Unsupported model IR version:? (?<ir>\d+)(?:, max supported IR version:? (?<max>\d+))?/,
-    cause: 'The ONNX file has IR version {ir}[[; this program reads up to {max}]].',
-    advice: 'Save the model with a lower IR version (`model.ir_version = 8`), or update the program.',
-    source: 'ONNX Runtime model.cc',
-  },
-  {
-    id: 'opset-unsupported',
-    code: 'model-invalid',
-    pattern:
-      /ONNX Runtime only \*guarantees\* support for models stamped with official released onnx opset versions[^\n]*?Opset (?<opset>\d+)/,
-    cause: 'The model uses opset {opset}, which this ONNX Runtime does not know.',
-    advice: 'Export with a lower opset, or update ONNX Runtime.',
-    source: 'ONNX Runtime model.cc',
-  },
-  {
-    id: 'loop-api',
-    code: 'control-flow',
-    pattern: /Loop API is not supported on this configuration/,
-    cause:
-      'The model has a loop (Loop, Scan, LSTM, GRU or RNN), and this TensorRT runs none here: it is linked statically, does not find the compiler libraries that it needs for them, or the network has an implicit batch.',
-    advice:
-      'Use the shared libraries of TensorRT, and check with ldd that libmyelin (up to version 8) and libnvrtc of the right CUDA are found. Create the network with explicit batch. Otherwise use a later TensorRT.',
-    sure: 'possible',
-    source: 'NVIDIA/TensorRT#1060, #1737',
-  },
-  {
-    id: 'loop-operation',
-    code: 'control-flow',
-    pattern: /(?<!\.\.\. )operation not supported within a loop body/,
-    named: (m, text) => ({ values: { what: /([^\s(]+) $/.exec(text.slice(0, m.index))?.[1] } }),
-    cause:
-      'A loop of the model (Loop, Scan, LSTM, GRU) holds an operation that this TensorRT cannot compute there[[: {what}]].',
-    advice:
-      'Use a later TensorRT, whose loops take more. Otherwise move what does not change out of the loop, fold constants, or export it unrolled with a fixed length.',
-    source: 'NVIDIA/TensorRT#1081',
-  },
-  {
-    id: 'weights-unused',
-    code: 'unsupported-form',
-    pattern: /The given weights is not used in the network/,
-    cause:
-      'The parser gives a name to weights of this node[[ ({op})]] that the network does not keep: they are computed or changed while it is imported.',
-    advice:
-      'Use TensorRT 8.2 or later, which accepts that. Otherwise fold constants, so that the weights are initializers, and avoid the attribute that changes them (output_padding of ConvTranspose).',
-    sure: 'likely',
-    source: 'TensorRT 8.0 network.cpp (setWeightsName); NVIDIA/TensorRT#1654',
-  },
-  {
     id: 'loop-condition',
     code: 'control-flow',
     pattern: /Node input was not registered|Trying to access (?:weights or )?a null tensor/,
@@ -444,63 +172,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Give the Loop a condition that is constant true (an initializer of type BOOL).',
     repair: 'loop-condition',
     source: 'built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'initializers-not-inputs',
-    code: 'model-unreadable',
-    pattern:
-      /In function importModel:[^]*tensors\.count\(input_name\)|\[5\] Assertion failed: tensors\.count\(input_name\)|\(importModel\): INVALID_GRAPH: Assertion failed: tensors\.count\(input_name\)/,
-    cause:
-      'This node reads a tensor that the parser does not know. Parsers of TensorRT 6 and older know weights only where they are inputs of the graph, too, which exporters no longer write (ONNX IR 4 and later).',
-    advice:
-      'Use TensorRT 7 or later, or export with keep_initializers_as_inputs=True. If the version is newer, check the model with `python -m onnx.checker`.',
-    sure: 'likely',
-    source: 'onnx-tensorrt ModelImporter.cpp; onnx/onnx-tensorrt#199, #741, tensorlayer/HyperPose#274',
-  },
-  {
-    id: 'weights-not-converted',
-    code: 'weights-missing',
-    pattern: /Assertion failed: convert_?[oO]nnx_?[wW]eights\(initializer, &weights/,
-    cause:
-      'The parser cannot read an initializer of the model: of a type that this version does not have, or with values in a file that is missing.',
-    advice:
-      'Keep files of external weights next to the model. Otherwise use a later TensorRT, or export the weights as FLOAT, FP16, INT32 or INT64, and without values beyond their range.',
-    after: ['unsupported-type', 'weights-missing'],
-    sure: 'likely',
-    source: 'onnx-tensorrt ModelImporter.cpp; seanavery/yolov5-tensorrt#8, TrojanXu/yolov5-tensorrt#33',
-  },
-  {
-    id: 'output-is-constant',
-    code: 'model-invalid',
-    pattern: /Assertion failed: \S*tensors(?:\(\))?\.at\(output\.name\(\)\)\.is_tensor\(\)/,
-    cause: 'An output of the model is a constant, which this parser does not take.',
-    advice:
-      'Remove that output, or fold the model first, so that it no longer depends on nothing but constants; TensorRT 7.2 and later accept it.',
-    sure: 'likely',
-    source: 'onnx-tensorrt ModelImporter.cpp; onnx/onnx-tensorrt#425',
-  },
-  {
-    id: 'resize-without-roi',
-    code: 'unsupported-form',
-    pattern: /tensors(?:\(\))?\.count\(input_?[nN]ame\)/,
-    at: /^(?:Resize|Upsample)$/,
-    cause: 'This node ({op}) leaves out an input (roi), which the parser of TensorRT 7.0 does not allow.',
-    advice:
-      'Use TensorRT 7.1 or later and export with opset 11 or later, or fold constants (onnxsim), so that it has sizes or scales only.',
-    sure: 'likely',
-    source: 'onnx/onnx-tensorrt#414',
-  },
-  {
-    id: 'input-left-empty',
-    code: 'unsupported-form',
-    pattern: /tensors(?:\(\))?\.count\(input_?[nN]ame\)/,
-    when: ({ version }) => version !== null && versionNumber(version) === versionNumber('7.0'),
-    cause:
-      'TensorRT 7.0 does not find a tensor that this node reads: its parser does not know inputs that are left empty, as Resize has them from opset 11 on.',
-    advice:
-      'Use TensorRT 7.1 or later; on 7.0 build the parser of a later onnx-tensorrt for it. Otherwise simplify the model (onnxsim) or export with opset 10. If no node has an empty input, the model was cut badly: `python -m onnx.checker`.',
-    sure: 'likely',
-    source: 'onnx/onnx-tensorrt#414, #428; NVIDIA/TensorRT#284, #425',
   },
   {
     id: 'input-not-registered',
@@ -548,17 +219,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT network.cpp; built with TensorRT-RTX 1.7.1; NVIDIA/TensorRT#1731, NVIDIA-AI-IOT/torch2trt#555',
   },
   {
-    id: 'repeated-name',
-    code: 'model-invalid',
-    pattern: /Repeated (?<kind>\w+) name: (?<name>\S+) \(/,
-    severity: 'error',
-    cause: 'Two {kind}s of the network have the name {name}.',
-    advice:
-      'Give each a name of its own: in a program where it names them, in an ONNX model the nodes or outputs (onnx-graphsurgeon). Parsers of TensorRT 7 give all layers that they make of one node (such as Split) its name: use TensorRT 8 or later (on a Jetson a later JetPack), or export with another opset.',
-    repair: 'unique-names',
-    source: 'TensorRT 5 to 7, Network.cpp; marcoslucianops/DeepStream-Yolo#397',
-  },
-  {
     id: 'name-too-long',
     code: 'name-too-long',
     pattern:
@@ -567,15 +227,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice: 'Shorten the names of nodes and tensors; a cut or a converter that chains scopes makes such names.',
     repair: 'shorten-names',
     source: 'TensorRT apiCheck.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'input-not-added',
-    code: 'model-invalid',
-    pattern: /Failed to add input to the network/,
-    cause: 'TensorRT does not take an input of the model.',
-    advice: 'The message before says why: its name, its type or its dimensions.',
-    after: ['name-too-long', 'model-invalid'],
-    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
     id: 'too-many-dimensions',
@@ -594,17 +245,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt ModelImporter.cpp',
   },
   {
-    id: 'dimensions-not-converted',
-    code: 'unsupported-form',
-    pattern: /Assertion failed: convert_?[oO]nnx_?[dD]ims\(/,
-    named: (_, text) => ({ values: { input: /([^\s:]+):\d+ In function importInput/.exec(text)?.[1] } }),
-    cause: 'The parser of this TensorRT cannot read the dimensions of input[[ {input}]] of the model: one has no size.',
-    advice:
-      'Use TensorRT 7 or later with explicit batch, or export with fixed sizes for all inputs (no dynamic axes, a batch of 1). Where the model is one of classical machine learning (trees, scalers), run it with ONNX Runtime.',
-    sure: 'likely',
-    source: 'onnx-tensorrt ModelImporter.cpp before 7.2; onnx/onnx-tensorrt#486',
-  },
-  {
     id: 'too-many-dimensions-inside',
     code: 'unsupported-form',
     pattern: /Number of dimensions \((?<have>\d+)\) is not in the valid range/,
@@ -621,15 +261,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     advice:
       'Pass all inputs of the function, or inline the functions (`onnx.inliner.inline_local_functions`): then an optional input may be left out.',
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'function-inputs',
-    code: 'model-invalid',
-    pattern:
-      /LocalFunction has an unexpected number of inputs! Number of node inputs = (?<have>\d+), number of function inputs = (?<want>\d+)/,
-    cause: 'This node calls a function of the model with {have} inputs where its definition has {want}.',
-    advice: 'Inline the functions (`onnx.inliner.inline_local_functions`).',
-    source: 'onnx-tensorrt onnxOpImporters.cpp (TensorRT 10.1 and later)',
   },
   {
     id: 'function-scope',
@@ -681,16 +312,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'The branches of this node (If) give different types[[: {a} and {b}]].',
     advice: 'Insert a Cast into one branch.',
     source: 'TensorRT conditionalOutputNode.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'if-condition-constant',
-    code: 'control-flow',
-    pattern: /If condition must be a(?:n)? initializer/,
-    cause: 'The condition of this node (If) is computed, which this version of the parser does not support.',
-    advice:
-      'Fold constants so that the branch is decided (`polygraphy surgeon sanitize --fold-constants`, onnxsim with fixed shapes), or use TensorRT 8.2 or later.',
-    repair: 'known-branch',
-    source: 'onnx-tensorrt 7.x builtin_op_importers.cpp; dusty-nv/jetson-inference#799',
   },
   {
     id: 'loop-trip-limit',
@@ -753,14 +374,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'duplicate-tensors',
-    code: 'model-invalid',
-    pattern: /ONNX graph has duplicate tensor name: (?<tensor>.+)/,
-    cause: 'Two tensors of the model have the name {tensor}: inputs, initializers or outputs of nodes.',
-    advice: 'Rename one of them and what reads it, or remove the one that is not needed.',
-    source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
     id: 'duplicate-names',
     once: true,
     code: 'model-invalid',
@@ -779,40 +392,6 @@ export const MODEL_RULES: readonly DiagnosisRule[] = [
     cause: 'The model has an opset older than {opset}, which TensorRT does not promise to read correctly.',
     advice: 'Convert it: `onnx.version_converter.convert_version(model, 13)`.',
     source: 'onnx-tensorrt ModelImporter.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'symbolic-shape-infer',
-    code: 'model-invalid',
-    pattern: /File "[^"\n]*symbolic_shape_infer\.py", line|Stopping at incomplete shape inference at/,
-    severity: 'error',
-    once: true,
-    cause: 'The script that infers shapes (symbolic_shape_infer.py) does not manage this model.',
-    advice:
-      'Fix the input shapes and fold constants first (`python -m onnxruntime.tools.make_dynamic_shape_fixed`, onnxsim, `polygraphy surgeon sanitize --fold-constants`), then run the script of the ONNX Runtime that is installed with --auto_merge --guess_output_rank. Newer releases of the TensorRT provider do not need it where all shapes are known.',
-    sure: 'likely',
-    source: 'microsoft/onnxruntime#3293, #12127, #18183, #21120, #22662',
-  },
-  {
-    id: 'shape-inference-missing',
-    code: 'model-invalid',
-    pattern: /TensorRT input: ?(?<tensor>\S+) has no shape specified/,
-    cause: 'Tensor {tensor} has no shape in the model, and the TensorRT provider of ONNX Runtime needs one.',
-    advice:
-      'Run shape inference first: `python -m onnxruntime.tools.symbolic_shape_infer --input model.onnx --output model.inferred.onnx --auto_merge`.',
-    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#10443, #12781',
-  },
-  {
-    id: 'broadcast-of-ranks',
-    code: 'unsupported-form',
-    pattern:
-      /In function combineTensorsElementwise:\s*\[8\] Assertion failed: tensor->getDimensions\(\)\.nbDims == combined->getDimensions\(\)\.nbDims/,
-    cause: 'The inputs of this node have different ranks, which this TensorRT (5.0) does not broadcast.',
-    advice:
-      'Use a later TensorRT (on a Jetson a later JetPack): 5.1 took some, 7 and later take all such nodes. Otherwise reshape the smaller input to the rank of the other when exporting.',
-    after: ['unsupported-op', 'shape-mismatch', 'type-mismatch'],
-    sure: 'likely',
-    source:
-      'onnx-tensorrt 5.0 builtin_op_importers.cpp; YonghaoHe/LFFD-A-Light-and-Fast-Face-Detector-for-Edge-Devices#9',
   },
   {
     id: 'output-rank',

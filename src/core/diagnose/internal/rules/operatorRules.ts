@@ -1,7 +1,7 @@
 import { OPERATOR_REPAIRS, versionNumber } from '../gpuSupport.ts';
 import { operatorRow } from '../operatorTable.ts';
 import { makerOf, OWN_PLUGINS, pluginSince } from '../pluginTable.ts';
-import { type Advice, type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
+import { type Advice, type DiagnosisRule } from '../rule.ts';
 
 /** Operators that ONNX Runtime makes when it optimizes or quantizes a model. */
 const FUSED =
@@ -72,39 +72,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT pluginV2Runner.cpp; mmdeploy trt_net.cpp, enazoe/yolo-tensorrt#168',
   },
   {
-    id: 'engine-plugin-factory',
-    code: 'plugin-missing',
-    pattern: /Serialized engine contains plugin, but no plugin factory was provided/,
-    cause:
-      'The engine contains a plugin of the old interface (IPluginExt), for which the program that loads it gives no IPluginFactory.',
-    advice:
-      'Port the plugin to IPluginV2 (IPluginV2IOExt, IPluginV2DynamicExt) with a creator that REGISTER_TENSORRT_PLUGIN registers, or take a later release of its project, which has it; build the engine again, and load the plugin library before it (DeepStream: custom-lib-path or LD_PRELOAD).',
-    source: 'TensorRT 5 to 7 deserializationUtils.cpp; wang-xinyu/tensorrtx#22',
-  },
-  {
-    id: 'mmcv-plugins',
-    code: 'library-missing',
-    pattern: /AssertionError: TensorRT plugin should be compiled/,
-    cause: 'The installed mmcv was compiled without its plugins for TensorRT.',
-    advice:
-      'Compile mmcv-full with them (TENSORRT_DIR=…, `MMCV_WITH_OPS=1 MMCV_WITH_TRT=1 pip install -e .`), which works up to TensorRT 7 only; from TensorRT 8 on convert with mmdeploy, which has these plugins.',
-    source: 'open-mmlab/mmdetection#4822, #5979, open-mmlab/mmcv#2112, open-mmlab/mmdeploy#412',
-  },
-  {
-    id: 'mmdeploy-plugins',
-    code: 'library-missing',
-    pattern: /Could not load the library of tensorrt plugins\.\s*Because the file does not exist/,
-    severity: 'error',
-    once: true,
-    cause:
-      'The library of plugins of mmdeploy for TensorRT (libmmdeploy_tensorrt_ops.so) is not there: it was not built.',
-    advice:
-      'Where the model has operators of mmdeploy (MMCV…, TRTBatchedNMS, grid_sampler), build it: `cmake -DMMDEPLOY_TARGET_BACKENDS=trt -DTENSORRT_DIR=… -DCUDNN_DIR=…`, then make install; or install mmdeploy-runtime-gpu.',
-    after: EVERY_CAUSE,
-    sure: 'likely',
-    source: 'mmdeploy init_plugins.py; DerryHub/BEVFormer_tensorrt#97, open-mmlab/mmcv#2169',
-  },
-  {
     id: 'plugin-of-project',
     code: 'plugin-missing',
     pattern: NO_PLUGIN,
@@ -172,15 +139,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpImporters.cpp of TensorRT-RTX',
   },
   {
-    id: 'plugin-library-symbol',
-    code: 'plugin-missing',
-    pattern: /SymbolAddress for (?<name>\w+) could not be loaded/,
-    cause: 'A plugin library that is loaded does not export {name}, by which TensorRT asks it for its plugins.',
-    advice:
-      'Export `extern "C" getPluginCreators(int32_t&)` for plugins of IPluginV2, getCreators(int32_t&) for IPluginV3, and setLoggerFinder(), with default visibility, and compile it with the headers of this TensorRT. A library that registers its plugins itself (REGISTER_TENSORRT_PLUGIN) is loaded with dlopen() or ctypes.CDLL, not with loadLibrary().',
-    source: 'TensorRT IPluginRegistry; NVIDIA/TensorRT#4121',
-  },
-  {
     id: 'plugin-library-open',
     code: 'library-missing',
     pattern: /(?:Cannot|Could not|Unable to|Failed to) (?:open|load) (?:the )?plugin library:? '?(?<file>[^\s']+)?/i,
@@ -189,28 +147,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     advice:
       'Give the whole path, and look at `ldd` of it (on Windows, Dependencies) for libraries that are not found. It must be compiled against this TensorRT and CUDA.',
     source: 'trtexec --staticPlugins; mmdeploy',
-  },
-  {
-    id: 'plugin-registered-twice',
-    code: 'plugin-missing',
-    pattern: /[cC]ould not register plugin creator|[pP]lugin creator already registered/,
-    severity: 'warning',
-    once: true,
-    harmless: true,
-    cause: 'Plugins are registered a second time, which is refused and does no harm by itself.',
-    advice:
-      'Call initLibNvInferPlugins() once, and load one plugin library, of the version of this TensorRT. What fails after that has another cause.',
-    source: 'TensorRT plugin registry; jkjung-avt/tensorrt_demos#90',
-  },
-  {
-    id: 'plugin-fields-missing',
-    code: 'plugin-missing',
-    pattern: /Attribute (?<field>\S+) not found in plugin node/,
-    severity: 'warning',
-    harmless: true,
-    cause: 'A plugin node lacks the attribute {field}; its default is used if the plugin has one.',
-    advice: 'Add the attribute to the node if the build fails or results differ.',
-    source: 'onnx-tensorrt onnxOpImporters.cpp',
   },
   {
     id: 'runtime-provider-plugin',
@@ -239,19 +175,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       other:
         'Set the parser flag NATIVE_INSTANCENORM, or call `trt.init_libnvinfer_plugins(logger, "")` before parsing.',
     },
-    source: 'onnx-tensorrt onnxOpImporters.cpp',
-  },
-  {
-    id: 'deformconv-rtx',
-    code: 'unsupported-op',
-    pattern:
-      /ModulatedDeformConv2d plugin was not found|importDeformConv[^\n]{0,200}\n?[^\n]{0,200}(?:Plugin not found|Assertion failed: creator)/,
-    cause: 'The operator of this node (DeformConv) is a plugin, which is not loaded here.',
-    advice: {
-      rtx: 'TensorRT-RTX has no such plugin: use the full TensorRT 10.1 or later, or replace the operator by GridSample and MatMul.',
-      other: 'Load the plugin library of TensorRT 10.1 or later (`trt.init_libnvinfer_plugins(logger, "")`).',
-    },
-    named: () => ({ values: { op: 'DeformConv' } }),
     source: 'onnx-tensorrt onnxOpImporters.cpp',
   },
   {
@@ -297,17 +220,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
       'The model has quantized operators of ONNX Runtime (its QOperator format): TensorRT has no {op}, the operator of this node.',
     advice: RETRAIN,
     repair: OPERATOR_REPAIRS,
-    source: 'built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'onnxruntime-processor',
-    code: 'unsupported-op',
-    pattern: NO_PLUGIN,
-    at: /^Reorder(?:Input|Output)$/,
-    cause:
-      'The operator {op} of this node is one of ONNX Runtime (com.microsoft.nchwc): it saved the model in the layout of the processor that it ran on, which TensorRT does not read.',
-    advice:
-      'Take the model from before, or save it again with a lower optimization level: ORT_ENABLE_BASIC in place of ORT_ENABLE_ALL.',
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
@@ -387,22 +299,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
     source: 'onnx-tensorrt onnxOpCheckers.cpp; built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'plugin-looked-up',
-    code: 'plugin-missing',
-    pattern:
-      /IPluginRegistry::getPluginCreator: Error Code 4[^\n]*Cannot find plugin: (?<plugin>(?!\w+_TRT\b)\w+), version: (?<release>[^,\s]+)/,
-    cause:
-      'The program, or the engine that it loads, asks for the plugin {plugin}, version {release}, which is not registered.',
-    advice: {
-      trtexec:
-        'Load the library that has it, in that version and namespace: --staticPlugins=LIBRARY or --dynamicPlugins=LIBRARY (before 8.6 --plugins=LIBRARY).',
-      rtx: 'TensorRT-RTX brings no plugins: compile the library for it, and load that before (ctypes.CDLL(path), or getPluginRegistry()->loadLibrary(path)), in that version and namespace.',
-      other:
-        'Load the library that has it before (`trt.init_libnvinfer_plugins(logger, "")` for those of TensorRT, ctypes.CDLL(path) for your own), in that version and namespace; `[c.name for c in trt.get_plugin_registry().plugin_creator_list]` shows what is there. An operator of ONNX seldom needs a plugin: the network has layers for it (add_scatter, add_resize, add_nms).',
-    },
-    source: 'built with TensorRT 10.6',
-  },
-  {
     id: 'operator-later',
     code: 'unsupported-op',
     pattern: NO_PLUGIN,
@@ -431,7 +327,6 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
   {
     id: 'operator-unknown',
     code: 'unsupported-op',
-    overcome: /Cannot deserialize plugin since corresponding/,
     pattern: NO_PLUGIN,
     named: (_, __, { op }) => ({
       values: {
@@ -443,6 +338,7 @@ export const OPERATOR_RULES: readonly DiagnosisRule[] = [
               : '',
       },
     }),
+    overcome: /Cannot deserialize plugin since corresponding/,
     cause:
       'TensorRT has no importer for the operator[[ {op}]] of this node, and no plugin with that name is registered.',
     advice:

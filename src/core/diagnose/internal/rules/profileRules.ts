@@ -34,48 +34,8 @@ const INSIDE = {
   other: 'Use shapes between min and max of the profile, or build with wider --minShapes and --maxShapes.',
 };
 
-/** What Triton's configuration asks of a request. */
-const EXPECTED =
-  '[[{missing}Send all dimensions, the batch first (`np.expand_dims(image, 0)`). ]][[{fixed}Send exactly the sizes that the configuration fixes (resize or pad the image to them), or give -1 in dims of config.pbtxt where the engine takes other sizes. ]]';
-
-const sizesIn = (shape: string): number[] => shape.slice(1, -1).split(',').map(Number);
-
-/** Whether shapes of one rank differ where the first is fixed. */
-const isOfOtherSize = (want: readonly number[], have: readonly number[]): boolean =>
-  want.length === have.length && want.some((size, at) => size >= 0 && size !== have[at]);
-
 /** Optimization profiles: when building, and when the engine runs. */
 export const PROFILE_RULES: readonly DiagnosisRule[] = [
-  {
-    id: 'webui-profile',
-    code: 'runtime-shape',
-    pattern: /No valid profile found\. Please go to the TensorRT tab/,
-    severity: 'error',
-    cause:
-      'No engine of the WebUI takes this picture: its width, height, batch size or number of tokens is outside what they were exported for.',
-    advice:
-      'Export an engine in the TensorRT tab whose ranges hold these sizes (with hires.fix the enlarged ones, too; prompts of more than 75 tokens need a larger maximum, and the negative prompt counts), or choose sizes of an engine that is there. SD Unet "None" runs without TensorRT.',
-    source: 'NVIDIA/Stable-Diffusion-WebUI-TensorRT#29, #35, #178',
-  },
-  {
-    id: 'llm-length',
-    code: 'runtime-shape',
-    pattern:
-      /(?:Prompt|Input) length \((?<have>\d+)\)(?: \+ max new tokens \((?<more>\d+)\))?[^\n]{0,120}?(?:exceeds|must be less than) (?:the )?max(?:imum)? (?:input|sequence|seq\w*)(?:\/\w+)? (?:length|len) \((?<max>\d+)\)/,
-    cause: 'A request is too long: {have} tokens[[ and up to {more} new ones]], and the engine takes {max}.',
-    advice:
-      'Shorten the prompt or ask for fewer new tokens, or build with larger --max_input_len, --max_seq_len and --max_num_tokens (trtllm-build). If the engine was built with more, the server has loaded another one or limits it in config.pbtxt.',
-    source:
-      'triton-inference-server/tensorrtllm_backend#141, #565; NVIDIA/TensorRT-LLM#2494, llmRequest.h and gptDecoderBatched.cpp',
-  },
-  {
-    id: 'llm-context-length',
-    code: 'runtime-shape',
-    pattern: /Assertion failed: max_context_len(?:gth)? <= mMaxContextLength/,
-    cause: 'A prompt is longer than the engine was built for.',
-    advice: INSIDE,
-    source: 'NVIDIA/TensorRT-LLM#600',
-  },
   {
     id: 'unknown-input',
     code: 'unknown-input',
@@ -92,47 +52,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'The model has no input named "{input}".',
     advice: '{step}',
     source: 'captures of TensorRT 10.6',
-  },
-  {
-    id: 'polygraphy-inputs',
-    code: 'unknown-input',
-    pattern:
-      /Invalid inputs were provided to the optimization profile: \{(?<wrong>[^}\n]+)\}(?:\s+Note: Inputs available in the TensorRT network are: \{(?<there>[^}\n]+)\})?|Binding: (?<unset>\S+) does not have shapes set in this profile|(?:The following inputs were not found in (?:the feed[ _]dict|input data)|Some (?:input shapes|shape inputs) were not specified)[^\n]*/,
-    severity: 'error',
-    named: ({ groups: { wrong, unset } = {} }) => ({
-      values: {
-        what: wrong
-          ? `names inputs that the network does not have: ${wrong}`
-          : unset
-            ? `has no shapes for the input ${unset}`
-            : 'lacks inputs of the network',
-      },
-    }),
-    cause: 'What the program gives to Polygraphy {what}.[[ The network has {there}.]]',
-    advice:
-      'Use the names that the network has (`polygraphy inspect model MODEL.onnx` lists them), and give all of its inputs; or export the model again with those names (torch.onnx.export with input_names=[…]). A file of another exporter than the program is for has other names.',
-    source: 'Polygraphy profile.py, runner.py; yuvraj108c/ComfyUI-Upscaler-Tensorrt#34',
-  },
-  {
-    id: 'polygraphy-outputs',
-    code: 'unknown-input',
-    pattern: /The following outputs were not found in the network: \{(?<names>[^}\n]+)\}/,
-    severity: 'error',
-    cause: 'The command asks for outputs that the network does not have: {names}.',
-    advice:
-      'Use names of tensors of the model, not of nodes (`polygraphy inspect model MODEL.onnx --show layers` lists them); "mark all" takes every tensor.',
-    source: 'Polygraphy mark_outputs',
-  },
-  {
-    id: 'polygraphy-feed',
-    code: 'runtime-shape',
-    pattern:
-      /Input tensor: (?<input>[^\n|]+?) \| Received (?:incompatible|unexpected) (?<what>shape|dtype): (?<have>[^\n]+?)\.?\s{1,40}Note: Expected (?:a shape compatible with|type): (?<want>[^\n]+)/,
-    severity: 'error',
-    cause: 'The data for input {input} has the {what} {have}, and the engine takes {want}.',
-    advice:
-      'Feed what the engine takes: another type by astype(), another shape only within the optimization profile; build with a wider one (Profile().add(name, min, opt, max), --trt-min-shapes and so on) where the data is right. Without a profile, dynamic dimensions are built as 1.',
-    source: 'Polygraphy base/util.py',
   },
   {
     id: 'shapes-defaulted',
@@ -184,17 +103,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT-RTX 1.7.1',
   },
   {
-    id: 'paddle-dynamic-shape',
-    code: 'profile-missing',
-    pattern:
-      /some trt inputs dynamic shape info not set|shape of trt subgraph is \[[^\]]*\], please enable trt dynamic_shape/,
-    severity: 'error',
-    cause: 'A TensorRT part of the Paddle model has inputs of dynamic shape, and no ranges are given for them.',
-    advice:
-      'Let Paddle collect them: config.collect_shape_range_info(FILE) in one run, then config.enable_tuned_tensorrt_dynamic_shape(FILE); or give them with SetTRTDynamicShapeInfo, also for the tensors between the parts, which the log names. A larger min_subgraph_size leaves small parts out.',
-    source: 'Paddle op_converter.h and engine.h; PaddlePaddle/PaddleOCR#3010, #3201, #3730',
-  },
-  {
     id: 'profile-missing',
     code: 'profile-missing',
     pattern: /no optimization profile has been defined|dynamic input is missing dimensions in profile (?<profile>\d+)/,
@@ -202,21 +110,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     cause: 'The network has dynamic inputs[[ ({input})]] but no optimization profile for them.',
     advice: GIVE_SHAPES,
     source: 'NVIDIA/TensorRT#1167, #532',
-  },
-  {
-    id: 'provider-profiles',
-    code: 'profile-missing',
-    pattern:
-      /(?:Users need|User needs) to (?:specify|provide) all the dynamic shape inputs? with associated profiles(?:[^\n]*?input shape profiles? need[^\n]*?: ?(?<inputs>[^\n]+))?/,
-    cause:
-      'ONNX Runtime was given profiles for some dynamic inputs of the TensorRT subgraphs, but not for all[[: {inputs}]].',
-    advice: {
-      other:
-        'Set trt_profile_min_shapes, trt_profile_opt_shapes and trt_profile_max_shapes for all of them, also for tensors between subgraphs, which the message names; or for none.',
-      'nv-tensorrt-rtx':
-        'Set nv_profile_min_shapes, nv_profile_opt_shapes and nv_profile_max_shapes for all of them, also for tensors between subgraphs; or for none.',
-    },
-    source: 'ONNX Runtime tensorrt_execution_provider.cc; microsoft/onnxruntime#16600',
   },
   {
     id: 'supplied-dimension',
@@ -248,17 +141,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
       'TensorRT executionContext.cpp; NVIDIA/TensorRT-LLM#1332, triton-inference-server/server#3919, grimoire/mmdetection-to-tensorrt#7',
   },
   {
-    id: 'paddle-runtime-shape',
-    code: 'runtime-shape',
-    pattern:
-      /TRT runtime input shape of (?<input>\S+) is invalid[^\n]*?runtime input ?shape = (?<have>\[[\d, -]*\]), min input shape = (?<min>\[[\d, -]*\]), max input shape = (?<max>\[[\d, -]*\])/,
-    severity: 'error',
-    cause: 'Input {input} was given the shape {have}; the engine was built for {min} to {max}.',
-    advice:
-      'Widen the ranges of that input (SetTRTDynamicShapeInfo, or collect them again with the shapes that occur), or batch and resize the data so that it fits; delete the engines that were saved (_opt_cache).',
-    source: 'Paddle tensorrt_engine_op.h; PaddlePaddle/PaddleOCR#3010',
-  },
-  {
     id: 'input-rank',
     code: 'runtime-shape',
     pattern: /condition: (?:engineDims|profileMaxDims)\.nbDims == \w+\.nbDims/,
@@ -266,83 +148,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Print the shape that is set and that of the engine (`engine.get_tensor_shape(name)`): the batch is a dimension of its own, and inputs are counted in the order of the engine. Set shapes by name, for inputs only.',
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#3725, #588',
-  },
-  {
-    id: 'triton-shape',
-    code: 'runtime-shape',
-    pattern:
-      /unexpected shape for input '(?<input>[^']+)' for model '(?<model>[^']+)'\. Expected (?<want>\[[\d,-]*\]), got (?<have>\[[\d,-]*\])/,
-    named: ({ groups: { want = '', have = '' } = {} }) => ({
-      values: {
-        missing: want.split(',').length > have.split(',').length ? '' : undefined,
-        fixed: isOfOtherSize(sizesIn(want), sizesIn(have)) ? '' : undefined,
-      },
-    }),
-    cause:
-      'Input {input} of model {model} was sent with shape {have}; the configuration expects {want}[[: a dimension is missing{missing}]].',
-    advice: {
-      ...INSIDE,
-      triton: `${EXPECTED}${INSIDE.triton}`,
-      other: `${EXPECTED}${INSIDE.other}`,
-    },
-    source: 'Triton Inference Server infer_request.cc; triton-inference-server/server#2411',
-  },
-  {
-    id: 'triton-max-batch',
-    code: 'profile-inconsistent',
-    pattern:
-      /configuration (?:specified )?max(?:imum)?[- ]batch(?: size)? (?<have>\d{1,9})[^\n]*?(?:model maximum is|engine\s{1,9}only supports max-batch)[ =]{1,3}(?<want>\d+)/,
-    severity: 'error',
-    cause:
-      'config.pbtxt allows batches of {have}, and the engine takes at most {want}: its batch is fixed, or it has none.',
-    advice:
-      'Set max_batch_size to what the engine takes (0 where it has no batch dimension, with the whole shape in dims), or export the model with a dynamic first dimension and build the plan with --minShapes, --optShapes and --maxShapes for it.',
-    source: 'Triton TensorRT backend; triton-inference-server/server#1105, #1157, #1309',
-  },
-  {
-    id: 'triton-tensor-format',
-    code: 'profile-inconsistent',
-    pattern: /unexpected vectorized dim is -1 for non-linear tensor '(?<input>[^']+)'/,
-    severity: 'error',
-    cause:
-      'Tensor {input} of the engine has a memory format that Triton does not take: only linear and vectorized ones.',
-    advice:
-      'Build the plan without --inputIOFormats and --outputIOFormats (or with chw), and transpose the data or put a Transpose into the model.',
-    source: 'Triton TensorRT backend; triton-inference-server/server#6777',
-  },
-  {
-    id: 'triton-output-shape',
-    code: 'runtime-shape',
-    pattern:
-      /unexpected shape for output '(?<input>[^']+)'[^\n]*?model configuration shape is (?<want>\[[\d,-]*\]), inference shape is (?<have>\[[\d,-]*\])/,
-    cause: 'Output {input} of the model came out with shape {have}; config.pbtxt gives it {want}.',
-    advice:
-      'Correct dims of that output in config.pbtxt: with max_batch_size > 0 the batch is not part of dims (both shapes may be printed with and without it), and use -1 where a size varies.',
-    source: 'Triton Inference Server infer_response.cc; triton-inference-server/server#1545',
-  },
-  {
-    id: 'triton-dims',
-    code: 'runtime-shape',
-    pattern:
-      /(?:model|for) '(?<model>[^']+)',? (?:input|tensor|output) '(?<input>[^']+)'(?::)?[^\n]*?(?:the model expects|model expects) (?:shape )?(?<want>\[[\d,-]*\])[^\n]*?(?:model configuration (?:specifies|shape is)|configuration) ?(?:shape )?(?<have>\[[\d,-]*\])/,
-    cause: 'config.pbtxt of model {model} gives {input} the shape {have}, but the engine has {want}.',
-    advice:
-      'Correct dims and max_batch_size in config.pbtxt: with max_batch_size > 0 the batch dimension is not part of dims. One can be written from the engine.',
-    source: 'Triton TensorRT backend',
-  },
-  {
-    id: 'ultralytics-size',
-    code: 'runtime-shape',
-    pattern:
-      /input size (?:torch\.Size\()?(?<have>[[(][\d, ]+[\])])\)? not equal to max model size (?<want>[[(][\d, ]+[\])])|AssertionError: \(torch\.Size\((?<have2>\[[\d, ]+\])\), (?<want2>[[(][\d, ]+[\])])\)/,
-    named: ({ groups: { have, want, have2, want2 } = {} }) => ({
-      values: { have: have ?? have2, want: want ?? want2 },
-    }),
-    cause: 'The engine is for inputs of {want} and got {have}.',
-    advice:
-      'Predict with the imgsz and batch of the export (`model.predict(imgsz=…)`), or export with dynamic=True and batch=N, the largest batch that will come.',
-    source:
-      'Ultralytics autobackend.py; ultralytics/ultralytics#9177, #18972; ultralytics/yolov5#11541, ultralytics/ultralytics#11179',
   },
   {
     id: 'static-dimension',
@@ -363,15 +168,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     },
     source:
       'TensorRT executionContext.cpp; ultralytics/ultralytics#17541; NVIDIA/TensorRT#4009, QwenAudio/CosyVoice#901',
-  },
-  {
-    id: 'static-dimension-build',
-    code: 'profile-inconsistent',
-    pattern:
-      /(?<![^\s:(])(?<input>[^\s:(]+): for dimension number (?<axis>\d+) in profile (?<profile>\d+) does not match network definition \(got min=(?<min>\d+), opt=(?<opt>\d+), max=(?<max>\d+)\), expected min=opt=max=(?<want>\d+)/,
-    cause: 'The profile gives dimension {axis} of input {input} {min} to {max}, but the model fixes it to {want}.',
-    advice: 'Give {want} there in min, opt and max, or export the model with that dimension dynamic.',
-    source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
   },
   {
     id: 'static-input-of-profile',
@@ -408,38 +204,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     source: 'built with TensorRT 10.6',
   },
   {
-    id: 'static-model-shapes',
-    code: 'profile-inconsistent',
-    pattern: /Static model does not take explicit shapes/,
-    cause: 'The command gives shapes, and the inputs of the model have fixed sizes.',
-    advice:
-      'Remove --shapes, --minShapes, --optShapes and --maxShapes, or export the model with dynamic axes (torch.onnx.export with dynamic_axes or dynamic_shapes) to build for other sizes.',
-    source: 'trtexec sampleEngines.cpp; built with TensorRT 10.6',
-  },
-  {
-    id: 'shape-values-of-profile',
-    code: 'shape-values-missing',
-    pattern:
-      /Optimization profile (?<profile>\d+) is missing values for shape input tensor (?<input>\S+?)\.?(?=[)\s]|$)/,
-    cause:
-      'Profile {profile} has no values for input {input}: it is a shape tensor, whose values decide shapes in the network.',
-    advice: {
-      trtexec:
-        'Pass its values in place of a shape: --minShapes={input}:1x8, and likewise --optShapes and --maxShapes.',
-      other: 'Call `profile.set_shape_input("{input}", min, opt, max)` with its smallest, usual and largest values.',
-    },
-    source: 'built with TensorRT 10.6',
-  },
-  {
-    id: 'rank-of-profile',
-    code: 'profile-inconsistent',
-    pattern:
-      /(?<![^\s:(])(?<input>[^\s:(]+): number of dimensions is (?<have>\d+) but profile (?<profile>\d+) has (?<want>\d+)/,
-    cause: 'Input {input} has {have} dimensions, and its profile gives {want}.',
-    advice: 'Give as many sizes as the input has dimensions.',
-    source: 'TensorRT 7 and 8; NVIDIA/TensorRT#939',
-  },
-  {
     id: 'volume-exceeds',
     code: 'profile-inconsistent',
     pattern: /(?:(?<![^\s:(])(?<layer>[^\s:(]+): )?tensor volume exceeds \(?2\^31\)? ?-1|volume exceeds 2\^31-1/,
@@ -462,17 +226,6 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Choose shapes that the model can compute: smallest sizes that survive its strides and kernels, and equal sizes where inputs are added or joined.',
     source: 'TensorRT shapeCompiler.cpp; NVIDIA/TensorRT#1947',
-  },
-  {
-    id: 'profile-negative',
-    code: 'profile-inconsistent',
-    pattern: /[oO]ptimizationProfile(?:\.cpp)?::setDimensions[^\n]*(?:x >= 0|isValidDims)/,
-    once: true,
-    cause:
-      'An optimization profile is given sizes that it cannot have, most often -1: the dynamic dimensions of the model were passed on as they are.',
-    advice: GIVE_SHAPES,
-    sure: 'likely',
-    source: 'TensorRT optimizationProfile.cpp; NNDam/deepstream-face-recognition#11',
   },
   {
     id: 'profile-inconsistent',
@@ -500,17 +253,5 @@ export const PROFILE_RULES: readonly DiagnosisRule[] = [
     advice:
       'Pass the size itself as an INT64 input, or make it a constant of the model: scales of Resize as an initializer, or its sizes. What depends on data such as a sum has to be computed outside the engine.',
     source: 'TensorRT graphShapeAnalyzer.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'dynamic-shapes-rtx-provider',
-    code: 'profile-missing',
-    pattern: /[Dd]ynamic input shapes? (?:are |is |were )?not provided|implicit(?:ly)? batch.{0,40}dynamic/,
-    cause: 'A dynamic input has no profile and none can be derived.',
-    advice: {
-      onnxruntime: GIVE_SHAPES.onnxruntime,
-      'nv-tensorrt-rtx': GIVE_SHAPES['nv-tensorrt-rtx'],
-      other: GIVE_SHAPES.other,
-    },
-    source: 'microsoft/onnxruntime#26258',
   },
 ];

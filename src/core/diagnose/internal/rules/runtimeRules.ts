@@ -1,4 +1,4 @@
-import { type DiagnosisRule, EVERY_CAUSE } from '../rule.ts';
+import { type DiagnosisRule } from '../rule.ts';
 
 const ONE_CONTEXT =
   'Make the engine, its context, the stream and the buffers in the thread that runs them, after cudaSetDevice of that GPU, and use one CUDA context for all: PyCUDA makes its own next to that of PyTorch (use the stream and the tensors of PyTorch, or `pycuda.autoprimaryctx`).';
@@ -10,19 +10,6 @@ const KERNEL =
 
 const PLUGIN =
   'It is in a plugin: compile the plugin for this GPU against the CUDA and TensorRT that are loaded (the driver must be as new), and give it the weights and the model that its version is for.';
-
-/** What plugins of TensorRT need of their inputs. */
-const INPUTS_OF: readonly (readonly [RegExp, string])[] = [
-  [
-    /[nN]ms|NMS/,
-    'The boxes must be [batch, boxes, 1 or classes, 4] and the scores [batch, boxes, classes]: add the missing dimension (Unsqueeze) or transpose the scores, and use BatchedNMSDynamic_TRT or EfficientNMS_TRT, not BatchedNMS_TRT, in a network with explicit batch.',
-  ],
-  [
-    /fused_multihead_attention/,
-    'It has compiled kernels only for some GPUs, sequence lengths (64, 96, 128, 256, 384) and sizes of a head, the hidden size divided by the number of heads (64, and 32 in later versions): fit the model to them, or build it in FP32, which uses none of them.',
-  ],
-  [/instanceNorm/, 'Its scale and bias must be constants with one number for each channel.'],
-];
 
 /** How programs write the number of an error of CUDA. */
 const CUDA_NUMBER = String.raw`(?:CUDA initialization failure with error:? |\b(?:CUDA|[cC]uda) (?:[eE]rror|ERROR|failure)(?: in (?:file '[^'\n]{1,200}' line \d{1,9}|[~\w:]{1,200}))?(?:: ?| )|Myelin[^\n]{0,200}?(?:failed \(|Error in \w+: ))`;
@@ -295,17 +282,6 @@ export const PLUGIN_FAILED =
 /** What fails when an engine runs. */
 export const RUNTIME_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'inspector-after-build',
-    code: 'runtime-failed',
-    pattern:
-      /(?:getEngineInformation|IEngineInspector|createEngineInspector)[^\n]*(?:Error|failed)|[Ee]ngine [Ii]nspector[^\n]*(?:fail|not)/,
-    when: ({ phase }) => phase.includes('after the build'),
-    severity: 'warning',
-    cause: 'The engine was built; only its description could not be printed.',
-    advice: 'Nothing failed in the build. Build with --profilingVerbosity=detailed to see the layers.',
-    source: 'trtexec --dumpLayerInfo on engines without a GPU',
-  },
-  {
     id: 'bindings',
     code: 'runtime-failed',
     pattern:
@@ -332,60 +308,6 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     },
     after: ['calibration-failed'],
     source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1727, #3874, #4057, #4224, microsoft/onnxruntime#26170',
-  },
-  {
-    id: 'implicit-batch-call',
-    code: 'runtime-shape',
-    pattern: /batchSize > 0 && batchSize <= mEngine\.getMaxBatchSize\(/,
-    cause: 'The program runs the engine with a batch size beyond the one that it was built for.',
-    advice:
-      'Engines of ONNX models have the batch in their shapes: call executeV2, enqueueV3 or their Python names in place of execute and enqueue with a batch. Only for an engine with implicit batch build with a larger maximum (torch2trt before 0.4: `torch2trt(model, [x], max_batch_size=N)`).',
-    source: 'NVIDIA/TensorRT#1929, NVIDIA-AI-IOT/torch2trt#540',
-  },
-  {
-    id: 'implicit-batch-engine',
-    code: 'runtime-failed',
-    pattern: /condition: !mEngine\.hasImplicitBatchDimension\(\)/,
-    cause: 'The engine was built with an implicit batch, and the program runs it as one with explicit batch.',
-    advice:
-      'Call execute or enqueue with the batch size (Python: execute_async(batch_size, bindings, …)) for this engine, or build it with explicit batch: from ONNX, or with createNetworkV2 and EXPLICIT_BATCH. TensorRT 10 has no implicit batch.',
-    source: 'wang-xinyu/tensorrtx#185',
-  },
-  {
-    id: 'profile-in-use',
-    code: 'runtime-shape',
-    pattern: /Profile (?<profile>\d+) has been chosen by another IExecutionContext/,
-    cause: 'Optimization profile {profile} is in use by another execution context: each serves one context at a time.',
-    advice:
-      'Build the engine with one profile for each context that lives at the same time (add_optimization_profile() once more, also with the same shapes), and have each context choose its own right after it is made: set_optimization_profile_async(index, stream). A new context takes profile 0 by itself, so that message alone does no harm where the program then chooses another. Otherwise share one context, or deserialize the engine once for each.',
-    after: ['library-mismatch', 'runtime-shape'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#846, #1597',
-  },
-  {
-    id: 'profile-not-set',
-    code: 'runtime-shape',
-    pattern:
-      /Could not set default profile \d+ for execution context|Not all input tensors' dimensions or shape bindings are specified|allInputDimensionsSpecified|inputDimensionSpecified|not all shapes are specified|mOptimizationProfile >= 0|(?:input|binding) shapes? (?:have|has) not been (?:set|specified)|not all (?:input )?dimensions (?:are )?specified|Input shapes? (?:were|was) not (?:set|fully specified)/i,
-    cause: 'The execution context has no optimization profile or no input shapes when it runs.',
-    advice:
-      'Call set_optimization_profile_async() and set_input_shape() for every dynamic input before running; each profile serves one context at a time, so build as many profiles as there are contexts.',
-    after: ['library-mismatch', 'runtime-shape'],
-    source: 'TensorRT executionContext.cpp; NVIDIA/TensorRT#1292',
-  },
-  {
-    // Before a build TensorRT asks the driver for pools of memory; without them it goes on.
-    id: 'memory-pools-unknown',
-    code: 'runtime-failed',
-    pattern: /haveStreamOrderedAllocator\w*::\d+\] Error Code 1: Cuda/,
-    severity: 'warning',
-    named: () => ({ severity: 'warning' }),
-    harmless: true,
-    cause:
-      'The driver does not answer whether it has memory pools (stream-ordered allocation): TensorRT goes on without them.',
-    advice:
-      'Nothing has to be done if the build passes. If it fails and no other line says why, update the driver: it is older than the CUDA of this TensorRT, or of a virtual GPU.',
-    sure: 'likely',
-    source: 'TensorRT cudaResources.cpp; NVIDIA/TensorRT#3490',
   },
   {
     id: 'myelin-memory-access',
@@ -420,30 +342,6 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'CUDA error 700; NVIDIA/TensorRT#1931',
   },
   {
-    id: 'address-alignment',
-    code: 'runtime-failed',
-    pattern: /(?<name>(?<![^\s(:])[^\s(:]+): data must be aligned on (?<bytes>\d+) boundary/,
-    cause: 'The address that the program sets for tensor {name} is not a multiple of {bytes} bytes.',
-    advice:
-      'Give the beginning of an allocation (cudaMalloc and torch.empty align it), or copy a view into memory of its own (`tensor.clone()`).',
-    source: 'TensorRT executionContext.cpp; run with TensorRT 10.6',
-  },
-  {
-    id: 'context-destroyed',
-    code: 'runtime-failed',
-    pattern: cudaError(
-      '709',
-      /context is destroyed|CUDA_ERROR_CONTEXT_IS_DESTROYED|Error 709 destroying|context stack was not empty upon module cleanup|(?:[dD]efaultAllocator\S*::(?:deallocate|free)|terminateCommonContext)\S*\] Error Code 1: Cuda \w+ \((?:invalid argument|invalid device context|driver shutting down)/,
-    ),
-    once: true,
-    cause:
-      'The CUDA context was destroyed while objects of TensorRT still needed it, most often when the program ends.',
-    advice:
-      'Destroy the execution context, then the engine and the runtime, and the CUDA context last. In Python with PyCUDA: `del context, engine, runtime` before the program ends, one context for each thread with a pop() for each push(); the bindings cuda-python avoid that. A stream that was destroyed gives the same: keep it until the last run ends. If the results are complete and only the end fails, they are right.',
-    sure: 'likely',
-    source: 'CUDA error 709; NVIDIA/TensorRT#1632, #2052, #2357, #4122',
-  },
-  {
     id: 'invalid-resource-handle',
     code: 'runtime-failed',
     pattern: cudaError('33|400', /invalid resource handle/),
@@ -456,73 +354,6 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
       'CUDA error 400 (33 before CUDA 10.1); NVIDIA/TensorRT#720, #925, #1115, #3028, #4191, #4518; jkjung-avt/tensorrt_demos#520',
   },
   {
-    id: 'kernel-not-run',
-    code: 'runtime-failed',
-    pattern:
-      /Error Code 1: (?:Cask|CuTensor) \(|Cask Error in check\w+|cuTensor Error in \w+: \d|[rR]unner\w*\.cpp::execute\S*\] Error Code 1: Cuda Runtime \(invalid argument/,
-    severity: 'error',
-    cause:
-      'TensorRT could not run a kernel: most often an address is not one of this GPU, or stream and buffers are of another CUDA context.',
-    advice: `Give device pointers of enough bytes for the shapes that were set (inputs copied to the GPU first), and the stream of the same context. ${ONE_CONTEXT}`,
-    after: ['runtime-failed', 'runtime-shape', 'out-of-memory', 'library-mismatch', 'gpu-unsupported'],
-    sure: 'possible',
-    source: 'NVIDIA/TensorRT#301, #3469, #4362, #4518; microsoft/onnxruntime#24001, dusty-nv/jetson-inference#797',
-  },
-  {
-    id: 'no-current-context',
-    code: 'runtime-failed',
-    pattern: cudaError(
-      '201',
-      /invalid device context - no currently active context|cuda\w*Error[^\n]*invalid device context|CUDA_ERROR_INVALID_CONTEXT/,
-    ),
-    cause: 'No CUDA context is current in the thread that calls CUDA.',
-    advice:
-      'Create the context in the thread that runs the engine: `import pycuda.autoinit` there, or keep a context with `device.make_context()` and call `push()` before and `pop()` after the work. Do not mix it with the context of PyTorch.',
-    source: 'PyCUDA; CUDA error 201',
-  },
-  {
-    id: 'backtrace-plugin-load',
-    code: 'runtime-failed',
-    pattern: /^#\d+ [^\n]*\bplugin::(?<plugin>\w+?)(?:Plugin)?(?:Creator)?::(?!enqueue)(?<call>~?\w+) ?\(/m,
-    severity: 'error',
-    once: true,
-    cause: 'The crash is in the plugin {plugin}, in {call}().',
-    advice:
-      'Build and load the engine with one libnvinfer_plugin: one of another version, also one that was compiled from the repository, reads the data of the plugin otherwise. If it is one, it is an error of that plugin: use a later TensorRT, or compile the plugin library of the next release branch. In a plugin of your own, what serialize() writes must be what the constructor reads, with getSerializationSize() bytes.',
-    after: ['library-mismatch'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#562',
-  },
-  {
-    id: 'plugin-check',
-    code: 'unsupported-form',
-    pattern:
-      /#assertion ?(?:[^\n,]*[^\w\n,])?(?<plugin>\w+?)(?:Plugin)?\.(?:cpp|cu|h), ?\d+|Assertion failed: (?<claim>[^\n]+)\n\S*plugin\S*[\\/](?<plugin2>\w+?)(?:Plugin)?\.(?:cpp|cu|h):\d+|Parameter check failed at: \S*[pP]lugin\S*[\\/](?<plugin3>\w+?)(?:Plugin)?\.(?:cpp|cu|h)::\w+::\d+, condition: (?<claim3>[^\n]+)/,
-    severity: 'error',
-    named: ({ groups: { plugin, plugin2, plugin3, claim, claim3 } = {} }) => {
-      const name = plugin ?? plugin2 ?? plugin3!;
-      return { values: { plugin: name, claim: claim ?? claim3, step: INPUTS_OF.find(([one]) => one.test(name))?.[1] } };
-    },
-    cause: 'The plugin {plugin} does not take what the network gives it[[: {claim}]].',
-    advice:
-      '[[{step} ]]Compare the number, rank, order and types of its inputs and its attributes with what its source asks for at that line (README of the plugin in the repository of TensorRT), and use the plugin of the version that the model was made for. Networks with explicit batch, such as those of ONNX, need its variant for dynamic shapes where there is one.',
-    sure: 'likely',
-    source: 'TensorRT plugin/common/checkMacrosPlugin.cpp; NVIDIA/TensorRT#795, #1085',
-  },
-  {
-    id: 'plugin-input-size',
-    code: 'shape-mismatch',
-    pattern:
-      /\b(?<plugin>\w{1,60}?)(?:Plugin)?(?:V2)?::(?:getOutputDimensions|configurePlugin|configureWithFormat)\([^\n]*Assertion [`'](?<claim>[^'\n]*\b(?:in|inputs?|inputDims|inputTypes?)\[[^'\n]*)' failed/,
-    severity: 'error',
-    cause:
-      'The plugin {plugin} was set up for another input size than that of the tensor it gets: `{claim}` does not hold.',
-    advice:
-      'Let the size that the program takes (from its options or the name of the model), width, height and classes in the .cfg or configuration, and the model agree; then convert the model again, compile the plugin again, and delete old engines.',
-    sure: 'likely',
-    source: 'glibc assert; jkjung-avt/tensorrt_demos#299',
-  },
-  {
     id: 'plugin-enqueue',
     code: 'runtime-failed',
     pattern: /plugin\w*Runner\.cpp::execute[^\n]*Assertion status == kSTATUS_SUCCESS failed/,
@@ -530,16 +361,6 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     advice: PLUGIN_FAILED,
     after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
     source: 'NVIDIA/TensorRT#1898, NVIDIA-AI-IOT/CUDA-PointPillars#27, Linaom1214/TensorRT-For-YOLO-Series#73, #122',
-  },
-  {
-    id: 'plugin-cuda',
-    code: 'runtime-failed',
-    pattern: /[pP]luginV2\w*Runner\b[^\n]*Cuda Error in [~\w:]+: (?<number>\d+)/,
-    cause: 'A plugin failed when it ran, with the CUDA error {number}.',
-    advice: `${PLUGIN_FAILED} Run an engine with explicit batch by executeV2, enqueueV2 or enqueueV3: execute and enqueue with a batch size give plugins the wrong sizes.`,
-    after: ['out-of-memory', 'gpu-unsupported', 'library-missing', 'library-mismatch'],
-    sure: 'likely',
-    source: 'NVIDIA/TensorRT#804',
   },
   {
     id: 'cuda-other-error',
@@ -582,15 +403,6 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     source: 'TensorRT error code 1',
   },
   {
-    id: 'torch-tensorrt-input',
-    code: 'runtime-failed',
-    pattern: /Expected input tensors to have (?<what>device|type) (?<want>\w+), found (?:device|type) (?<have>\w+)/,
-    cause: 'An engine of the compiled module got an input whose {what} is {have}; it needs {want}.',
-    advice:
-      'Move or cast the inputs before the call (`x.cuda()`, `x.half()`). If the inputs are right, the module makes a tensor itself between two engines: give it `device=x.device` and the type there, or compile with ir="dynamo".',
-    source: 'Torch-TensorRT execute_engine.cpp; pytorch/TensorRT#2744, #2367',
-  },
-  {
     id: 'enqueue-failed',
     code: 'runtime-failed',
     pattern:
@@ -601,17 +413,5 @@ export const RUNTIME_RULES: readonly DiagnosisRule[] = [
     after: ['runtime-failed', 'runtime-shape', 'dla-failed', 'out-of-memory', 'internal'],
     sure: 'possible',
     source: 'NVIDIA/TensorRT#3567, #899',
-  },
-  {
-    id: 'logger-gone',
-    code: 'runtime-failed',
-    pattern:
-      /ThreadSafeLogger::decRefCount|mRefCount > 0 failed|m(?:Object|Engine)Counter\.use_count\(\) == 1|Destroying a runtime before destroying/,
-    cause:
-      'The program destroyed TensorRT objects in the wrong order: an engine, runtime or logger while something still uses it.',
-    advice:
-      'Destroy contexts before their engine, the engine before its runtime, and keep the logger alive until the end. In Python keep references to all of them.',
-    after: EVERY_CAUSE,
-    source: 'NVIDIA/TensorRT#2172, #4092; OuyangJunyuan/pointcloud-3d-detector-tensorrt#7',
   },
 ];

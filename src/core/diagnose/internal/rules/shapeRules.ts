@@ -154,22 +154,6 @@ const RULES: readonly DiagnosisRule[] = [
       'TensorRT graphShapeAnalyzer.cpp; lix19937/tensorrt-insight#23, NVIDIA-AI-IOT/torch2trt#406, ultralytics/ultralytics#1136',
   },
   {
-    id: 'reshape-failed',
-    code: 'shape-mismatch',
-    pattern:
-      /(?<layer>\(Unnamed Layer\* \d+\) \[\w+\]|(?<!\S)\S+): reshaping failed for tensor: (?<tensor>\(Unnamed Layer\* \d+\) \[\w+\]\S*|\S+?(?=\)?(?:\s|$)))/,
-    named: (_, text) => {
-      const [, from, to] = /Instruction: RESHAPE\w*\{([\d -]+)\} ?\{([\d -]+)\}/.exec(text) ?? [];
-      return {
-        values: { shapes: from && `, [${from}] into [${to}]`, batch: fixedBatch(from, to), profile: ofProfile(text) },
-      };
-    },
-    cause: 'This node cannot reshape tensor {tensor}[[{shapes}]]: the numbers of elements differ[[. {batch}]].',
-    advice: SHAPES_ADVICE,
-    source:
-      'TensorRT 6 and 7, shapeMachine.cpp; tensorflow/tensorrt#227, onnx/tensorflow-onnx#1230, triton-inference-server/server#2873',
-  },
-  {
     id: 'layer-input-rank',
     code: 'shape-mismatch',
     pattern:
@@ -214,61 +198,6 @@ const RULES: readonly DiagnosisRule[] = [
     cause: 'The axis {axis} of this node does not exist: {why}.',
     advice: SHAPES_ADVICE,
     source: 'onnx-tensorrt importerUtils.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'negative-dimension',
-    code: 'shape-mismatch',
-    pattern:
-      /(?:dimension|axis|length|size)[^\n]{0,40} (?:is|are|has|would be) (?:negative|less than (?:0|zero))|negative (?:dimension(?!s are not allowed| -\d+: \[)|extent)/i,
-    cause: 'A tensor of the model gets a negative size for these shapes.',
-    advice: 'Give larger shapes: a kernel, crop or slice is larger than what it is applied to.',
-    sure: 'likely',
-    source: 'TensorRT shape inference',
-  },
-  {
-    id: 'llm-quantized-part-size',
-    code: 'quantization',
-    pattern:
-      /Number of bytes for rows and cols must be a multiple of (?<multiple>\d+)(?:\. However, num_rows_bytes = (?<rows>\d+) and num_col_bytes = (?<cols>\d+))?/,
-    cause:
-      'A part of a quantized weight has a size that the kernels do not take[[: {rows} × {cols} bytes]], where both must be multiples of {multiple}.',
-    advice:
-      'Tensor parallelism cuts the weights into such parts: use a smaller --tp_size, a group size that divides the parts, or weights that are not quantized.',
-    source: 'NVIDIA/TensorRT-LLM#894',
-  },
-  {
-    id: 'pointwise-broadcast',
-    code: 'shape-mismatch',
-    pattern: /cudaPointWiseRunner\.cpp.{0,80}x\.d\[i\] == 1 \|\| x\.d\[i\] == z\.d\[i\]/,
-    cause: 'The operands of fused element-wise operations do not broadcast with the shapes that are timed or run.',
-    advice:
-      'Check that the shapes of all inputs fit together in each optimization profile. TensorRT 7.1 reports this for valid models, too: use 7.2 or later.',
-    source: 'NNDam/vietocr-tensorrt#1',
-  },
-  {
-    id: 'empty-dimension',
-    code: 'shape-mismatch',
-    pattern:
-      /intInterval\.cpp.{0,40}Assertion Error in min: 0 \(!empty\(\)\)|Assertion failed: !empty\(\)[^]{0,60}intInterval\.cpp/,
-    cause:
-      'No size is possible for a dimension of the network: an input has dynamic dimensions and was given no shapes, or the program defines the network with sizes that contradict each other.',
-    advice: {
-      trtexec:
-        'Give every input with dynamic dimensions its shapes (--minShapes, --optShapes and --maxShapes), or export the model with fixed input sizes.',
-      other:
-        'For an ONNX model with dynamic dimensions add an optimization profile with real sizes (trtexec: --minShapes, --optShapes, --maxShapes), or export it with fixed input sizes. Where a program defines the network itself, check its parameters and that its file of weights (.wts) is whole: a garbled line gives such a network.',
-    },
-    sure: 'likely',
-    source: 'wang-xinyu/tensorrtx#654, NVIDIA/TensorRT#965',
-  },
-  {
-    id: 'pointwise-ranks',
-    code: 'shape-mismatch',
-    pattern: /computeOutputExtents[^\n]*Assertion nbDims == inputs\[i\]->extent\.nbDims failed/,
-    cause: 'An elementwise layer gets inputs of unequal rank.',
-    advice:
-      'TensorRT repeats dimensions of size 1, but adds none. Give the smaller input leading dimensions of 1, such as the slope of a PReLU or a scalar; in Torch-TensorRT a later version adds them.',
-    source: 'pytorch/TensorRT#763',
   },
   {
     id: 'output-shape',

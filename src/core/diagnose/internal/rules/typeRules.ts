@@ -10,25 +10,6 @@ const SYMMETRIC =
 /** Element types, and quantization in the model. */
 export const TYPE_RULES: readonly DiagnosisRule[] = [
   {
-    id: 'output-declared-type',
-    code: 'type-mismatch',
-    pattern: /Output tensor (?<tensor>\S+) of type (?<want>\w+) produced from output of incompatible type (?<have>\w+)/,
-    cause: 'Output {tensor} of the network is declared {want}, and the layer that computes it gives {have}.',
-    advice:
-      'Cast it in the model before the output, or do not set another type for it. Where a framework made the network (Paddle, Torch-TensorRT), its part of the graph ends in a tensor of that type: leave the operator that makes it out of TensorRT, or use a later release.',
-    source: 'TensorRT network.cpp; PaddlePaddle/PaddleDetection#7686',
-  },
-  {
-    id: 'numpy-type',
-    code: 'unsupported-type',
-    pattern: /(?:Unsupported numpy data type: |Could not implicitly convert NumPy data type: )(?<type>\w+)/,
-    severity: 'error',
-    cause: 'The script gives TensorRT an array of a type that this version[[ ({version})]] has no type for: {type}.',
-    advice:
-      'Convert it before: INT64 (i64) to int32 (`array.astype(numpy.int32)`; TensorRT 9 and later take INT64), double (f64) to float32, unsigned integers to int32. In Torch-TensorRT set truncate_double=True (truncate_long_and_double in older releases) or use the release for TensorRT 10; in torch2trt convert the constants of the model with `.int()` or `.float()`, in eval mode.',
-    source: 'TensorRT Python bindings utils.cpp; pytorch/TensorRT#3295, NVIDIA-AI-IOT/torch2trt#870',
-  },
-  {
     id: 'input-type',
     code: 'unsupported-op',
     pattern: /ERROR: (?<input>.{1,300}?):\d+ In function importInput:\s{0,20}[^\n]*Failed to convert ONNX dat[ea] type/,
@@ -188,21 +169,6 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     source: 'captures of TensorRT 10.6',
   },
   {
-    id: 'plugin-types',
-    code: 'type-mismatch',
-    pattern:
-      /[:(] ?could not find any supported formats consistent with input\/output data types|deduceTensorFormat\b[^\n]*(?:format not recognized|failed)/,
-    named: (m, text) => ({ layer: m[0].startsWith(':') ? layerBefore(text, m[0]) : undefined }),
-    cause: 'The plugin of this node supports none of the types and formats that its inputs and outputs have.',
-    advice: {
-      'tensorrt-llm':
-        'Build the plugin for the type of the model: --gemm_plugin and --gpt_attention_plugin must name the same type as the checkpoint (float16 or bfloat16).',
-      other:
-        'Cast the inputs to types that the plugin supports, or let its supportsFormatCombination() accept these types.',
-    },
-    source: 'NVIDIA/TensorRT#1641, #3024, #3482, #4217; NVIDIA/TensorRT-LLM#1077',
-  },
-  {
     id: 'elementwise-types',
     code: 'type-mismatch',
     pattern: /: \w+ \w+ must have (?:the )?same input types\. But they are of types (?<a>\w+) and (?<b>\w+)/,
@@ -340,15 +306,6 @@ export const TYPE_RULES: readonly DiagnosisRule[] = [
     cause: 'TensorRT has no kernel for an operation ({kind}) in the type that the model asks for[[, at {layer}]].',
     advice: 'Compute this node in FP16 or FP32.',
     source: 'Myelin type.cpp; built with TensorRT-RTX 1.7.1',
-  },
-  {
-    id: 'elementwise-int32',
-    code: 'unsupported-type',
-    pattern: /: elementwise inputs must not be Int32/,
-    named: (m, text) => ({ layer: layerBefore(text, m[0]), values: { layer: layerBefore(text, m[0]) } }),
-    cause: 'This version of TensorRT computes no elementwise operation of INT32 (node {layer}).',
-    advice: 'Use TensorRT 7 or later, or cast its inputs to FLOAT and the result back.',
-    source: 'TensorRT 5 and 6; microsoft/onnxruntime#1837',
   },
 ];
 
