@@ -45,7 +45,9 @@ function list() {
 }
 
 /** A diagnosis without what follows from it, and what that adds. */
-const causeOf = ({ follows: _, layer: __, nodes: ___, ...rest }) => JSON.stringify(rest);
+function causeOf({ follows: _, layer: __, nodes: ___, ...rest }) {
+  return JSON.stringify(rest);
+}
 
 function compare(before) {
   let explained = 0;

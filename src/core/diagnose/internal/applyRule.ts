@@ -1,5 +1,4 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
-import { brokenLines } from './strayBlocks.ts';
 import type { Advice, Named, Program, DiagnosisRule, RuleContext } from './rule.ts';
 
 /** What a rule makes of one event. */
@@ -14,9 +13,11 @@ export interface Finding {
   input: string | undefined;
   tensors: string[];
   names: string[] | null;
+  /** What stands before the words that the rule knows. */
+  before: string;
 }
 
-/** Longest text in which lines that a terminal broke are joined for a second look, in characters. */
+/** Longest text in which broken lines are joined for a second look, in characters. */
 const MAX_JOINED = 6000;
 
 /** The first rule that knows a message; undefined: none does. */
@@ -29,31 +30,14 @@ export function applyRules(
   const { text, severity } = message;
   const found = firstMatch(rules, text, context);
   if (found) return findingOf(found, text, severity, programs);
-  const exception = exceptionWithin(text);
-  if (exception !== undefined) {
-    const quoted = firstMatch(rules, exception, context);
-    if (quoted) return findingOf(quoted, exception, severity, programs);
-  }
-  if (text.length > MAX_JOINED) return undefined;
-  for (const other of writtenOtherwise(text)) {
-    const broken = firstMatch(rules, other, context);
-    if (broken) return findingOf(broken, other, severity, programs);
+  if (!text.includes('\n') || text.length > MAX_JOINED) return undefined;
+  // A terminal breaks lines within words; others break them between words.
+  for (const joined of [text.replaceAll('\n', ''), text.replace(/\s*\n\s*/g, ' ')]) {
+    const broken = firstMatch(rules, joined, context);
+    if (broken) return findingOf(broken, joined, severity, programs);
   }
   return undefined;
 }
-
-/** A text as it was before a terminal broke its lines (within words; mail breaks between them) or Python quoted it (`\\'x\\'`). */
-function writtenOtherwise(text: string): string[] {
-  const joined = brokenLines(text).flatMap((lines) =>
-    lines.length < 2 ? [] : [lines.join(''), lines.map((line) => line.trim()).join(' ')],
-  );
-  const quoted = /\\['"]/.test(text) ? [text, ...joined].map((one) => one.replace(/\\(['"])/g, '$1')) : [];
-  return [...joined, ...quoted];
-}
-
-/** An exception that a sentence quotes, as the program wrote it: ``I got `KeyError: 'x'`.`` → `KeyError: 'x'`. */
-const exceptionWithin = (text: string): string | undefined =>
-  text.length > MAX_JOINED ? undefined : /(?<=[\s`*"“])(?:\w+\.)*[A-Z]\w*(?:Error|Exception): [^`\n]+/.exec(text)?.[0];
 
 interface Match {
   rule: DiagnosisRule;
@@ -108,6 +92,7 @@ function findingOf(
     input: values['input'],
     tensors: named.tensors ?? [groups['tensor']].filter((one) => one !== undefined),
     names: named.names ?? null,
+    before: text.slice(0, match.index),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { HostProgram } from '../../formats/tensorrt/buildOutput.ts';
 import type { DiagnosisCode, Sureness } from '../diagnosis.ts';
-import type { GpuSupport } from './gpuSupport.ts';
 
 /** Whose words an advice uses: the program that wrote the log, or the product where its options differ. */
 export type Program = 'trtexec' | 'polygraphy' | 'python' | 'trtlens' | 'rtx' | HostProgram;
@@ -12,22 +11,16 @@ export type Advice = string | ({ other: string } & Partial<Record<Program, strin
 export interface RuleContext {
   /** Operator of the node that the parser was at. */
   op: string | undefined;
-  /** TensorRT's version, such as `10.6.0`, by the log or by what its author wrote around it; so is the GPU. */
+  /** TensorRT's version, such as `10.6.0`, as the log says; so is the GPU. */
   version: string | null;
-  /** Whether it is older than 8.6, by that or by a line of its source that a message names. */
-  before86: boolean;
   /** Whether it is 10 or later, by the form of its errors. */
   since10: boolean;
   product: 'tensorrt' | 'tensorrt-rtx' | null;
   gpu: string | null;
-  /** Why its TensorRT has no kernels for that GPU; null: it has, or it is not known. */
-  unfit: { support: GpuSupport } | null;
   /** Whether the build is for the DLA. */
   dla: boolean;
   /** Plugins that the log says were registered, or were to be. */
   plugins: readonly string[];
-  /** Methods of PyTorch that torch2trt has no converter for, as the log lists them. */
-  unconverted: readonly string[];
   /** Types that the parser does not have, as it names them: `INT16`. */
   types: readonly string[];
   /** Inputs that the commands of trtexec in the log give shapes for. */
@@ -81,7 +74,9 @@ export interface DiagnosisRule {
   after?: readonly DiagnosisCode[];
   /** Says what an exception means whatever raised it: counts as one that no rule knows, and where it was raised is added. */
   lastResort?: true;
-  /** A line after it that says that all went well in the end: then nothing is said. */
+  /** Counts also in the middle of a line without a prefix. */
+  anywhere?: true;
+  /** A line after it that says what it came to: then nothing is said of it. */
   overcome?: RegExp;
   /** All its messages are one, the first. */
   once?: true;
