@@ -3,7 +3,7 @@ import type { BuildLog, LogMessage, StrayLine } from '../formats/tensorrt/buildO
 import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
-import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
+import { applyRules, type Finding, inWordsOf, type RuleContext } from './internal/matchRule.ts';
 import { endsWhereTimed, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
@@ -14,9 +14,7 @@ import { programsOf } from './internal/hostProgram.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
 import { packageOf } from './internal/raisedIn.ts';
-import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
-import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
-import { RULES } from './internal/ruleTable.ts';
+import { type DiagnosisRule, patternOf, type Program, RULES } from './internal/ruleTable.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -79,7 +77,7 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
 /** Whether a later line says what the message of a rule came to. */
 function isOvercome({ rule, diagnosis }: Judged, { strays = [], messages }: BuildLog): boolean {
   const { overcome } = rule ?? {};
-  const says = ({ line, text }: StrayLine) => line > diagnosis.line && overcome!.test(text);
+  const says = ({ line, text }: StrayLine) => line > diagnosis.line && patternOf(overcome!).test(text);
   return overcome !== undefined && (strays.some(says) || messages.some(says));
 }
 
@@ -128,7 +126,6 @@ class Judge {
       version: log.version,
       gpu: log.gpu,
       since10: log.messages.some(({ text }) => /^(?:Error\[\d+\]: )?I[A-Z]\w+::\w+: Error Code \d+: /.test(text)),
-      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
@@ -212,7 +209,7 @@ class Judge {
         advice: this.#advice(finding),
         sure: rule.sure ?? 'stated',
         line: message.line,
-        evidence: evidenceOf(message.text, rule.pattern),
+        evidence: evidenceOf(message.text, patternOf(rule.pattern, rule.flags ?? '')),
         nodes: ids,
         layer,
         ...repairOf(rule, op),
@@ -568,7 +565,7 @@ function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: 
       rule: null,
       severity: 'warning',
       message,
-      advice: inWordsOf(WORKSPACE_ADVICE, judge.programs),
+      advice: inWordsOf(RULES.find(({ id }) => id === 'no-workspace')!.advice, judge.programs),
       sure: 'stated',
       line: worst.line,
       evidence: `Scratch requested: ${worst.bytes}, available: ${worst.available}`,

@@ -1,5 +1,5 @@
 import type { BuildLog, HostProgram } from '../../formats/tensorrt/buildOutput.ts';
-import type { Program } from './rule.ts';
+import type { Program } from './ruleTable.ts';
 
 /** What programs around TensorRT write where their prefix does not name them. */
 const WORDS: readonly [HostProgram, RegExp][] = [

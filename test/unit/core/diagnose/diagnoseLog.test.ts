@@ -1152,17 +1152,6 @@ describe('what could not be built', () => {
     expect(of('101303', 'NVIDIA GeForce RTX 3090', '', region).advice).not.toContain('The command allows');
   });
 
-  it('tells a case that is known of the version', () => {
-    expect(of('8205', 'Tesla T4', '', region).advice).toContain('8.4 builds it (NVIDIA/TensorRT#1917)');
-    expect(of('8503', 'Tesla T4', '', region).advice).not.toContain('A known case');
-    expect(of('8205', 'Tesla T4', '', failed('{ForeignNode[a...b]}')).advice).not.toContain('A known case');
-    const crash = 'Segmentation fault (core dumped)';
-    expect(of('100000', 'NVIDIA GeForce RTX 3060', '--fp16', crash).advice).toContain('NVIDIA/TensorRT#3800');
-    expect(of('100000', 'NVIDIA GeForce RTX 3060', '', crash).advice).not.toContain('A known case');
-    expect(of('8601', 'NVIDIA GeForce RTX 2080 Ti', '--fp16', crash).advice).toContain('#3162');
-    expect(of('8601', 'NVIDIA GeForce RTX 3090', '--fp16', crash).advice).not.toContain('A known case');
-  });
-
   it('counts the operators from the first to the last node of a region', () => {
     const parsed = ['a [Relu]', 'b [MatMul]', 'c [Add]', 'd [MatMul]', 'e [Softmax]', 'f [Relu]'].map(
       (node) => `[V] [TRT] Parsing node: ${node}`,

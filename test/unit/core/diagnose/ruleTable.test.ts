@@ -2,50 +2,76 @@ import { readFileSync } from 'node:fs';
 import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { diagnoseLog, howItEnds } from '../../../../src/core/diagnose/diagnoseLog.ts';
+import { FILTERS } from '../../../../src/core/diagnose/internal/matchRule.ts';
+import { NAMED_VALUES } from '../../../../src/core/diagnose/internal/namedValues.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
+import { diagnosisRows, ruleExamples } from '../../../support/diagnosisRows.ts';
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
+import { readSchema, schemaViolations } from '../../../support/jsonSchema.ts';
 
-/** One log for each rule: real ones of TensorRT-RTX, others written after the texts that the rules name as their source. */
-const textsOf = (file: string) =>
-  new Map(
-    readFileSync(fixturePath(file), 'utf8')
-      .split(/^=== /m)
-      .slice(1)
-      .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
-  );
-const logs = textsOf('failures/rules.txt');
+const logs = ruleExamples;
 /** Output of programs that went well, or that only mentions failures. */
-const harmless = textsOf('failures/harmless.txt');
+const harmless = new Map(
+  readFileSync(fixturePath('failures/harmless.txt'), 'utf8')
+    .split(/^=== /m)
+    .slice(1)
+    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)]),
+);
 const diagnose = (text: string) => diagnoseLog(readBuildLog(text).value);
 
 describe('every rule', () => {
-  it('has an id of its own and a log', () => {
-    const ids = RULES.map(({ id }) => id);
+  it('fits the schema', () => {
+    expect(schemaViolations(diagnosisRows, readSchema('diagnosis-rules'))).toEqual([]);
+  });
+
+  it('has an id of its own, and a recording or a reason', () => {
+    const ids = diagnosisRows.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
-    expect([...logs.keys()].toSorted()).toEqual(ids.toSorted());
+    const neither = diagnosisRows.filter(({ evidence, reason }) => (evidence === undefined) === (reason === undefined));
+    expect(neither.map(({ id }) => id)).toEqual([]);
   });
 
-  it.each(RULES.map(({ id }) => id))('%s is the first thing said of its log', (id) => {
-    const [first] = diagnose(logs.get(id)!);
-    expect(first?.rule).toBe(id);
-    expect(first!.message).not.toMatch(/\{[a-z]\w*\}|\[\[|\(not named\)/);
-    expect(first!.advice).toMatch(/[.)]$/);
-    expect(first!.evidence).toMatch(/\S/);
-  });
+  it.each(diagnosisRows.map(({ id, example, cause }) => [id, example, cause]))(
+    '%s is the first thing said of its example',
+    (id, example, cause) => {
+      const [first] = diagnose(example);
+      expect(first?.rule).toBe(id);
+      expect(first!.message).not.toMatch(/\{[a-z]\w*\}|\[\[|\(not named\)/);
+      expect(first!.advice).toMatch(/[.)]$/);
+      expect(first!.evidence).toMatch(/\S/);
+      expect(cause).toMatch(/^(?:[{A-Z]|config|cu[A-Z])/);
+    },
+  );
 
-  it.each(RULES.map(({ id }) => id))('%s names what it says and where it is from', (id) => {
-    const rule = RULES.find((one) => one.id === id)!;
-    expect(rule.cause).toMatch(/^(?:[{A-Z]|config|cu[A-Z])/);
-    expect(rule.source).toMatch(/\S/);
+  it('uses values that there are', () => {
+    const uses = RULES.flatMap(({ use }) => use ?? []);
+    expect(uses.filter((use) => !Object.hasOwn(NAMED_VALUES, use))).toEqual([]);
+    const filters = JSON.stringify(RULES).matchAll(/\{\w+\|(\w+)\}/g);
+    expect([...filters].flatMap(([, name]) => (Object.hasOwn(FILTERS, name!) ? [] : [name]))).toEqual([]);
   });
 });
 
 /** Patterns that may look at a part of a line again for each of its characters: with lines of 100 KB that takes seconds. */
 const slowIn = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type);
 
+/** All patterns of a row, with its tables and cases. */
+function patternsIn(value: unknown, key = ''): string[] {
+  if (typeof value === 'string')
+    return ['pattern', 'at', 'overcome', 'find', 'is', 'layer'].includes(key) ? [value] : [];
+  if (Array.isArray(value) && key === 'rows') return (value as [string, unknown][]).map(([pattern]) => pattern);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) =>
+    patternsIn(one, Array.isArray(value) || key === 'at' ? key : name),
+  );
+}
+
 it('no pattern of a rule takes time that grows with the square of a line', () => {
-  const slow = RULES.flatMap(({ id, pattern }) => slowIn(pattern).map((type) => `${id}: ${type}`));
+  const slow = RULES.flatMap(({ values, ...rule }) =>
+    [...patternsIn(rule), ...Object.values(values ?? {}).flatMap((value) => patternsIn(value))].flatMap((pattern) =>
+      slowIn(new RegExp(pattern, rule.flags ?? 'm')).map((type) => `${rule.id}: ${type}: ${pattern}`),
+    ),
+  );
   expect(slow).toEqual([]);
 });
 
@@ -281,11 +307,6 @@ it('says what a layer of a Q/DQ node needs on the DLA', () => {
   expect(diagnose(logs.get('dla-no-fallback')!)[0]!.advice).toMatch(/^The layer belongs to a Q\/DQ node/);
 });
 
-it('says where the compiled part of a package is not found', () => {
-  const [first] = diagnose('ImportError: No module named _nv_onnx_parser_bindings\n');
-  expect(first!.advice).toContain('another folder than that of its sources');
-});
-
 it('keeps the name that torch2trt gives a layer', () => {
   const log = '[TRT] [E] 3: net.conv3_up.0:1:CONVOLUTION:GPU: at least 4 dimensions are required for input.\n';
   expect(diagnose(log)[0]!.message).toContain('"net.conv3_up.0:1:CONVOLUTION:GPU"');
@@ -377,12 +398,10 @@ describe('the cause first', () => {
 
   it.each([
     ['(layer) != nullptr. )', 'a layer, tensor or name is null'],
-    ['mEngine.bindingIsInput(bindingIndex)', 'an output of the engine'],
     [
       'profileIndex >= 0 && profileIndex < mEngine.getNbOptimizationProfiles()',
       'no optimization profile of that index',
     ],
-    ['int(type) >= 0 && int(type) < EnumMax<DataType>()', 'not one that this version of TensorRT knows'],
     ['kernelWeights.count > 0', 'its weights are missing'],
     ['index >= 0 && index < getNbInputs()', 'no input, output or layer of that index'],
   ])('says what the condition %s means', (condition, means) => {
@@ -404,7 +423,6 @@ describe('the cause first', () => {
     ],
     ['Cuda failure: 999', 'the driver does not know why'],
     ['Cuda Error in ~ExecutionContext: 4 (unspecified launch failure)', 'a kernel failed'],
-    ['Cuda failure: 717', 'an address that is not one of the memory'],
     [
       '[E] [TRT] IExecutionContext::enqueueV3: Error Code 1: Cuda Runtime (operation not permitted when stream is capturing)',
       'while a CUDA graph is captured',
@@ -422,48 +440,27 @@ describe('the cause first', () => {
     [49, 'incompatible driver context', 'not one that the CUDA runtime can use'],
     [98, 'invalid device function', 'no code for this GPU'],
     [100, 'no CUDA-capable device is detected', 'finds no GPU'],
-    [102, "device doesn't have valid Grid license", 'has no license'],
-    [103, 'integrity checks failed', 'could not start'],
-    [127, 'startup failure in cuda runtime', 'could not start'],
     [201, 'invalid device context', 'o CUDA context is current'],
     [209, 'no kernel image is available for execution on the device', 'no code for this GPU'],
     [214, 'uncorrectable ECC error encountered', 'memory of the GPU has errors'],
     [215, 'limit is not supported on this architecture', 'does not have the limit'],
     [216, 'exclusive-thread device already in use by a different thread', 'has the GPU for itself'],
-    [217, 'peer access is not supported between these two devices', 'memory of each other'],
     [218, 'a PTX JIT compilation failed', 'could not compile the PTX'],
     [219, 'invalid OpenGL or DirectX context', 'OpenGL or DirectX is not valid'],
-    [220, 'uncorrectable NVLink error detected during the execution', 'of NVLink'],
     [221, 'PTX JIT compiler library not found', 'libnvidia-ptxjitcompiler'],
     [223, 'PTX JIT compilation was disabled', 'may not compile PTX'],
     [224, 'the provided execution affinity is not supported', 'execution affinity'],
-    [225, 'the provided PTX contains unsupported call to cudaDeviceSynchronize', 'dynamic parallelism'],
-    [302, 'shared object symbol not found', 'one of its libraries'],
     [304, 'OS call failed or operation not supported on this OS', 'operating system failed'],
     [400, 'invalid resource handle', 'execution context is used in another CUDA context'],
     [401, 'the operation cannot be performed in the present state', 'not in a state for this call'],
-    [600, 'device not ready', 'has not finished yet'],
     [700, 'an illegal memory access was encountered', 'outside its memory'],
     [701, 'too many resources requested for launch', 'more registers or threads'],
     [702, 'the launch timed out and was terminated', 'longer than the system allows'],
-    [704, 'peer access is already enabled', 'twice'],
-    [708, 'cannot set while device is active in this process', 'after it began to use it'],
     [710, 'device-side assert triggered', 'checked a value'],
-    [711, 'peer mapping resources exhausted', 'memory of each other'],
-    [712, 'part or all of the requested memory range is already mapped', 'registered twice'],
-    [713, 'pointer does not correspond to a registered memory region', 'registered twice'],
-    [714, 'hardware stack error', 'ran out of its stack'],
     [715, 'an illegal instruction was encountered', 'an instruction that the GPU does not know'],
     [716, 'misaligned address', 'an address that is not aligned'],
-    [717, 'operation not supported on global/shared address space', 'an address that is not one of the memory'],
-    [718, 'invalid program counter', 'program counter'],
     [719, 'unspecified launch failure', 'a kernel failed'],
-    [720, 'too many blocks in cooperative launch', 'all of its blocks at once'],
-    [800, 'operation not permitted', 'does not have the right'],
     [801, 'operation not supported', 'system does not support the operation'],
-    [802, 'system not yet initialized', 'system is not ready'],
-    [805, 'MPS client failed to connect to the MPS control daemon or the MPS server', 'MPS, which shares the GPU'],
-    [809, 'the hardware resources required to support device connections have been exhausted', 'MPS, which shares'],
     [900, 'operation not permitted when stream is capturing', 'while a CUDA graph is captured'],
     [909, 'wait operation timed out', 'waited too long'],
     [910, 'the graph update was not performed because it included changes', 'a CUDA graph was updated'],
