@@ -1066,14 +1066,6 @@ it('a crash after an error that no rule knows follows from it', () => {
   expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);
 });
 
-it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () => {
-  const [first] = diagnose(
-    '2018-08-24 15:35:02.9: E tensorflow/contrib/tensorrt/log/trt_logger.cc:38] DefaultLogger resources.cpp (199) - Cuda Error in gieCudaMalloc: 2\n',
-  );
-  expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
-  expect(first!.advice).toContain('per_process_gpu_memory_fraction');
-});
-
 describe('a cause that other messages hide', () => {
   const provider =
     'RuntimeError: provider_bridge_ort.cc:1025 Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: /x/libonnxruntime_providers_tensorrt.so: undefined symbol: ';
