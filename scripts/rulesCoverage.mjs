@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { loadSource } from './generate/loadSource.mjs';
 import { recordings } from './generate/recordings.mjs';
 
-const { diagnoseLog, BuildLogReader, RULES } = await loadSource('scripts/generate/diagnosis.ts');
+const { diagnoseLog, BuildLogReader, RULES } = await loadSource('test/support/diagnosis.ts');
 const [option, file] = process.argv.slice(2);
 
 const found = {};
