@@ -24,7 +24,8 @@ const REPEAT = '[E] Engine could not be created from network';
 const NAN =
   '[E] [TRT] 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)';
 const CRASH = 'Segmentation fault (core dumped)';
-const OTHER_WARNING = '[W] [TRT] Unable to determine GPU memory usage';
+const OTHER_WARNING =
+  '[W] Dynamic dimensions required for input: x, but no shapes were provided. Automatically overriding shape to: 1x3';
 const inputs = (...names: string[]) =>
   names.map((name) => `[V] [TRT] Adding network input: ${name} with dtype: float32, dimensions: (4, 16)`);
 const NAMED = (name: string) => `[E] Cannot find input tensor with name "${name}" in the network inputs!`;
@@ -37,7 +38,10 @@ const LOGS: Readonly<Record<string, readonly [lines: readonly string[], told: re
   'a heavy warning ends a build: memory': [[NO_MEMORY, REPEAT], ['1 error device-memory-of-tactic < 2']],
   'a heavy warning ends a build: a library': [[NO_LIBRARY, REPEAT], ['1 error library-missing < 2']],
   'a heavy warning ends a build: the GPU': [[BAD_GPU, REPEAT], ['1 error gpu-unsupported < 2']],
-  'another warning does not': [[OTHER_WARNING, REPEAT], ['2 error -']],
+  'another warning does not': [
+    [OTHER_WARNING, REPEAT],
+    ['2 error -', '1 warning shapes-defaulted'],
+  ],
   'a repeated cause is told once': [
     [
       NO_MEMORY_ERROR,
@@ -78,11 +82,8 @@ const LOGS: Readonly<Record<string, readonly [lines: readonly string[], told: re
   ],
   'after `Error: ` it is': [['ValueError: Assertion min_ <= max_ failed.'], ['1 error calibration-nan']],
   'a line that a terminal broke': [
-    [
-      '[E] [TRT] 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= m',
-      'ax_ failed.)',
-    ],
-    ['1 error calibration-nan'],
+    ['[E] [TRT] Network has dynamic or shape inputs, but no optimization pro', 'file has been defined.'],
+    ['1 error profile-missing'],
   ],
 };
 
