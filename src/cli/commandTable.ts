@@ -34,11 +34,6 @@ export const commandTable: Record<string, CommandRow> = {
     doing: 'Reading the file',
     load: async () => (await import('./inspect/inspect.ts')).inspect,
   },
-  'timing-cache': {
-    group: 'Build and run',
-    summary: 'merge timing caches, or remove unused entries',
-    load: async () => (await import('./timingCache.ts')).timingCache,
-  },
   build: {
     group: 'Build and run',
     summary: 'build an engine and report on it',

@@ -1,15 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { runTensorrt, type TensorrtPlace } from './tensorrtJob.ts';
 
-export interface TimingCachesRequest extends TensorrtPlace {
-  /** Paths of caches; several are merged. */
-  caches: readonly string[];
-  /** Where to write the result. */
-  out?: string | undefined;
-  /** Merge caches of other GPUs. */
-  ignoreMismatch?: boolean | undefined;
-  /** Path of a file with the keys to keep, one on each line. */
-  keep?: string | undefined;
+export interface TimingCacheRequest extends TensorrtPlace {
+  cache: string;
 }
 
 /** A timing cache as TensorRT reads it (`timing_caches.py`). */
@@ -18,8 +11,6 @@ export interface TimingCacheReading {
   gpu: string;
   /** null: this version of TensorRT cannot list them. */
   entries: TimingCacheEntry[] | null;
-  /** How many entries were pruned. */
-  removed: number;
   bytes: number;
   messages: { severity: 'W' | 'E' | 'F'; message: string }[];
 }
@@ -32,27 +23,21 @@ export interface TimingCacheEntry {
 }
 
 /**
- * Reads timing caches through TensorRT's Python API, and merges or prunes them.
- * @throws {UserError} if there is no interpreter with TensorRT, no GPU, or TensorRT refuses a cache
+ * Reads a timing cache through TensorRT's Python API.
+ * @throws {UserError} if there is no interpreter with TensorRT, no GPU, or TensorRT refuses the cache
  */
-export async function useTimingCaches(request: TimingCachesRequest): Promise<TimingCacheReading> {
-  const { caches, out, ignoreMismatch, keep, ...place } = request;
-  const files = caches.map((path) => resolve(path));
-  const written = out === undefined ? [] : [resolve(out)];
+export async function readTimingCache(request: TimingCacheRequest): Promise<TimingCacheReading> {
+  const { cache, ...place } = request;
+  const path = resolve(cache);
   const { result } = await runTensorrt<TimingCacheReading>({
     ...place,
     script: 'timing_caches.py',
     modules: ['job.py', 'trt_binding.py'],
     rtx: false,
-    folder: dirname(written[0] ?? files[0]!),
-    model: files[0]!,
-    args: (there) => [
-      ...files.flatMap((path) => ['--cache', there(path)]),
-      ...written.flatMap((path) => ['--output', there(path)]),
-      ...(keep === undefined ? [] : ['--keep', there(resolve(keep))]),
-      ...(ignoreMismatch ? ['--ignore-mismatch'] : []),
-    ],
-    results: written,
+    folder: dirname(path),
+    model: path,
+    args: (there) => ['--cache', there(path)],
+    results: [],
   });
   return result;
 }

@@ -1,6 +1,6 @@
 import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import { counted } from '../../core/base/text.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 
@@ -10,15 +10,15 @@ const options = {
   domain: { type: 'string' },
   'like-input': { type: 'boolean' },
   out: { type: 'string', short: 'o' },
-  force: { type: 'boolean' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
 export const plugin: Command = {
   help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--force] [--json]
 
-Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,
-and one in Python (TensorRT 10.6 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
+Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake.
+A chain of elementwise operators gets a CUDA kernel; for other nodes the
 kernel is left to you, and the plugin refuses to run until then. test_NAME.py compares the plugin with the nodes under
 ONNX Runtime.
 
@@ -44,7 +44,6 @@ ONNX Runtime.
       domain,
       out,
       ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
-      ...(values.force && { force: true }),
       signal: terminal.signal,
     });
     if (values.json) await printJson(terminal, written);

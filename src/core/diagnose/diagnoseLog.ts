@@ -36,7 +36,8 @@ interface Judged {
  * gives only its warnings; one that ends in a failure that no message explains says where it ended, and what usually ends
  * a build there.
  */
-export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
+export function diagnoseLog(whole: BuildLog, model?: OnnxModel): Diagnosis[] {
+  const log = withShortLines(whole);
   const nodes = new NodeFinder(log, model);
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
@@ -72,6 +73,20 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
     ...causes.filter(({ severity }) => severity === 'error'),
     ...causes.filter(({ severity }) => severity === 'warning'),
   ];
+}
+
+/**
+ * What is read of a line, in characters. A pattern that looks for one word behind another takes time that grows with the
+ * square of a line, so a line of a megabyte would take minutes.
+ */
+const MOST_OF_A_LINE = 4000;
+
+function withShortLines(log: BuildLog): BuildLog {
+  const short = <T extends { text: string }>(one: T): T =>
+    one.text.length <= MOST_OF_A_LINE ? one : { ...one, text: one.text.split('\n').map(cut).join('\n') };
+  const cut = (line: string) =>
+    line.length <= MOST_OF_A_LINE ? line : `${line.slice(0, MOST_OF_A_LINE / 2)} … ${line.slice(-MOST_OF_A_LINE / 2)}`;
+  return { ...log, messages: log.messages.map(short), ...(log.strays && { strays: log.strays.map(short) }) };
 }
 
 /** Whether a later line says what the message of a rule came to. */

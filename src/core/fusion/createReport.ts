@@ -197,7 +197,7 @@ export const noModel: OnnxModel = emptyModel();
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(
-  { model, added, removed = {} }: ReportInput,
+  { model, added, removed = {}, sameModel }: ReportInput,
   log: BuildLog | undefined,
   empty: Resolution,
 ): { resolution: Resolution; other: Problem | undefined } {
@@ -210,9 +210,9 @@ function resolve(
   noteUnbuilt(empty, log);
   claimNamed(empty, added);
   const differs = modelProblem(empty, log, added);
-  const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
+  const other = sameModel ? undefined : differs?.severity === 'error' ? differs : otherModel(empty, added);
   if (other) return { resolution: { ...createResolution(empty), problems }, other };
-  if (differs) problems.push(differs);
+  if (differs && differs.severity !== 'error') problems.push(differs);
   problems.push(...overloadProblem(empty), ...operatorProblem(empty), ...scopeProblem(log));
   claimLoggedFusions(empty);
   claimGone(empty);
@@ -380,7 +380,10 @@ export interface EngineReport {
 }
 
 /** The files of a build without its model; `file` names the one that lists the layers. */
-export type EngineInput = Omit<ReportInput, 'model' | 'modelFile' | 'modelProblems' | 'added' | 'removed'> & {
+export type EngineInput = Omit<
+  ReportInput,
+  'model' | 'modelFile' | 'modelProblems' | 'added' | 'removed' | 'sameModel'
+> & {
   file: string;
 };
 

@@ -468,6 +468,8 @@ export interface ReportInput {
   optimizationProfile?: number | undefined;
   /** Names of nodes that were added to the model for this build, such as the Casts of precision overrides. */
   added?: readonly string[] | undefined;
+  /** The build is known to be of this model, such as by its hash: whatever its names are, it is not of another one. */
+  sameModel?: true | undefined;
   /** Nodes that the copy of the model that was built does not have, by id: the line of the rules that removed each. */
   removed?: Readonly<Record<string, number>> | undefined;
 }

@@ -119,8 +119,7 @@ describe.each(pages)('%s', (name) => {
 });
 
 /** What needs other programs, or answers other programs; tested with them. */
-const withPrograms =
-  'accuracy build completion matrix mcp profile reduce repair run setup timing-cache triton what-if'.split(' ');
+const withPrograms = 'accuracy build completion matrix mcp profile reduce repair run setup triton what-if'.split(' ');
 
 test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
   const path = join(root, 'test/golden/commands.txt');

@@ -40,7 +40,7 @@ export function findProblems(
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
   const builds = otherBuildProblem(input);
   if (builds) problems.push(builds);
-  const wrong = other ?? noPlaces(from);
+  const wrong = other ?? (input.sameModel ? undefined : noPlaces(from));
   if (wrong) problems.push(wrong);
   const unnamed = from.view.regions.filter(({ named }) => !named).length;
   if (unnamed > 0) {

@@ -1,5 +1,4 @@
 // Colors of nodes.
-import { endText, overflowFrom } from '../../accuracy/accuracyReport.ts';
 import { addTo } from '../../base/addTo.ts';
 import { type ChangeState, changeStates } from '../../diff/buildDiff.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
@@ -9,7 +8,6 @@ import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
 import { changeKey, comparisonKeys, comparisonPaints } from './internal/comparisonOverlay.ts';
-import { paintPlacement } from './internal/placementOverlay.ts';
 import type { Scene } from './scene.ts';
 import type { RequestedPrecision, NodeAccuracy } from './viewData.ts';
 
@@ -74,38 +72,6 @@ export function paintErrors(put: PaintNode, judged: readonly (NodeAccuracy | und
   return ['root', 'victim', `error:${errorBounds.length}`, ...steps.toReversed(), ...exact.slice(0, 1)];
 }
 
-/** Upper ends of the steps of ranges, as shares of the largest number of the type; the last step ends at that number. */
-const rangeBounds = [1e-4, 1e-3, 1e-2, 1e-1, 0.5];
-
-/**
- * The largest result of each node in FP32, as a share of the largest number of its low type. INT8 and FP8 have a scale
- * instead of an end, so they have no range here.
- * @param judged by point; undefined: not in low precision
- * @returns keys of the legend's lines, in their order
- */
-export function paintRanges(put: PaintNode, judged: readonly (NodeAccuracy | undefined)[], paints: Paints): string[] {
-  for (const [point, node] of judged.entries()) {
-    const end = node === undefined ? Infinity : overflowFrom[node.type];
-    if (node === undefined) put(point, ...exact, paints.gray, 'stays as it is');
-    else if (node.notJudged !== undefined || end === Infinity)
-      put(point, 'unknown', 'Range unknown', paints.unknown, 'was not measured, or its type has a scale');
-    // Measured, and not finite in FP32 already.
-    else if (node.max === null || node.max >= end)
-      put(point, 'over', `Over ${endText(node.type)}`, 1, 'becomes infinity in low precision');
-    else {
-      const share = node.max / end;
-      const found = rangeBounds.findIndex((bound) => share <= bound);
-      const step = found < 0 ? rangeBounds.length : found;
-      const percent = (bound: number) => `${Number((100 * bound).toPrecision(2))} %`;
-      const label = found < 0 ? `over ${percent(rangeBounds.at(-1)!)}` : `up to ${percent(rangeBounds[step]!)}`;
-      const meaning = `largest result in FP32, of the ${endText(node.type)} at which the low precision ends`;
-      put(point, `range:${step}`, label, paints.time + step, meaning);
-    }
-  }
-  const steps = Array.from({ length: rangeBounds.length + 1 }, (_, i) => `range:${i}`);
-  return ['over', ...steps.toReversed(), 'unknown', ...exact.slice(0, 1)];
-}
-
 /** What the colors say. */
 export const overlayKinds = [
   'fusion',
@@ -114,9 +80,7 @@ export const overlayKinds = [
   'time',
   'evidence',
   'accuracy',
-  'range',
   'comparison',
-  'placement',
   'none',
 ] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
@@ -165,10 +129,9 @@ export function buildOverlay(
   changed: ReadonlyMap<string, ChangeState> = new Map(),
 ): Overlay {
   const draft = new OverlayDraft(kind, graph);
-  if (kind === 'accuracy' || kind === 'range') {
+  if (kind === 'accuracy') {
     const nodes = Array.from({ length: graph.nodes }, (_, point) => judged.get(graph.data.nodes[point]!.id));
-    const paint = kind === 'range' ? paintRanges : paintErrors;
-    return draft.finish(paint((...painting) => draft.put(...painting), nodes, paints));
+    return draft.finish(paintErrors((...painting) => draft.put(...painting), nodes, paints));
   }
   if (report === null || kind === 'none') {
     for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
@@ -185,11 +148,6 @@ export function buildOverlay(
       return timeOverlay(draft, graph, report, fusion);
     case 'comparison':
       return comparisonOverlay(draft, graph, fusion, changed);
-    case 'placement': {
-      const placements = Array.from({ length: graph.nodes }, (_, at) => report.nodes[fusion.reportOf[at]!]?.placement);
-      const put: OverlayDraft['put'] = (...painting) => draft.put(...painting);
-      return draft.finish(paintPlacement(put, placements, report.placement ?? [], paints));
-    }
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }

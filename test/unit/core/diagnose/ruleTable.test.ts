@@ -6,7 +6,7 @@ import { FILTERS } from '../../../../src/core/diagnose/internal/matchRule.ts';
 import { NAMED_VALUES } from '../../../../src/core/diagnose/internal/namedValues.ts';
 import { RULES } from '../../../../src/core/diagnose/internal/ruleTable.ts';
 import { BuildLogReader, readBuildLog } from '../../../../src/core/formats/tensorrt/readBuildLog.ts';
-import { diagnosisRows, ruleExamples } from '../../../support/diagnosisRows.ts';
+import { diagnosisRows, rowPatterns, ruleExamples } from '../../../support/diagnosisRows.ts';
 import { captureText, fixturePath } from '../../../support/fixtures.ts';
 import { readSchema, schemaViolations } from '../../../support/jsonSchema.ts';
 
@@ -55,23 +55,8 @@ describe('every rule', () => {
 /** Patterns that may look at a part of a line again for each of its characters: with lines of 100 KB that takes seconds. */
 const slowIn = (pattern: RegExp) => analyse(pattern).reports.map(({ type }) => type);
 
-/** All patterns of a row, with its tables and cases. */
-function patternsIn(value: unknown, key = ''): string[] {
-  if (typeof value === 'string')
-    return ['pattern', 'at', 'overcome', 'find', 'is', 'layer'].includes(key) ? [value] : [];
-  if (Array.isArray(value) && key === 'rows') return (value as [string, unknown][]).map(([pattern]) => pattern);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, one]) =>
-    patternsIn(one, Array.isArray(value) || key === 'at' ? key : name),
-  );
-}
-
 it('no pattern of a rule takes time that grows with the square of a line', () => {
-  const slow = RULES.flatMap(({ values, ...rule }) =>
-    [...patternsIn(rule), ...Object.values(values ?? {}).flatMap((value) => patternsIn(value))].flatMap((pattern) =>
-      slowIn(new RegExp(pattern, rule.flags ?? 'm')).map((type) => `${rule.id}: ${type}: ${pattern}`),
-    ),
-  );
+  const slow = rowPatterns.flatMap(({ place, pattern }) => slowIn(pattern).map((type) => `${place}: ${type}`));
   expect(slow).toEqual([]);
 });
 
@@ -81,6 +66,19 @@ it.each([/(?<layer>[^\s:]+): no tactic/, /size of \d+[^\n]*?\s*Try/, /(?:\w+)*: 
     expect(slowIn(pattern)).not.toEqual([]);
   },
 );
+
+it.each([
+  'bash: line 1: trtexec: command not found',
+  'sh: 1: trtexec: not found',
+  'zsh: command not found: trtexec',
+  'fish: Unknown command: trtexec',
+  'trtexec: Command not found.',
+  '-bash: /usr/src/tensorrt/bin/trtexec: No such file or directory',
+  "'trtexec' is not recognized as an internal or external command,",
+  "trtexec : The term 'trtexec' is not recognized as the name of a cmdlet, function, script file",
+])('a shell that does not find the program: %s', (text) => {
+  expect(diagnose(`${text}\n`)[0]).toMatchObject({ rule: 'program-not-found', severity: 'error' });
+});
 
 it('an option whose value is refused is found within quotes', () => {
   const text = `{"event": "error", "message": "--opt: expected name:1x3x224x224, got 'x=2x4'"}`;

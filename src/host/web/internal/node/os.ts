@@ -1,3 +1,0 @@
-// What the viewing path uses of `node:os`.
-export const homedir = (): string => '/';
-export const tmpdir = (): string => `${process.env['TENSORRT_LENS_CACHE']}/tmp`;
