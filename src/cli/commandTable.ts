@@ -118,6 +118,11 @@ export const commandTable: Record<string, CommandRow> = {
     summary: 'find nodes that lose accuracy in low precision, without a GPU',
     load: async () => (await import('./accuracy/accuracy.ts')).accuracy,
   },
+  bisect: {
+    group: 'Fix',
+    summary: 'find the nodes that make an engine wrong, and work around them',
+    load: async () => (await import('./bisect.ts')).bisect,
+  },
   sweep: {
     group: 'Fix',
     summary: 'compare the accuracy of FP32, FP16, BF16 and INT8',

@@ -61,6 +61,8 @@ const kinds = {
   'code-quality': { shown: 'a report for GitLab', made: /^\[\s*(?:\]|\{[^]*?"check_name": "trtlens-)/ },
   zip: { shown: 'an archive', made: /TensorRT Lens$/ },
   hook: { shown: 'the hook', made: /^"""Names the nodes of a PyTorch graph in the layers of TensorRT/ },
+  script: { shown: 'the script', made: /^"""Builds model\.onnx with TensorRT/ },
+  log: { shown: 'a build log', made: /^\[[VIWEF]\] \[TRT\] |^stand-in\n/ },
   state: { shown: 'the state of a search', made: /^\{"question":"/ },
   text: { shown: 'a file with the same content' },
   new: { shown: 'a new file' },

@@ -4,6 +4,11 @@ import { JobFailed, type PythonJob, runPythonJob } from './runPythonJob.ts';
 /** The answer to one request, or why there is none. */
 type Answer = { event: 'answer'; result: unknown } | { event: 'refused'; kind: string; message: string };
 
+/** What a script reports without being asked. */
+type Report = { event: string };
+
+const isAnswer = (event: Answer | Report): event is Answer => event.event === 'answer' || event.event === 'refused';
+
 /** A request that could not be met; the session goes on. */
 export class Refused extends JobFailed {
   constructor(kind: string, message: string) {
@@ -19,8 +24,17 @@ export class PythonSession {
   private error: unknown;
   private isOver = false;
 
-  constructor(job: Omit<PythonJob<Answer>, 'request' | 'event' | 'started'>) {
-    const event = (answer: Answer): void => {
+  /** `request`: what the script gets before the conversation; `report`: called for what it says without being asked. */
+  constructor({
+    request = {},
+    report,
+    ...job
+  }: Omit<PythonJob<Answer | Report>, 'request' | 'event' | 'started'> & {
+    request?: object;
+    report?: (event: Report) => void;
+  }) {
+    const event = (answer: Answer | Report): void => {
+      if (!isAnswer(answer)) return report?.(answer);
       const next = this.pending.shift();
       if (answer.event === 'answer') next?.resolve(answer.result);
       else next?.reject(new Refused(answer.kind, answer.message));
@@ -28,7 +42,7 @@ export class PythonSession {
     const started = (send: (value: unknown) => void): void => {
       this.send = send;
     };
-    this.ended = runPythonJob<null, Answer>({ ...job, request: {}, event, started }).then(
+    this.ended = runPythonJob<null, Answer | Report>({ ...job, request, event, started }).then(
       () => this.end(new Cancelled()),
       (error: unknown) => this.end(error),
     );

@@ -43,6 +43,7 @@ import { findRemarks } from './internal/reportRemarks.ts';
 import { createResolution, modelTensor, readersOf, type Resolution, sourceOf } from './internal/resolution.ts';
 import { findTimes } from './internal/timeFindings.ts';
 import { joinTrace } from './internal/traceJoin.ts';
+import { findUnaccounted } from './internal/unaccountedNodes.ts';
 import { claimUnrolled } from './internal/unrolledKernels.ts';
 import { claimWitnessed } from './internal/witnessedNodes.ts';
 
@@ -83,6 +84,12 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
+  const lostNodes =
+    input.model === null
+      ? undefined
+      : other
+        ? { checked: false, reason: 'The model differs from the one that was built.' }
+        : findUnaccounted(resolution, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
@@ -115,6 +122,7 @@ export function createReport(given: ReportInput): FusionReport {
     nodes,
     tensors: reportTensors(resolution),
     accounting: accountingOf(nodes),
+    ...(lostNodes && { lostNodes }),
     ...(times.traced && { profile: times.traced.profile }),
     funnel: (view.phase?.funnel ?? []).map(({ stage, layers: count }) => ({ stage, layers: count })),
     remarks: [],

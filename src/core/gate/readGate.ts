@@ -358,6 +358,7 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
     add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');
   }
   if (!isPlanned(report)) add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
+  if (report.lostNodes?.checked) add(`unaccounted: ${accounting.unaccounted}`, 'nodes that TensorRT may have lost');
   if (nodes.some(({ op }) => op === 'QuantizeLinear'))
     add('quantized: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
   if (totalMs(layers) !== null) {

@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, expect, it } from 'vitest';
-import { mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandTable } from '../../../src/cli/commandTable.ts';
@@ -11,7 +10,6 @@ const folder = mkdtempSync(join(tmpdir(), 'trtlens-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const trtlens = bundledCli(folder);
 copyCli(folder);
-const bundled = join(folder, 'dist/cli-help.json');
 
 it('lists every command once, in groups, on one screen; help COMMAND, version and near misses work', () => {
   const { code, out } = trtlens('help');

@@ -347,7 +347,10 @@ function providerOf(message: string, line: number): PlacedProvider | undefined {
   if (some) return { name: some[1]!, count: Number(some[2]), nodes: [], line };
   const list = /^ ?Provider: \[([^\]]+)\]: \[(.*)\]$/.exec(message);
   if (!list) return undefined;
-  const nodes = [...list[2]!.matchAll(/(?<![\w.:])([\w.:]+) \((.*?)\), /g)].map(([, op, name]) => ({ op: op!, name: name! }));
+  const nodes = [...list[2]!.matchAll(/(?<![\w.:])([\w.:]+) \((.*?)\), /g)].map(([, op, name]) => ({
+    op: op!,
+    name: name!,
+  }));
   return { name: list[1]!, count: nodes.length, nodes, line };
 }
 

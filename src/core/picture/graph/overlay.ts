@@ -3,7 +3,7 @@ import { addTo } from '../../base/addTo.ts';
 import { type ChangeState, changeStates } from '../../diff/buildDiff.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import { type Evidence, type Fate, type FusionReport, nodeTimes, type ReportNode } from '../../fusion/fusionReport.ts';
-import { engineMs, fateOrder, fateTooltip, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
+import { engineMs, fateOrder, fateTooltip, fateWords, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
@@ -87,9 +87,18 @@ export type OverlayKind = (typeof overlayKinds)[number];
 
 /**
  * 0 … 15: a color of its own, in two shades; then steps of the time scale; the first eight colors again for what is
- * derived or only probable; not computed; unknown; nothing to say; switched off in the legend.
+ * derived or only probable; not computed; unknown; nothing to say; switched off in the legend; lost or moved.
  */
-export const paints = { time: 16, timeSteps: 7, derived: 24, gray: 32, unknown: 33, plain: 34, off: 35 } as const;
+export const paints = {
+  time: 16,
+  timeSteps: 7,
+  derived: 24,
+  gray: 32,
+  unknown: 33,
+  plain: 34,
+  off: 35,
+  lost: 36,
+} as const;
 
 /** One line of the legend, which is also a switch. */
 export interface Category {
@@ -223,10 +232,13 @@ type Subject = Pick<FusionReport, 'subject'>;
 const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number, report: Subject = {}): void =>
   draft.put(point, fate, fateWordsOf(report)[fate].label, paint, fateTooltip(fate, report));
 
-/** true: the node is not computed or its fate is not known, and that is shown. */
-function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
+/** true: the node is not computed or its fate is not known, and that is shown. `sign`: of one that may be lost. */
+function putFate(draft: OverlayDraft, point: number, fate: Fate | null, sign?: string): boolean {
   if (fate === 'foreign' || fate === 'fused' || fate === 'single') return false;
-  putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.gray);
+  const shown = fate ?? 'unknown';
+  const paint = shown === 'unknown' ? paints.unknown : shown === 'unaccounted' ? paints.lost : paints.gray;
+  const own = shown === 'unaccounted' ? sign : undefined;
+  draft.put(point, shown, fateWords[shown].label, paint, fateTooltip(shown), own);
   return true;
 }
 
@@ -236,7 +248,7 @@ function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRep
   const named = foreign.length <= namedForeignNodes;
   for (let point = 0; point < graph.nodes; point++) {
     const fate = fusion.fateOf[point]!;
-    if (putFate(draft, point, fate)) continue;
+    if (putFate(draft, point, fate, changeStates.lost.sign)) continue;
     const group = fusion.groups[fusion.groupOf[point]!];
     const paint = group?.color ?? paints.plain;
     if (fate !== 'foreign' || group === undefined) {
@@ -281,7 +293,15 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
         'output type of its layers',
       );
   }
-  return draft.finish([...Object.keys(precisionColors), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([
+    ...Object.keys(precisionColors),
+    'hidden',
+    'folded',
+    'removed',
+    'shape',
+    'unaccounted',
+    'unknown',
+  ]);
 }
 
 type Verdict = RequestedPrecision['verdict'] | 'probable';
@@ -319,7 +339,7 @@ function overridesOverlay(
     const verdict = request.verdict === 'obeyed' && !request.certain ? 'probable' : request.verdict;
     draft.put(point, verdict, ...verdicts[verdict]);
   }
-  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Upper ends of the steps of the time scale, in percent of the engine's time that one node takes. */
@@ -356,7 +376,7 @@ function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRepor
     );
   }
   const steps = Array.from({ length: paints.timeSteps }, (_, i) => `time:${paints.timeSteps - 1 - i}`);
-  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Milliseconds of each point, as `nodeTimes` divides them; NaN: not measured. */
@@ -383,7 +403,7 @@ function comparisonOverlay(
     const { sign, label, meaning } = changeStates[state];
     draft.put(point, changeKey(state), `${sign} ${label}`, own[state], meaning, sign);
   }
-  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 const evidenceLabels: Record<Evidence, [label: string, color: number, meaning: string]> = {
@@ -403,7 +423,7 @@ function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionR
       : 'reach';
     draft.put(point, best, ...evidenceLabels[best]);
   }
-  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** What the nodes of a module are painted with: stretches from left to right, as fractions of its nodes. */
