@@ -45,8 +45,8 @@ function list() {
 }
 
 /** A diagnosis without what follows from it, and what that adds. */
-function causeOf({ follows: _, layer: __, nodes: ___, ...rest }) {
-  return JSON.stringify(rest);
+function causeOf(diagnosis) {
+  return JSON.stringify({ ...diagnosis, follows: [], layer: null, nodes: [] });
 }
 
 function compare(before) {

@@ -16,7 +16,7 @@ const PLACES = {
   facts: '../shared/facts/parsers',
 };
 
-/** What a real program wrote; `rules.txt`, `harmless.txt` and `stopped.txt` were written for tests, and layer lists say nothing. */
+/** What a real program wrote; `harmless.txt` was written for tests, and layer lists say nothing. */
 const IS_LOG =
   /(?:^|\/)(?:log\d*\.txt|errors\.txt|[\w.-]*\.log)(?:\.gz)?$|^(?:issues|issue-logs)\/\d?.*\.txt$|^[LQ]\d+_.*\.txt$|^poly[\w.]*\.txt$/;
 
@@ -34,7 +34,7 @@ export function recordings() {
       if (IS_LOG.test(path)) found.set(`${place}:${path}`, () => textOf(join(at, path)));
   }
   // The repository has most captures itself.
-  for (const name of [...found.keys()])
+  for (const name of found.keys())
     if (name.startsWith('captures:') && found.has(`fixtures:captures/${name.slice('captures:'.length)}`))
       found.delete(name);
   addSections(found, 'fixtures:failures/rtx-1.7.1.txt', join(root, 'test/fixtures/failures/rtx-1.7.1.txt'));
@@ -74,7 +74,7 @@ const filesBelow = (folder) =>
         .replaceAll('\\', '/')
         .replace(/^\//, ''),
     )
-    .filter((path) => !/^failures\//.test(path))
+    .filter((path) => !path.startsWith('failures/'))
     .toSorted();
 
 function textOf(path) {

@@ -21,8 +21,8 @@ export async function mutantOf<T>(entry: string, file: string, [from, to]: reado
     plugins: [
       {
         name: 'mutant',
-        setup({ onLoad }) {
-          onLoad({ filter: new RegExp(`[\\\\/]${basename(file).replaceAll('.', '\\.')}$`) }, ({ path }) => ({
+        setup(bundler) {
+          bundler.onLoad({ filter: new RegExp(`[\\\\/]${basename(file).replaceAll('.', '\\.')}$`) }, ({ path }) => ({
             contents: mutate(readFileSync(path, 'utf8')),
             loader: 'ts',
           }));

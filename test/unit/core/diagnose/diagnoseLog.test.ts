@@ -809,24 +809,6 @@ it('the condition of an assertion is no part of its reason', () => {
 });
 
 describe('a log that stops in the middle, with the prefix of the program around TensorRT', () => {
-  const logs = readFileSync(fixturePath('failures/stopped.txt'), 'utf8')
-    .split(/^=== /m)
-    .slice(1)
-    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)] as const);
-  const phases: Record<string, string> = {
-    'ComfyUI, an exception': 'exporting the model to ONNX',
-    'Ultralytics, engine': 'loading the engine',
-    Triton: 'loading the model into Triton',
-    'Triton, table': 'loading the model into Triton',
-    'jetson-inference': 'preparing the build',
-    'jetson-inference, Caffe': 'preparing the build',
-    torch2trt: 'converting the model with torch2trt',
-    'TF-TRT': 'dividing the graph into parts for TensorRT',
-    'Torch-TensorRT': 'dividing the graph into parts for TensorRT',
-    'ONNX Runtime': 'creating the session of ONNX Runtime',
-    'DeepStream, end': 'building or running the engine',
-  };
-
   it.each([
     "TensorRT: starting export with TensorRT 10.3.0...\nTensorRT: export success ✅ 210.1s, saved as 'yolov8n.engine' (9.0 MB)\n",
     'Building the TensorRT Engine\n** INFO: <bus_callback:239>: Pipeline running\n',

@@ -69,7 +69,7 @@ const LOGS: Readonly<Record<string, readonly [lines: readonly string[], told: re
     ['3 error unknown-input: Inputs of the model: a, b.'],
   ],
   'at most ten names': [
-    [...inputs(...[...'abcdefghijkl'].map((name) => `x${name}`)), NAMED('something_else')],
+    [...inputs(...'abcdefghijkl'.split('').map((name) => `x${name}`)), NAMED('something_else')],
     ['13 error unknown-input: Inputs of the model: xa, xb, xc, xd, xe, xf, xg, xh, xi, xj.'],
   ],
   'of two rules for one text the first wins': [
