@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { RULES } from '../../src/core/diagnose/internal/ruleTable.ts';
 import { MAX_PREFIX } from '../../src/core/formats/tensorrt/internal/logStrays.ts';
+import { rowPatterns, ruleExamples } from '../support/diagnosisRows.ts';
 import { literalsOf, patternsIn, slowestLine, type SourcePattern } from '../support/slowPatterns.ts';
 
 /** Longest line that patterns of core/diagnose see (`MOST_OF_A_LINE` in diagnoseLog.ts), in characters. */
@@ -20,8 +19,8 @@ function tooSlow(patterns: readonly SourcePattern[], length: number, factor: num
 }
 
 it('no pattern of core/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
-  const patterns = patternsIn('src/core/diagnose');
-  expect(patterns.length).toBeGreaterThan(300);
+  const patterns = [...rowPatterns, ...patternsIn('src/core/diagnose')];
+  expect(rowPatterns.length).toBeGreaterThan(300);
   expect(tooSlow(patterns, SHORT, 4)).toEqual([]);
 });
 
@@ -49,13 +48,13 @@ it('nor does one that is put together while the program runs', { timeout: 120_00
     vi.resetModules();
     const { diagnoseLog } = await import('../../src/core/diagnose/diagnoseLog.ts');
     const { readBuildLog } = await import('../../src/core/formats/tensorrt/readBuildLog.ts');
-    diagnoseLog(readBuildLog(readFileSync('test/fixtures/failures/rules.txt', 'utf8')).value);
+    diagnoseLog(readBuildLog([...ruleExamples.values()].join('\n')).value);
   } finally {
     vi.unstubAllGlobals();
   }
   expect(made.length).toBeGreaterThan(0);
   // Those of readers see the beginning of a line.
-  const ofRules = new Set(RULES.map(({ pattern }) => pattern.source));
+  const ofRules = new Set(rowPatterns.map(({ pattern }) => pattern.source));
   expect(
     tooSlow(
       made.filter(({ place }) => ofRules.has(place)),

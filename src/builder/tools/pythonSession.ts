@@ -20,7 +20,9 @@ export class Refused extends JobFailed {
 export class PythonSession {
   private readonly pending: { resolve: (result: unknown) => void; reject: (error: unknown) => void }[] = [];
   private readonly ended: Promise<void>;
-  private send: (value: unknown) => void = () => {};
+  /** Requests that came before the script could be written to. */
+  private readonly early: unknown[] = [];
+  private send: (value: unknown) => void = (value) => void this.early.push(value);
   private error: unknown;
   private isOver = false;
 
@@ -41,6 +43,7 @@ export class PythonSession {
     };
     const started = (send: (value: unknown) => void): void => {
       this.send = send;
+      for (const value of this.early.splice(0)) send(value);
     };
     this.ended = runPythonJob<null, Answer | Report>({ ...job, request, event, started }).then(
       () => this.end(new Cancelled()),
