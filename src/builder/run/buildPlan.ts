@@ -209,7 +209,7 @@ const askedThere = new Answers<TrtexecHelp>();
 async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
   const ask = (command: string[]) => {
     const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command, options.environment);
-    return printed(first, rest, tools.signal);
+    return printed(first, rest, tools.signal, { cwd: process.cwd() });
   };
   const name = (otherwise: string) => launcher.program ?? otherwise;
   switch (options.backend) {
