@@ -224,7 +224,9 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
         advice: '',
         request: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
         polygraphy: (args) => ask([program, ...args]),
-        python: (args) => ask(['python3', ...args]),
+        // It may start in the folder that the user stands in, which `''` in its path means.
+        python: ([flag = '', code = '']) =>
+          ask(['python3', flag, `import sys; sys.path[:] = filter(None, sys.path); ${code}`]),
       });
       return polygraphyPlan(program, tool);
     }

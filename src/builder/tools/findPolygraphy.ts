@@ -58,12 +58,8 @@ export async function askPolygraphy(asked: {
       `${asked.name} does not run as Polygraphy: ${banner.at(-1) ?? 'it prints nothing'}${asked.advice}`,
     );
   const module = /^(1|true)$/i.test(asked.request ?? '') ? 'tensorrt_rtx' : 'tensorrt';
-  // A launcher may start it in the folder that the user stands in, which `''` in the path means.
   // Whatever its environment prints next to it, the version is the last line.
-  const said = await asked.python([
-    '-c',
-    `import sys; sys.path[:] = filter(None, sys.path); import ${module}; print(${module}.__version__)`,
-  ]);
+  const said = await asked.python(['-c', `import ${module}; print(${module}.__version__)`]);
   const help = await asked.polygraphy(['convert', '--help']);
   return {
     version: parseVersion(/\d+\.\d+(?:\.\d+)?/.exec(named)![0]),
