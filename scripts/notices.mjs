@@ -1,5 +1,5 @@
 // Whose code the shipped bundles hold, under which license: their names and license texts, for THIRD_PARTY_NOTICES.txt.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundles } from '../esbuild.mjs';
@@ -17,6 +17,7 @@ export const packedFiles = () =>
  */
 export async function collectNotices(packed) {
   const folders = new Set();
+  const inside = new Set();
   const shipped = bundles().filter((options) => outputsOf(options).some((path) => packed.includes(path)));
   for (const options of shipped) {
     // oxlint-disable-next-line no-await-in-loop -- one bundle after the other: they share two cores
@@ -24,9 +25,11 @@ export async function collectNotices(packed) {
     for (const input of Object.keys(metafile.inputs)) {
       const [, folder] = /^(?:\w+:)?((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input) ?? [];
       if (folder) folders.add(folder);
+      if (folder && input.endsWith('.mjs')) for (const name of packagesInside(input)) inside.add(name);
     }
   }
   const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
+  parts.push(...[...inside].toSorted().map(noticeInside));
   parts.push(icons);
   const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';
@@ -42,6 +45,19 @@ const icons = [
   'License: CC-BY-4.0, https://creativecommons.org/licenses/by/4.0/legalcode',
   'https://github.com/microsoft/vscode-codicons',
 ].join('\n');
+
+/** Packages that another one has bundled into this file: bundlers mark where their code begins. */
+const packagesInside = (file) =>
+  [...readFileSync(file, 'utf8').matchAll(/^\/\/#region .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm)].map(
+    ([, name]) => name,
+  );
+
+/** These packages are not installed: their license texts are in the folder `licenses`. */
+function noticeInside(name) {
+  const path = join(import.meta.dirname, 'licenses', `${name.replace('/', '-')}.txt`);
+  if (!existsSync(path)) throw new Error(`${name} is bundled inside another package: add its license text as ${path}.`);
+  return [`${name} (bundled in another package)`, '', readFileSync(path, 'utf8').trim()].join('\n');
+}
 
 function noticeOf(folder) {
   const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { allowReplacingAll } from '../builder/files/replacing.ts';
 import { type Options, Usage } from './command.ts';
 import { errorText } from '../core/base/problem.ts';
 import { closestWords } from '../core/base/text.ts';
@@ -12,6 +13,9 @@ export const renamedOptions: Readonly<Record<string, string>> = {
   samples: 'inputs',
   target: 'tensorrt',
 };
+
+/** The option of every command that writes files that a user names. */
+export const forceOption = { force: { type: 'boolean' } } as const;
 
 /**
  * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
@@ -41,6 +45,7 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     if (values[name] !== undefined) values[now] ??= values[name];
     delete values[name];
   }
+  allowReplacingAll(values['force'] === true);
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
   const extra = parsed.positionals[positionals.length];

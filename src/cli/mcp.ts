@@ -4,6 +4,7 @@ import { Server } from '@modelcontextprotocol/server';
 // oxlint-disable-next-line no-restricted-imports -- a package, not src/server
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { UserError } from '../builder/userError.ts';
+import { sizeText } from '../core/base/text.ts';
 import { agentTools, inputSchema } from './agents/agentTools.ts';
 import { callTool } from './agents/callTool.ts';
 import { readArguments } from './arguments.ts';
@@ -49,9 +50,21 @@ async function serve(roots: readonly string[], ended: AbortSignal): Promise<void
     for (const event of ['end', 'close'] as const) process.stdin.once(event, resolved);
     ended.addEventListener('abort', () => resolved(), { once: true });
   });
-  const handle = serveStdio(() => makeServer(roots, ended), { transport });
-  await closed;
-  await handle.close();
+  let handle: ReturnType<typeof serveStdio> | undefined;
+  // The transport closes after a message that is too large, and nothing else would keep the process running.
+  const failed = new Promise<never>((_, reject) => {
+    const onerror = ({ message }: Error): void => {
+      const [, most] = /exceeded maximum size of (\d+) bytes/.exec(message) ?? [];
+      if (most !== undefined)
+        reject(new UserError(`a message is larger than ${sizeText(Number(most))}. Send less in one message`));
+    };
+    handle = serveStdio(() => makeServer(roots, ended), { transport, onerror });
+  });
+  try {
+    await Promise.race([closed, failed]);
+  } finally {
+    await handle?.close();
+  }
 }
 
 function makeServer(roots: readonly string[], ended: AbortSignal): Server {

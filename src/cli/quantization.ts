@@ -1,7 +1,7 @@
+import { checkOutput, filesOfModel } from '../builder/files/writeResult.ts';
 import { basename } from 'node:path';
 import { migrateCalibration } from '../builder/quantization/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantization/calibrate.ts';
-import { checkKind } from '../builder/files/checkOwn.ts';
 import { withObservedValues } from '../builder/quantization/observeValues.ts';
 import { readAutotuneFile } from '../builder/quantization/readAutotuneFile.ts';
 import { readBuildSide } from '../builder/store/buildSide.ts';
@@ -14,7 +14,7 @@ import { type Quantization } from '../core/quantization/quantization.ts';
 import { autotuneDocument, quantizationDocument } from '../core/quantization/calibration.ts';
 import { counted, oneLine } from '../core/base/text.ts';
 import { runtimeFor } from './accuracy/simulationOptions.ts';
-import { readArguments } from './arguments.ts';
+import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { driverScript } from './driverScript.ts';
@@ -27,8 +27,8 @@ const options = {
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
   with: { type: 'string' },
-  force: { type: 'boolean' },
   out: { type: 'string', short: 'o' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
@@ -54,7 +54,7 @@ autotune lists what ModelOpt's autotune has measured and chosen.
   --with TOOL      for calibrate: modelopt or onnxruntime (default: the first of them that is installed)
   -y, --yes        agree to the download of ONNX Runtime
   -o OUT.onnx      the model with Q/DQ nodes
-  --force          overwrite OUT.onnx even if it is not a model
+  --force          overwrite OUT.onnx even if trtlens did not write it
   --json           { "tensors": [ { tensor, scale, count, source, nodes, type, range,
                    observed: { values, clipped, clippedShare, largest } (with --inputs) } ], "pairs": [ { tensor,
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
@@ -72,7 +72,6 @@ autotune lists what ModelOpt's autotune has measured and chosen.
     if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.out !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
-    if (values.force) throw new Usage('--force belongs to quantization migrate and calibrate');
     if (values.layers !== undefined) throw new Usage('--layers belongs to quantization migrate');
     if (values.with !== undefined) throw new Usage('--with belongs to quantization calibrate');
     const { cache, build, inputs = [] } = values;
@@ -107,7 +106,6 @@ async function migrate(args: string[], terminal: Terminal): Promise<number> {
     throw new Usage('pass only one of --build and --layers');
   if (cache === undefined) throw new Usage('--cache F is missing');
   if (out === undefined) throw new Usage('-o OUT.onnx is missing');
-  await checkKind(out, 'onnx', values.force);
   const engine = await engineOf(positionals[0]!, values);
   const made = await migrateCalibration({ path: positionals[0]!, cache, out, engine }, terminal.signal);
   if (values.json) await printJson(terminal, made);
@@ -167,7 +165,7 @@ async function calibrateModel(args: string[], terminal: Terminal): Promise<numbe
   const tool = calibrationTools.find((name) => name === wanted);
   if (wanted !== undefined && tool === undefined)
     throw new Usage(`--with: unknown tool '${wanted}'; tools are ${calibrationTools.join(' and ')}`);
-  await checkKind(out, 'onnx', values.force);
+  await checkOutput(out, [...(await filesOfModel(positionals[0]!)), ...inputs], 'model');
   const made = await calibrate({
     model: positionals[0]!,
     inputs,

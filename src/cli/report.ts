@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
-import { writeWhole } from '../builder/files/writeWhole.ts';
-import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { checkOwn } from '../builder/files/checkOwn.ts';
+import { checkOutputs, filesOfModel, writeResult } from '../builder/files/writeResult.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { loadEngine, toEngineView } from '../builder/store/loadEngine.ts';
 import { toViewData } from '../builder/store/viewData.ts';
 import { fileTrouble, UserError } from '../builder/userError.ts';
 import { chromeTrace, modelExplorerData, modelExplorerSets } from '../core/picture/page/fusionTimeline.ts';
 import type { ViewData } from '../core/picture/graph/viewData.ts';
-import { readArguments } from './arguments.ts';
+import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import {
   buildFileOptions,
@@ -30,7 +28,7 @@ const options = {
   out: { type: 'string', short: 'o' },
   'model-explorer': { type: 'string' },
   perfetto: { type: 'string' },
-  force: { type: 'boolean' },
+  ...forceOption,
 } as const;
 
 export const report: Command = {
@@ -61,19 +59,17 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
     if (output === undefined && perfetto === undefined && folder === undefined)
       throw new Usage('-o report.html is missing');
     const sets = folder === undefined ? [] : modelExplorerSets.map((name) => join(folder, `${name}.json`));
-    const outputs = [output, perfetto, ...sets].filter((path) => path !== undefined);
+    const outputs: Results = [
+      [output, pageKind(output)],
+      [perfetto, 'trace'],
+      ...sets.map((path) => [path, 'node-data'] as const),
+    ];
     const data =
       values.build === undefined ? await ofFiles(values, outputs) : await ofBuild(values.build, values, outputs);
     if (values.marked !== undefined) {
       if (data.report === null) throw new Usage('--marked needs the layers of a build');
       data.report = await withMarkedBuild(data.report, values.marked, filesWith(values));
     }
-    const { force = false } = values;
-    if (output !== undefined) await checkPage(output, force);
-    if (perfetto !== undefined) await checkOwn(perfetto, 'trace', force);
-    for (const path of sets)
-      // oxlint-disable-next-line no-await-in-loop -- four files
-      await checkOwn(path, 'nodeData', force);
     // Before anything is written: a command that fails leaves nothing.
     const trace = perfetto === undefined ? undefined : traceOf(data);
     const written: string[] = [];
@@ -85,21 +81,17 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   },
 };
 
-/** @throws {UserError} if a file is there that `writeReport` did not write */
-export const checkPage = (output: string, force?: boolean): Promise<void> =>
-  checkOwn(output, output.endsWith('.json') ? 'viewData' : 'page', force);
+type Results = Parameters<typeof checkOutputs>[0];
 
-/** Writes the page, or its data alone where the name ends in `.json`; its folder is made if it is missing. */
+/** What `writeReport` writes to a file of this name. */
+export const pageKind = (output = ''): 'page' | 'data' => (output.endsWith('.json') ? 'data' : 'page');
+
+/** Writes the page, or its data alone where the name ends in `.json`. */
 export async function writeReport(output: string, data: ViewData): Promise<string> {
-  await makeFolder(dirname(output));
-  await writeWhole(output, output.endsWith('.json') ? JSON.stringify(data) : await page(data));
+  const kind = pageKind(output);
+  await writeResult(output, kind === 'data' ? JSON.stringify(data) : await page(data), kind);
   return output;
 }
-
-const makeFolder = (path: string) =>
-  mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw fileTrouble(path, error);
-  });
 
 /** @throws {UserError} if no time is known */
 function traceOf({ report, build }: ViewData): object {
@@ -109,19 +101,17 @@ function traceOf({ report, build }: ViewData): object {
 }
 
 async function writeTrace(output: string, trace: object): Promise<string> {
-  await makeFolder(dirname(output));
-  await writeWhole(output, JSON.stringify(trace));
+  await writeResult(output, JSON.stringify(trace), 'trace');
   return output;
 }
 
 /** Each set of values in a file of its own, as Model Explorer loads them. */
 async function writeNodeData(folder: string, { graph, report }: ViewData): Promise<string[]> {
-  await makeFolder(folder);
   const sets = graph && report ? modelExplorerData(graph, report) : [];
   const paths = sets.map(({ name }) => join(folder, `${name}.json`));
   for (const [at, { data }] of sets.entries())
     // oxlint-disable-next-line no-await-in-loop -- four files
-    await writeWhole(paths[at]!, JSON.stringify(data));
+    await writeResult(paths[at]!, JSON.stringify(data), 'node-data');
   return paths;
 }
 
@@ -137,7 +127,7 @@ interface Values {
   'optimization-profile'?: string;
 }
 
-async function ofFiles(values: Values, outputs: readonly string[]): Promise<ViewData> {
+async function ofFiles(values: Values, outputs: Results): Promise<ViewData> {
   const { log, layers, profile } = values;
   const buildNumber = buildNumberOf(values['build-number']);
   const optimizationProfile = profileNumberOf(values);
@@ -152,7 +142,7 @@ async function ofFiles(values: Values, outputs: readonly string[]): Promise<View
   return toViewData(await loadFiles(given, filesWith(values)));
 }
 
-async function ofBuild(folder: string, values: Values, outputs: readonly string[]): Promise<ViewData> {
+async function ofBuild(folder: string, values: Values, outputs: Results): Promise<ViewData> {
   const { onnx, log, layers, profile } = values;
   if (log !== undefined || layers !== undefined || profile !== undefined)
     throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
@@ -160,12 +150,6 @@ async function ofBuild(folder: string, values: Values, outputs: readonly string[
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkOutputs(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
   return toViewData(await loadBuild(build, { onnx: model, optimizationProfile: profileNumberOf(values) }));
-}
-
-async function checkOutputs(outputs: readonly string[], inputs: readonly (string | undefined)[]): Promise<void> {
-  for (const [at, output] of outputs.entries())
-    // oxlint-disable-next-line no-await-in-loop -- six files at most
-    await checkOutput(output, [...inputs, ...outputs.slice(0, at)]);
 }
 
 /** The built page is next to this bundle. Its comment says what is replaced by what. */

@@ -1,19 +1,16 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { checkOutput } from '../builder/files/checkOutput.ts';
+import { basename } from 'node:path';
+import { checkOutput } from '../builder/files/writeResult.ts';
 import { withFile } from '../builder/files/fileSource.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
 import { type TimingCacheReading, type TimingCachesRequest, useTimingCaches } from '../builder/run/timingCaches.ts';
 import { UserError } from '../builder/userError.ts';
 import { inspectFile } from '../core/inspect/inspectFile.ts';
 import { counted, decodeUtf8 } from '../core/base/text.ts';
-import { readArguments, subcommandOf } from './arguments.ts';
+import { forceOption, readArguments, subcommandOf } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';
 import { readLauncherFile } from './launcherFile.ts';
 import { driverFolder } from './driverScript.ts';
-import { removeTree } from '../builder/files/persist.ts';
 
 const options = {
   out: { type: 'string', short: 'o' },
@@ -22,6 +19,7 @@ const options = {
   python: { type: 'string' },
   launcher: { type: 'string' },
   json: { type: 'boolean' },
+  ...forceOption,
 } as const;
 
 export const timingCache: Command = {
@@ -38,6 +36,7 @@ entries.
   --ignore-mismatch  also merge caches of other GPUs, whose times can be wrong for this one
   --python PROGRAM   the Python interpreter that has TensorRT of the caches' version
   --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
+  --force            overwrite OUT even if it is not a timing cache
   --json             the result as one JSON document
 `,
   options,
@@ -53,7 +52,7 @@ entries.
     if (out === undefined) throw new Usage('-o OUT (the cache to write) is missing');
     if ((what === 'prune') !== logs.length > 0)
       throw new Usage(what === 'prune' ? '--log LOG (a verbose build log) is missing' : '--log is for prune');
-    await checkOutput(out, [...positionals, ...logs]);
+    await checkOutput(out, [...positionals, ...logs], 'timing-cache');
     for (const path of positionals) await entriesIn(path);
     const request: TimingCachesRequest = {
       caches: positionals,
@@ -96,14 +95,7 @@ async function prune(request: TimingCachesRequest, logs: readonly string[]): Pro
     throw new UserError(
       `${logs.join(', ')}: no keys of timing cache entries. Pass a verbose log of TensorRT 10.8 or later`,
     );
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-keys-'));
-  try {
-    const keep = join(folder, 'keys.txt');
-    await writeFile(keep, [...keys, ''].join('\n'));
-    return await useTimingCaches({ ...request, keep });
-  } finally {
-    await removeTree(folder);
-  }
+  return useTimingCaches({ ...request, keep: keys });
 }
 
 async function report(

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { checkOutput } from '../builder/files/checkOutput.ts';
-import { writeWhole } from '../builder/files/writeWhole.ts';
-import { readArguments } from './arguments.ts';
+import { checkOutput, writeResult } from '../builder/files/writeResult.ts';
+import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { driverScript } from './driverScript.ts';
 
 const name = 'trtlens_torch.py';
 
-const options = { out: { type: 'string', short: 'o' } } as const;
+const options = { out: { type: 'string', short: 'o' }, ...forceOption } as const;
 
 export const torchHook: Command = {
   help: `trtlens torch-hook [-o ${name}]
@@ -17,14 +16,15 @@ its modules and source lines, which 'trtlens fusion --onnx GRAPH.fx.json' takes 
 (docs/interop.md).
 
   -o, --out FILE       the file to write (default: ${name} in the working folder)
+  --force              overwrite FILE even if trtlens did not write it
 `,
   options,
   run: async (args, terminal) => {
     const { values } = readArguments(args, options);
     const out = values.out ?? name;
     const source = driverScript(name);
-    await checkOutput(out, [source]);
-    await writeWhole(out, await readFile(source, 'utf8'));
+    await checkOutput(out, [source], 'hook');
+    await writeResult(out, await readFile(source, 'utf8'), 'hook');
     terminal.note(`Written: ${out}`);
     return exitCodes.done;
   },

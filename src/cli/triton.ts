@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
-import { checkOutput, filesOfModel } from '../builder/files/checkOutput.ts';
-import { checkContent } from '../builder/files/checkOwn.ts';
+import { checkOutput, filesOfModel, writeResult } from '../builder/files/writeResult.ts';
 import { readTextBytes } from '../builder/files/readTextBytes.ts';
-import { writeWhole } from '../builder/files/writeWhole.ts';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
 import { tritonEngine } from '../builder/store/tritonEngine.ts';
 import { checkTritonConfig, writeTritonConfig } from '../core/triton/tritonConfig.ts';
-import { readArguments } from './arguments.ts';
+import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson } from './terminal.ts';
 import { hasErrors } from './problemLines.ts';
@@ -15,7 +13,7 @@ const options = {
   out: { type: 'string', short: 'o' },
   name: { type: 'string' },
   check: { type: 'string' },
-  force: { type: 'boolean' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
@@ -43,10 +41,9 @@ Builds that failed and engines of TensorRT-RTX are refused: Triton cannot serve 
     const engine = await tritonEngine(build, values.name);
     if (check === undefined) {
       const onnx = resolve(build.folder, build.manifest.model.file);
-      await checkOutput(out!, [...(await filesOfModel(onnx)), ...filesOfBuild(build)]);
+      await checkOutput(out!, [...(await filesOfModel(onnx)), ...filesOfBuild(build)], 'text');
       const config = writeTritonConfig(engine);
-      await checkContent(out!, config, values.force);
-      await writeWhole(out!, config);
+      await writeResult(out!, config, 'text');
       terminal.note(`Written: ${out!}`);
       return exitCodes.done;
     }

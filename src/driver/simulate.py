@@ -126,10 +126,12 @@ class Simulation:
         return {"samples": [self._compared(sample, values) for sample, values in enumerate(self.references)]}
 
     def _compared(self, sample, values, names=None, brief=False):
-        """Outputs of a run against the reference; values None: there was none. brief: no measures that do not count."""
-        others = {} if values is None else values
+        """Outputs of a run against the reference; values: or a Refused. brief: no measures that do not count."""
+        references = self.compared[sample]
+        if isinstance(values, Refused):
+            return [{**compare(name, references[name], None), "refused": str(values)} for name in self.outputs]
         return [
-            compare(name, self.compared[sample][name], None if values is None else values[name], others, self.tie, brief)
+            compare(name, references[name], values[name], values, self.tie, brief)
             for name in (self.outputs if names is None else names)
         ]
 
@@ -147,15 +149,16 @@ class Simulation:
         answers = []
         for sample, reference in enumerate(self.references):
             values = self._mixed(chosen, reference)
-            answers.append(self._compared(sample, None if values is None else Overlay(values, reference), brief=limit is not None))
+            found = values if isinstance(values, Refused) else Overlay(values, reference)
+            answers.append(self._compared(sample, found, brief=limit is not None))
             if limit is not None and any(missed(one, limit, judged) for one in answers[-1]):
                 break
         return {"samples": answers}
 
     def _mixed(self, chosen, reference):
         """
-        What a run with these nodes exact makes. None: of a value that low precision changed, an operator can make nothing,
-        such as of an index outside its table; the exact run could, so this is a finding about the nodes, not an error.
+        What a run with these nodes exact makes. A Refused: of a value that low precision changed, an operator can make
+        nothing, such as of an index outside its table; the exact run could, so this is a finding about the nodes, not an error.
         """
         values, differs = {}, False
         for chunk in self.chunks:
@@ -169,7 +172,7 @@ class Simulation:
             except Refused as refused:
                 if refused.kind != "failed":
                     raise
-                return None
+                return refused
         return values
 
     def other(self, model, folder):

@@ -24,7 +24,9 @@ test('small random models: errors, culprits and fixes are those of brute force w
     const { seed } = jobs[i]!;
     const errorOf = (mask: number) => errors[mask] ?? Infinity;
     const whole = 2 ** names.length - 1;
-    const report = await judge(join(jobs[i]!.folder, 'model.onnx'), [join(jobs[i]!.folder, 'inputs.npz')]);
+    const report = await judge(join(jobs[i]!.folder, 'model.onnx'), [join(jobs[i]!.folder, 'inputs.npz')], {
+      aim: 1,
+    });
     // The low-precision run.
     const [output] = report.outputs;
     const predicted = output!.finite ? output!.error! : Infinity;
@@ -81,7 +83,9 @@ test('nodes in the bodies of If, Loop and Scan: their errors are those of NumPy,
   const seen = { inside: 0, notRun: 0, notFinite: 0, lost: 0, repaired: 0 };
   for (const [i, { names, errors, nodes }] of truths.entries()) {
     const { seed } = jobs[i]!;
-    const report = await judge(join(jobs[i]!.folder, 'model.onnx'), [join(jobs[i]!.folder, 'inputs.npz')]);
+    const report = await judge(join(jobs[i]!.folder, 'model.onnx'), [join(jobs[i]!.folder, 'inputs.npz')], {
+      aim: 1,
+    });
     expect({ seed, names: report.nodes.map(({ name }) => name).sort() }).toEqual({ seed, names: [...names].sort() });
     for (const { id, name, localError, propagatedError, max, notJudged } of report.nodes) {
       const known = nodes[name]!;

@@ -139,6 +139,30 @@ describe('the linter keeps the rules', () => {
 
   const violations = apart([
     [
+      'a command writes a file past the writer',
+      'src/cli/bad.ts',
+      "import { writeFile } from 'node:fs/promises';\nexport const x = writeFile;",
+      'Results are written by builder/files/writeResult.ts',
+    ],
+    [
+      'builder renames a file past the writer',
+      'src/builder/bad.ts',
+      "import { renameSync } from 'node:fs';\nexport const x = renameSync;",
+      'Results are written by builder/files/writeResult.ts',
+    ],
+    [
+      'host copies a file past the writer',
+      'src/host/bad.ts',
+      "import { copyFile } from 'node:fs/promises';\nexport const x = copyFile;",
+      'Results are written by builder/files/writeResult.ts',
+    ],
+    [
+      'a command replaces a file without a look',
+      'src/cli/bad.ts',
+      "import { writeWhole } from '../builder/files/writeWhole.ts';\nexport const x = writeWhole;",
+      'Results are written by builder/files/writeResult.ts',
+    ],
+    [
       'core, a type of the editor',
       'src/core/bad.ts',
       "import type { Uri } from 'vscode';\nexport type X = Uri;",

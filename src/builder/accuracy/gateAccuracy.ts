@@ -1,5 +1,6 @@
 import type { Limit } from '../../core/gate/gateFile.ts';
 import type { GateSide } from '../../core/gate/evaluateGate.ts';
+import { outsideTable } from '../../core/accuracy/accuracyReport.ts';
 import { pathBeside } from '../files/pathBeside.ts';
 import { readRules } from '../files/readRules.ts';
 import type { BuildSide } from '../store/buildSide.ts';
@@ -48,6 +49,9 @@ export async function gateAccuracy(request: GateAccuracyRequest): Promise<GateSi
       script,
       signal,
     });
+    const outside = outsideTable(outputs);
+    if (outside !== undefined)
+      return { missing: `No error can be predicted, because an index leaves its table: ${outside}` };
     return largestError(outputs.filter(({ judged }) => judged));
   } catch (error) {
     if (!(error instanceof UserError) || error instanceof Cancelled) throw error;

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SweepPrecision } from '../../core/accuracy/precisionSweep.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { type BuildOptions, runBuild } from '../run/runBuild.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { runEngine, type RunRequest } from './runEngine.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /** An engine was built, but cannot be run here: there is no GPU, for example. */
@@ -41,12 +42,11 @@ export async function measureEngine<Result>(
 ): Promise<Result> {
   // Where builds are, which launchers know how to reach.
   const parent = join(engines.build.cache ?? cacheFolder(), 'sweep');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'engine-'));
+  const folder = await temporaryFolder(parent, 'engine-');
   try {
     const rules = join(folder, 'all.trtprec');
     const isTyped = precision === 'fp16' || precision === 'bf16';
-    if (isTyped) await writeFile(rules, `base ${precision}\n`);
+    if (isTyped) await writeWhole(rules, `base ${precision}\n`);
     await mkdir(join(folder, 'builds'));
     const build = await runBuild(
       {

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AccuracyFix, type AccuracyReport, rulesWithout } from '../../core/accuracy/accuracyReport.ts';
 import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { runningLayers } from '../../core/report/words.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 import { runBuild } from '../run/runBuild.ts';
 import { readBuildSide } from '../store/buildSide.ts';
@@ -26,12 +26,11 @@ export async function withKernels(
   { signal, progress }: { signal?: AbortSignal | undefined; progress?: (done: number, total: number) => void },
 ): Promise<AccuracyFix> {
   const parent = join(build.cache ?? cacheFolder(), 'what-if');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'rules-'));
+  const folder = await temporaryFolder(parent, 'rules-');
   const files = new ParsedFiles();
   const kernelsWith = async (text: string, name: string): Promise<number> => {
     const [rules, own] = [join(folder, `${name}.trtprec`), join(folder, name)];
-    await writeFile(rules, text);
+    await writeWhole(rules, text);
     const made = await runBuild({ ...build, model, folder: own, stronglyTyped: true, overrides: rules }, {}, signal);
     if (made.manifest.result !== 'passed')
       throw new UserError(`the model with the rules does not build: ${made.manifest.error ?? made.manifest.result}`);

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { checkOutput } from '../files/checkOutput.ts';
+import { checkOutput, moveResult } from '../files/writeResult.ts';
+import { temporaryFor } from '../files/writeWhole.ts';
 import { runTensorrt, type TensorrtPlace } from '../run/tensorrtJob.ts';
 import { type Build, engineOf, filesOfBuild } from '../store/buildFolder.ts';
 
@@ -26,8 +27,8 @@ export interface EngineRun {
  */
 export async function runEngine({ build, inputs, out, ...place }: RunRequest): Promise<EngineRun> {
   const engine = await engineOf(build);
-  await checkOutput(out, [...filesOfBuild(build), ...inputs.map(fileOf)]);
-  const file = resolve(out);
+  await checkOutput(out, [...filesOfBuild(build), ...inputs.map(fileOf)], 'zip');
+  const file = await temporaryFor(resolve(out));
   const { plugins } = build.manifest.options;
   const libraries = Array.isArray(plugins) ? plugins.map(String) : [];
   const { start, result } = await runTensorrt<Omit<EngineRun, 'gpu' | 'version'>>({
@@ -48,6 +49,7 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
     ],
     results: [file],
   });
+  await moveResult(file, resolve(out), 'zip');
   return { ...result, gpu: start.gpu ?? '', version: start.version ?? '' };
 }
 

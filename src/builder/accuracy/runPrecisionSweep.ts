@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
@@ -21,6 +21,7 @@ import { JobFailed, runPythonJob } from '../tools/runPythonJob.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type AccuracyRequest, judgeAccuracy, NothingLow, type OtherRun, withReference } from './judgeAccuracy.ts';
 import { CannotRun, type EngineRequest, measureEngine } from './measureEngine.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 export interface SweepRequest extends Omit<AccuracyRequest, 'low' | 'rules' | 'build' | 'sensitivity'> {
@@ -92,7 +93,9 @@ const quantizedSubject = (asked: SweepRequest): SweepRequest =>
 async function hasQuantizedData(path: string): Promise<boolean> {
   return withFile(path, async (source) => {
     const { value: model } = await readModel(source);
-    return model ? findQuantizedNodes(model, networkOf(model), 'int8').low.length > 0 : false;
+    return model
+      ? findQuantizedNodes({ model, network: networkOf(model), nodes: new Map() }, 'int8').low.length > 0
+      : false;
   });
 }
 
@@ -177,7 +180,7 @@ async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<Swee
       ...blank('int8'),
       reason: 'not run: pass a Q/DQ model (--int8 MODEL) or calibration data (--calibration)',
     };
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-int8-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-int8-');
   const out = join(folder, 'model.onnx');
   try {
     const { model, runtime, calibrator, signal } = request;
@@ -212,7 +215,8 @@ async function compareQuantized(path: string, request: SweepRequest, run: OtherR
     const { value: model, problems } = await readModel(source);
     refuseErrors(path, problems);
     if (!model) throw new UserError(`${path} cannot be read as an ONNX model`);
-    for (const location of externalLocations(model)) await externalPath(dirname(path), location);
+    for (const location of externalLocations(model))
+      await externalPath(dirname(path), location, dirname(await realpath(path)));
     const made = new Set(model.nodes.filter(({ op }) => op === 'DequantizeLinear').flatMap(({ outputs }) => outputs));
     const low = model.nodes.filter(
       ({ op, inputs }) => op !== 'QuantizeLinear' && inputs.some((name) => made.has(name)),

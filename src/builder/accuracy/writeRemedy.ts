@@ -6,7 +6,7 @@ import type { OnnxModel, OnnxTensor } from '../../core/formats/onnx/onnxModel.ts
 import { rawElements, readElements } from '../../core/formats/onnx/readElements.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
 import { networkOf } from '../../core/network/network.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel } from '../files/writeResult.ts';
 import { openExternal } from '../files/externalFile.ts';
 import { type FileSource, withFile } from '../files/fileSource.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
@@ -23,7 +23,7 @@ export async function writeRemedy(
   out: string,
   signal?: AbortSignal,
 ): Promise<WrittenModel> {
-  await checkOutput(out, await filesOfModel(path));
+  await checkOutput(out, await filesOfModel(path), 'model');
   return withFile(path, async (source) => {
     const { value: model, problems } = await readModel(source, { spans: true });
     refuseErrors(path, problems);

@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Backend, EngineOptions } from '../../core/build/buildOptions.ts';
-import { moveAtomically } from './moveAtomically.ts';
+import { moveAtomically } from './writeWhole.ts';
 import { fileTrouble } from '../userError.ts';
 
 /** Copies of the user's cache files that a program may write, while the files themselves stay whole. */

@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { errorText } from '../../core/base/problem.ts';
 import { counted, thousands } from '../../core/base/text.ts';
 import type { CheckFinding } from '../../core/diagnose/checkModel.ts';
@@ -10,9 +10,11 @@ import { fileTrouble, UserError } from '../userError.ts';
 /**
  * Path of a file of external data that a model names, inside the model's folder and nowhere else: a model that came
  * from someone else must not make us read or write other files. The file itself need not be there.
- * @throws {UserError} for absolute paths, `..`, and symbolic links on the way
+ * @param home for reading: a folder into which symbolic links may lead, which is where the model itself really is (in a
+ * cache of Hugging Face, every file is such a link)
+ * @throws {UserError} for absolute paths, `..`, and other symbolic links on the way
  */
-export async function externalPath(folder: string, location: string): Promise<string> {
+export async function externalPath(folder: string, location: string, home?: string): Promise<string> {
   const parts = location.replaceAll('\\', '/').split('/');
   const steps = parts.filter((part) => part !== '' && part !== '.');
   const what = `The model's external data "${location}"`;
@@ -27,10 +29,16 @@ export async function externalPath(folder: string, location: string): Promise<st
       if (error.code === 'ENOENT') return undefined;
       throw fileTrouble(path, error);
     });
-    if (status?.isSymbolicLink())
+    if (status?.isSymbolicLink() && !(await leadsInto(path, home)))
       throw new UserError(`${path} is a symbolic link, which is not followed. Replace it with the file.`);
   }
   return path;
+}
+
+async function leadsInto(link: string, home: string | undefined): Promise<boolean> {
+  if (home === undefined) return false;
+  const end = await realpath(link).catch(() => '');
+  return end.startsWith(join(home, sep));
 }
 
 /**

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, rmdir, statfs } from 'node:fs/promises';
+import { appendFile, type FileHandle, lstat, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import {
   type ConversionLoss,
@@ -9,6 +8,7 @@ import {
   segmentBytes,
 } from '../../core/formats/onnx/onnxModel.ts';
 import type { EditedModel } from '../../core/formats/onnx/editModel.ts';
+import { isMarked, modelMark } from '../../core/formats/onnx/writeModel.ts';
 import { readModel } from '../../core/formats/onnx/readModel.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { externalPath, openExternal } from './externalFile.ts';
@@ -16,6 +16,7 @@ import { type FileSource, withFile } from './fileSource.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
 import { sizeText } from '../../core/base/text.ts';
 import { isSamePath } from './pathKey.ts';
+import { temporaryFor } from './writeWhole.ts';
 import { makeFolder, realFolder, removeTree, renamePersistently } from './persist.ts';
 
 /** Files that were written, the model first, and what the conversion of weights could not keep. */
@@ -94,6 +95,7 @@ class ModelWriter {
     }
     await this.checkSpace(edited.size + (edited.external?.size ?? 0));
     await this.put(out, edited.segments);
+    await this.mark();
     if (edited.external) await this.putExternal(edited.external, out);
     if (!isSamePath(await realFolder(this.from), await realFolder(this.to)))
       await this.takeAlong(out, edited.external?.location);
@@ -135,6 +137,14 @@ class ModelWriter {
     }
   }
 
+  /** Marks the new model as one that trtlens wrote: its next version may replace it. */
+  private async mark(): Promise<void> {
+    const file = this.waiting[0]!;
+    if (await withFile(file.temporary, isMarked, { unpack: false })) return;
+    await appendFile(file.temporary, modelMark);
+    file.size += modelMark.length;
+  }
+
   /** Reads the new model back from where it waits. */
   private async locationsOfResult(): Promise<Set<string>> {
     return withFile(
@@ -150,7 +160,7 @@ class ModelWriter {
   }
 
   private async put(path: string, segments: Segment[]): Promise<void> {
-    const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+    const temporary = await temporaryFor(path);
     let handle: FileHandle;
     try {
       handle = await open(temporary, 'wx');

@@ -1,11 +1,12 @@
 import { createReadStream, createWriteStream, type ReadStream, type WriteStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { Cancelled, fileTrouble } from '../userError.ts';
-import { removeTree, renamePersistently } from './persist.ts';
+import { removeTree } from './persist.ts';
+import { moveResult } from './writeResult.ts';
+import { temporaryFor } from './writeWhole.ts';
 
 /** For every file: the same files give the same zip. */
 const date = new Date(1980, 0, 1);
@@ -16,7 +17,7 @@ const date = new Date(1980, 0, 1);
  * @throws {UserError} if a file cannot be read or the zip file cannot be written
  */
 export async function writeZip(folder: string, root: string, out: string, signal?: AbortSignal): Promise<void> {
-  const temporary = `${out}.${randomUUID().slice(0, 8)}.tmp`;
+  const temporary = await temporaryFor(out);
   let reading: ReadStream | undefined;
   let output: WriteStream | undefined;
   try {
@@ -40,7 +41,7 @@ export async function writeZip(folder: string, root: string, out: string, signal
     }
     zip.end();
     await pipeline(zip.outputStream, output, signal === undefined ? {} : { signal });
-    await renamePersistently(temporary, out);
+    await moveResult(temporary, out, 'zip');
   } catch (error) {
     throw signal?.aborted ? new Cancelled() : fileTrouble(out, error);
   } finally {

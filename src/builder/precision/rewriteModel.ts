@@ -10,7 +10,7 @@ import {
 } from '../../core/precision/planRewrite.ts';
 import type { PrecisionPlan } from '../../core/precision/precisionPlan.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
-import { checkOutput, weightFiles } from '../files/checkOutput.ts';
+import { checkOutput, weightFiles } from '../files/writeResult.ts';
 import { withFile } from '../files/fileSource.ts';
 import { pairsForRules, type ScalesSource } from '../quantization/pairsForRules.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
@@ -46,7 +46,7 @@ export async function rewriteModel(request: RewriteRequest): Promise<RewrittenMo
   const { path, model, problems } = request.model;
   refuseErrors(path, problems);
   const used = externalLocations(model);
-  await checkOutput(out, [path, ...weightFiles(path, used)]);
+  await checkOutput(out, [path, ...weightFiles(path, used)], 'model');
   return withFile(path, async (source) => {
     const pairs = request.scales ? await pairsForRules(request.model, source, plan, request.scales, signal) : null;
     const rewrite = planRewrite(model, plan, { ...request, pairs: pairs?.edits });

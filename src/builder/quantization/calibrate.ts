@@ -1,9 +1,7 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { inputsOf } from '../simulation/openSamples.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
-import { moveAtomically } from '../files/moveAtomically.ts';
+import { checkOutput, filesOfModel, moveResult } from '../files/writeResult.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { refuseOldOpset } from './migrateCalibration.ts';
@@ -11,6 +9,7 @@ import { findPackages } from '../tools/ensurePackages.ts';
 import { findPython, type Python } from '../tools/findPython.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 import { fileTrouble, UserError } from '../userError.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /** NVIDIA's ModelOpt, or ONNX Runtime's quantize_static. */
@@ -83,7 +82,7 @@ export interface CalibrateRequest {
 export async function calibrate(request: CalibrateRequest): Promise<{ by: string; model: string }> {
   const { model: path, inputs, out, calibrator, script, output, signal } = request;
   if (inputs.length === 0) throw new UserError('no samples: calibration needs real inputs of the model');
-  await checkOutput(out, [...(await filesOfModel(path)), ...inputs]);
+  await checkOutput(out, [...(await filesOfModel(path)), ...inputs], 'model');
   const { value: model, problems } = await new ParsedFiles().model(path);
   refuseErrors(path, problems);
   if (model.nodes.some(({ op }) => op === 'QuantizeLinear' || op === 'DequantizeLinear'))
@@ -100,7 +99,7 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
       ...(output && { output }),
       signal,
     });
-    await moveAtomically(made, out);
+    await moveResult(made, out, 'model');
     return { by, model: out };
   } finally {
     await removeTree(folder);
@@ -110,8 +109,7 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
 /** On the same disk as the result, which is then moved there whole. */
 async function temporaryIn(folder: string, out: string): Promise<string> {
   try {
-    await mkdir(folder, { recursive: true });
-    return await mkdtemp(join(folder, '.calibrating-'));
+    return await temporaryFolder(folder, '.calibrating-');
   } catch (error) {
     throw fileTrouble(out, error);
   }

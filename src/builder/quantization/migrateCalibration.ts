@@ -14,7 +14,7 @@ import {
 } from '../../core/quantization/calibration.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { UserError } from '../userError.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel } from '../files/writeResult.ts';
 import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { readFloats } from '../files/readFloats.ts';
@@ -57,7 +57,7 @@ export async function migrateCalibration(
   { path, cache, out, engine = null }: { path: string; cache: string; out: string; engine?: FusionReport | null },
   signal?: AbortSignal,
 ): Promise<Migration> {
-  await checkOutput(out, [...(await filesOfModel(path)), cache]);
+  await checkOutput(out, [...(await filesOfModel(path)), cache], 'model');
   const calibrated = await readCache(cache);
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
   refuseErrors(path, problems);

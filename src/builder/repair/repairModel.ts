@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { tableBasis } from '../../core/diagnose/checkModel.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
@@ -38,7 +37,7 @@ import { RepairSubject } from '../../core/repair/subject.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
 import { counted } from '../../core/base/text.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel } from '../files/writeResult.ts';
 import { openExternal } from '../files/externalFile.ts';
 import { type FileSource, withFile } from '../files/fileSource.ts';
 import { fingerprint } from '../files/fingerprint.ts';
@@ -51,6 +50,7 @@ import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { editState, type RepairState, wholeOf } from './repairState.ts';
 import type { RepairEvents, RepairRequest } from './repairRequest.ts';
 import { RuntimeSession } from './runtimeSession.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /**
@@ -65,10 +65,9 @@ export async function repairModel(
   signal?: AbortSignal,
 ): Promise<RepairResult> {
   const { options, out } = request;
-  if (out !== null) await checkOutput(out, await filesOfModel(options.model));
+  if (out !== null) await checkOutput(out, await filesOfModel(options.model), 'model');
   const parent = join(options.cache ?? cacheFolder(), 'repair');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'try-'));
+  const folder = await temporaryFolder(parent, 'try-');
   const runtime = new RuntimeSession(request.runtime, request.script, folder, signal);
   try {
     return await withFile(options.model, (source) =>

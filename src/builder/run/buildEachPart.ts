@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { countRegions } from '../../core/report/words.ts';
 import { partProfiles } from '../../core/surgery/splitModel.ts';
@@ -8,6 +7,7 @@ import type { Chain } from '../surgery/splitFile.ts';
 import { loadBuild } from '../store/loadBuild.ts';
 import { Cancelled } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /** What became of a model, or of one of its parts. */
@@ -39,8 +39,7 @@ export async function buildEachPart(
   signal?: AbortSignal,
 ): Promise<PartBuild[]> {
   const parent = join(options.cache ?? cacheFolder(), 'split');
-  await mkdir(parent, { recursive: true });
-  const temporary = await mkdtemp(join(parent, 'try-'));
+  const temporary = await temporaryFolder(parent, 'try-');
   const files = new ParsedFiles();
   const { inputs } = (await files.model(options.model)).value.graph;
   const { profiles, randomWeights: _, ...rest } = options;

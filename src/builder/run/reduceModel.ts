@@ -1,4 +1,3 @@
-import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { quoteCommand } from '../../core/base/text.ts';
 import type { Diagnosis, DiagnosisCode } from '../../core/diagnose/diagnosis.ts';
@@ -8,7 +7,8 @@ import { failureOf, readRule, reduceNodes, type Symptom } from '../../core/surge
 import { subgraphOf } from '../../core/surgery/extractModel.ts';
 import { bytesOf } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { exists } from '../files/exists.ts';
+import { checkOutput, filesOfModel } from '../files/writeResult.ts';
 import { driverModules } from '../files/driverModules.ts';
 import { extractSubgraph } from '../surgery/extractSubgraph.ts';
 import { readWhole, withFile } from '../files/fileSource.ts';
@@ -22,6 +22,7 @@ import { runByHand } from './buildPlan.ts';
 import { type PartTrial, PartTrials, shown, withoutFolders } from './internal/partTrials.ts';
 import type { BuildOptions } from './runBuild.ts';
 import { TrialMemory } from './internal/trialMemory.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 export interface ReduceRequest {
@@ -90,11 +91,17 @@ export async function reduceModel(
   const zip = /\.zip$/i.test(out);
   const state = stateOf(out, zip);
   const used = await filesOfModel(options.model);
-  const results = zip ? [out] : Object.values(names).map((name) => join(out, name));
-  for (const path of [...results, state]) await checkOutput(path, used);
+  const results = zip
+    ? [out]
+    : [...Object.values(names), 'build_engine.py', ...driverModules].map((name) => join(out, name));
+  const [result = out, ...others] = results;
+  await checkOutput(result, used, zip ? 'zip' : 'model');
+  // A log and a command next to a model of ours are of the search before.
+  const kind = (await exists(result)) ? null : 'new';
+  for (const path of others) await checkOutput(path, used, kind);
+  await checkOutput(state, used, 'state');
   const parent = join(options.cache ?? cacheFolder(), 'reduce');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'try-'));
+  const folder = await temporaryFolder(parent, 'try-');
   try {
     return await new Reducer(request, { folder, zip, state, rule }, smaller, signal).run();
   } finally {
@@ -250,10 +257,10 @@ class Reducer {
     }
     const folders = anonymize ? [...last.folders, ...foldersIn(last.built.manifest.command)] : last.folders;
     const scripts = driverFiles(last.built.manifest.command);
-    for (const path of scripts) await copyFile(path, join(result, basename(path)));
+    for (const path of scripts) await writeWhole(join(result, basename(path)), await readWhole(path));
     const command = `${quoteCommand(commandIn(last, folders), shell)}\n`;
-    await writeFile(join(result, names.log), withoutFolders(last.log, folders));
-    await writeFile(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
+    await writeWhole(join(result, names.log), withoutFolders(last.log, folders));
+    await writeWhole(join(result, names.command), withoutWeights ? `${weightsNote}${command}` : command);
     if (zip) await writeZip(result, basename(out).replace(/\.zip$/i, ''), out, this.#signal);
     return {
       to: subgraph.nodes.length,

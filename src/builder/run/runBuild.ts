@@ -1,4 +1,4 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorText } from '../../core/base/problem.ts';
 import { driverPrecisions, suggestedShapes } from '../../core/build/buildCommand.ts';
@@ -7,13 +7,13 @@ import { type CommandNote, type EngineOptions, isWarning } from '../../core/buil
 import type { Launcher } from '../../core/build/launcher.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { borrowCaches } from '../files/borrowCaches.ts';
-import { checkCache, checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel, moveResult } from '../files/writeResult.ts';
 import { driverModules } from '../files/driverModules.ts';
 import { isGzip, readWhole } from '../files/fileSource.ts';
 import { fillWeights } from '../files/fillWeights.ts';
 import { fingerprint } from '../files/fingerprint.ts';
 import { withFolderLock } from '../files/folderLock.ts';
-import { moveAtomically } from '../files/moveAtomically.ts';
+import { moveAtomically, writeWhole } from '../files/writeWhole.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { removeTree } from '../files/persist.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
@@ -164,11 +164,11 @@ async function checkOutputs(options: BuildOptions): Promise<void> {
   const { model, backend, overrides, engine, timingCache, calibrationCache } = options;
   if (engine === undefined && timingCache === undefined && calibrationCache === undefined) return;
   const used = [...(await filesOfModel(model)), overrides];
-  if (engine !== undefined) await checkOutput(engine, [...used, timingCache, calibrationCache]);
-  if (timingCache !== undefined) await checkCache(timingCache, 'timing-cache', [...used, calibrationCache]);
+  if (engine !== undefined) await checkOutput(engine, [...used, timingCache, calibrationCache], 'engine');
+  if (timingCache !== undefined) await checkOutput(timingCache, [...used, calibrationCache], 'timing-cache');
   // Polygraphy alone writes it.
   if (calibrationCache !== undefined && backend === 'polygraphy')
-    await checkCache(calibrationCache, 'calibration-cache', used);
+    await checkOutput(calibrationCache, used, 'calibration-cache');
 }
 
 /** Names inside the folder. */
@@ -244,7 +244,7 @@ class Run {
     const { args, notes, environment } = this.#plan.command(planned.options, planned.files);
     const refused = refusals(notes);
     if (refused.length > 0) throw new UserError(refused.join(' '));
-    if (precisions) await writeFile(files.precisions, JSON.stringify(precisions));
+    if (precisions) await writeWhole(files.precisions, JSON.stringify(precisions));
 
     this.#recording = planned.files.choices !== undefined && !notes.some(({ flag }) => flag === 'recordChoices');
     this.#environment = { ...this.#plan.environment, ...this.#options.environment, ...environment };
@@ -335,7 +335,7 @@ class Run {
     if (randomWeights) return fillWeights(model, cache, signal);
     if (!(await isGzip(model))) return resolve(model);
     const unpacked = join(this.#folder, unpackedName(model));
-    await writeFile(unpacked, await readWhole(model));
+    await writeWhole(unpacked, await readWhole(model));
     return unpacked;
   }
 
@@ -410,7 +410,7 @@ class Run {
     const { engine } = this.#options;
     if (engine === undefined) return;
     try {
-      await moveAtomically(this.#path('engine'), resolve(engine));
+      await moveResult(this.#path('engine'), resolve(engine), 'engine');
       manifest.files.engine = resolve(engine);
     } catch (error) {
       // It took minutes to build: it stays where it is.

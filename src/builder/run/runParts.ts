@@ -1,4 +1,3 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { randomInput } from '../../core/accuracy/accuracyReport.ts';
 import { networkOf } from '../../core/network/network.ts';
@@ -6,13 +5,14 @@ import { type ModelGraph } from '../../core/network/modelGraph.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { type BorderTensor, subgraphBetween } from '../../core/surgery/extractModel.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel, moveResult } from '../files/writeResult.ts';
 import { extractSubgraph } from '../surgery/extractSubgraph.ts';
 import { withFile } from '../files/fileSource.ts';
 import { linkWeights } from '../files/linkWeights.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import type { Chain } from '../surgery/splitFile.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /** How ONNX Runtime runs, and on what. */
@@ -73,11 +73,10 @@ export async function recordCut(
 ): Promise<string[]> {
   const saved = { inputs: `${stem}.inputs.npz`, outputs: `${stem}.outputs.npz` };
   const used = [...(await filesOfModel(path)), ...samples];
-  for (const file of Object.values(saved)) await checkOutput(file, used);
+  for (const file of Object.values(saved)) await checkOutput(file, used, 'zip');
   const { value: model } = await new ParsedFiles().model(path);
   const parent = join(cacheFolder(), 'cuts');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'run-'));
+  const folder = await temporaryFolder(parent, 'run-');
   try {
     return await withFile(path, async (source) => {
       const linked = await linkWeights(path, model, source, folder);
@@ -96,11 +95,12 @@ export async function recordCut(
         files: samples.map((file) => resolve(file)),
         inputs: inputsOf(model),
         save: [
-          { path: resolve(saved.inputs), names: border.inputs.map(({ name }) => name) },
-          { path: resolve(saved.outputs), names: border.outputs.map(({ name }) => name) },
+          { path: join(folder, 'inputs.npz'), names: border.inputs.map(({ name }) => name) },
+          { path: join(folder, 'outputs.npz'), names: border.outputs.map(({ name }) => name) },
         ],
       };
       await runPythonJob({ ...runtime, script, request, signal });
+      for (const [at, file] of Object.values(saved).entries()) await moveResult(request.save[at]!.path, file, 'zip');
       return Object.values(saved);
     });
   } finally {

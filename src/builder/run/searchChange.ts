@@ -1,5 +1,4 @@
 import { similarText } from '../../core/base/text.ts';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
@@ -25,6 +24,7 @@ import { writeChanged } from '../surgery/writeChanged.ts';
 import { Cancelled, UserError } from '../userError.ts';
 import { type BuildOptions, runBuild } from './runBuild.ts';
 import { linkOrCopy, removeTree } from '../files/persist.ts';
+import { temporaryFolder, writeWhole } from '../files/writeWhole.ts';
 
 export interface SearchRequest {
   /** How to build, and the model as it is. */
@@ -75,8 +75,7 @@ export async function searchChange(
   signal?: AbortSignal,
 ): Promise<SearchResult> {
   const parent = join(request.options.cache ?? cacheFolder(), 'what-if');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'try-'));
+  const folder = await temporaryFolder(parent, 'try-');
   try {
     return await search(request, folder, progress, signal);
   } finally {
@@ -194,7 +193,7 @@ class Trials {
       if (change) await writeChanged(this.#options.model, change, model, this.#files, signal);
       else await linkOrCopy(this.#options.model, model);
       const overrides = `${model}.trtprec`;
-      if (rules !== undefined) await writeFile(overrides, `${rules}\n`);
+      if (rules !== undefined) await writeWhole(overrides, `${rules}\n`);
       this.builds += 1;
       const after = await runBuild(
         {

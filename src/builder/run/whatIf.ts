@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { BuildDiff } from '../../core/diff/buildDiff.ts';
 import { diffReports } from '../../core/diff/diffReports.ts';
 import type { ModelChange } from '../../core/surgery/searchChange.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 import { type Build, requireBuild } from '../store/buildFolder.ts';
 import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
@@ -80,8 +81,7 @@ export async function whatIf(
 ): Promise<WhatIfResult> {
   const files = new ParsedFiles();
   const parent = join(options.cache ?? cacheFolder(), 'what-if');
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'try-'));
+  const folder = await temporaryFolder(parent, 'try-');
   try {
     const { randomWeights: _, ...rest } = options;
     const [model, own] =

@@ -140,7 +140,11 @@ export class Simulation {
    * @param judged names of the outputs that count
    */
   async trial(exact: string, limit: number | null, judged: readonly string[]): Promise<ComparedOutput[][]> {
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit, judged })).samples;
+    const { samples } = await this.ask<{ samples: ComparedOutput[][] }>({ do: 'trial', exact, limit, judged });
+    const words = (text: string) => inWords(new Refused('failed', text), this.nodes);
+    return samples.map((outputs) =>
+      outputs.map((one) => (one.refused === undefined ? one : { ...one, refused: words(one.refused) })),
+    );
   }
 }
 
@@ -159,6 +163,9 @@ function pieces(segments: Chunk['segments']): (string | [number, number])[] {
 /** The id of the first node with an operator. */
 const idOf = (op: string, nodes: readonly OnnxNode[]): string => nodes.find((node) => node.op === op)?.id ?? '';
 
+/** A message without the place in ONNX Runtime's source that threw it. */
+const withoutSource = (reason: string): string => reason.replace(/^\S+\.(?:cc|h):\d+ .*?\)(?: \[with [^\]]*\])? /s, '');
+
 /** ONNX Runtime's message without its codes, about the model's own nodes. */
 function inWords({ stage, message }: Refused, nodes: readonly OnnxNode[]): string {
   const text = modelNames(message)
@@ -168,6 +175,9 @@ function inWords({ stage, message }: Refused, nodes: readonly OnnxNode[]): strin
   // Ahead of the reason, ONNX Runtime prints the node with tensors that the simulation has added.
   const [, name, op, why] = /In Node, \("([^"]*)", ([^,]+), .* Error (.*)$/s.exec(text) ?? [];
   if (why !== undefined) return `ONNX Runtime cannot run node "${name || idOf(op!, nodes)}" (${op}): ${why}`;
+  const [, ranOp, ran, reason] = /while running (\S+) node\. Name:'([^']*)' Status Message: (.*)$/s.exec(text) ?? [];
+  if (reason !== undefined)
+    return `ONNX Runtime cannot run node "${ran || idOf(ranOp!, nodes)}" (${ranOp}): ${withoutSource(reason)}`;
   if (stage !== 'operator') return text === message ? text : `ONNX Runtime cannot run this model: ${text}`;
   const [, unknown, other] = /No Op registered for (\S+)|([^\s:]+)\(-?\d+\)/.exec(text) ?? [];
   const user = nodes.find(({ op }) => op === (unknown ?? other));

@@ -1,7 +1,8 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { initGate } from '../../core/gate/readGate.ts';
 import { exists } from '../files/exists.ts';
-import { writeWhole } from '../files/writeWhole.ts';
+import { checkOutput, writeResult } from '../files/writeResult.ts';
+import { mayReplace } from '../files/replacing.ts';
 import { UserError } from '../userError.ts';
 import { type BuildSide, readBuildSide } from './buildSide.ts';
 
@@ -12,12 +13,14 @@ import { type BuildSide, readBuildSide } from './buildSide.ts';
  */
 export async function newGate(path: string, source: string, onnx?: string, profile?: number): Promise<string> {
   const baseline = join(dirname(path), `${basename(path).replace(/(\.gate)?\.ya?ml$/i, '')}.report.json`);
-  if (await exists(path))
+  if (!mayReplace(path) && (await exists(path)))
     throw new UserError(`${path} already exists. Remove it first, or write its baseline with --update`);
   const side = await readBuildSide(source, onnx, undefined, profile);
   const model = onnx === undefined ? side.report.model.file : relative(dirname(resolve(path)), resolve(onnx));
-  await writeWhole(baseline, reportText(side));
-  await writeWhole(path, initGate(model.replaceAll('\\', '/'), basename(baseline), side));
+  await checkOutput(path, [source, onnx], 'new');
+  await checkOutput(baseline, [path, source, onnx], 'report');
+  await writeResult(baseline, reportText(side), 'report');
+  await writeResult(path, initGate(model.replaceAll('\\', '/'), basename(baseline), side), 'new');
   return baseline;
 }
 

@@ -11,7 +11,7 @@ import {
   type WeightsPlace,
 } from '../../core/surgery/extractModel.ts';
 import { UserError } from '../userError.ts';
-import { checkOutput, weightFiles } from '../files/checkOutput.ts';
+import { checkOutput, weightFiles } from '../files/writeResult.ts';
 import { isGzip, withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../files/writeModel.ts';
@@ -82,7 +82,7 @@ export async function extractSubgraphs(
   const graph = networkOf(model);
   const pieces = pick(graph);
   if ('reason' in pieces) throw new UserError(`${basename(path)}: ${pieces.reason}`);
-  for (const place of pieces.keys()) await checkOutput(out(place), [path, ...weightFiles(path, used)]);
+  for (const place of pieces.keys()) await checkOutput(out(place), [path, ...weightFiles(path, used)], 'model');
   const inferred = graph.inferred;
   return withFile(path, async (source) => {
     const planned: { subgraph: Subgraph; made: ExtractedModel }[] = [];

@@ -1,9 +1,8 @@
 import { basename, join } from 'node:path';
 import type { BorderTensor } from '../../core/surgery/extractModel.ts';
 import { splitAt } from '../../core/surgery/splitModel.ts';
-import { checkOutput, filesOfModel } from '../files/checkOutput.ts';
+import { checkOutput, filesOfModel, writeResult } from '../files/writeResult.ts';
 import { extractSubgraphs } from './extractSubgraph.ts';
-import { writeWhole } from '../files/writeWhole.ts';
 
 /** What `chain.json` says: run the parts in this order; a tensor has the same name wherever it is read or written. */
 export interface Chain {
@@ -34,7 +33,7 @@ export async function splitFile(
   signal?: AbortSignal,
 ): Promise<Chain> {
   const chainFile = join(folder, 'chain.json');
-  await checkOutput(chainFile, await filesOfModel(path));
+  await checkOutput(chainFile, await filesOfModel(path), 'data');
   const name = (place: number) => `part-${place}.onnx`;
   const pieces = await extractSubgraphs({
     path,
@@ -53,6 +52,6 @@ export async function splitFile(
       bytes: files.reduce((sum, { size }) => sum + size, 0),
     })),
   };
-  await writeWhole(chainFile, `${JSON.stringify(chain, null, 2)}\n`);
+  await writeResult(chainFile, `${JSON.stringify(chain, null, 2)}\n`, 'data');
   return chain;
 }

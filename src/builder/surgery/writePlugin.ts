@@ -28,14 +28,11 @@ import {
   withNamedSizes,
 } from '../../core/surgery/pluginSource.ts';
 import type { ByteSource } from '../../core/base/problem.ts';
-import { decodeUtf8 } from '../../core/base/text.ts';
 import { fileTrouble, UserError } from '../userError.ts';
-import { checkOutput, weightFiles } from '../files/checkOutput.ts';
-import { exists } from '../files/exists.ts';
-import { readWhole, withFile } from '../files/fileSource.ts';
+import { checkOutput, weightFiles, writeResult } from '../files/writeResult.ts';
+import { withFile } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { externalFileFor, externalLocations, writeModel } from '../files/writeModel.ts';
-import { writeWhole } from '../files/writeWhole.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { removeTree } from '../files/persist.ts';
 
@@ -55,8 +52,6 @@ export interface PluginRequest {
    * of an input. Without it, such nodes are refused.
    */
   isLike?: (output: string, input: BorderTensor) => Promise<boolean>;
-  /** Overwrite files with other content. */
-  force?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -84,7 +79,6 @@ export async function writePlugin({
   domain,
   out,
   isLike,
-  force = false,
   signal,
 }: PluginRequest): Promise<WrittenPlugin> {
   const { value: model, problems } = await new ParsedFiles().model(path, { spans: true });
@@ -107,9 +101,12 @@ export async function writePlugin({
       string,
     ];
     const texts = pluginSources(plan);
-    const paths = [...models, ...Object.keys(texts).map((file) => join(out, file))];
-    for (const file of paths) await checkOutput(file, [path, ...weightFiles(path, used)]);
-    if (!force) await checkExisting(out, models, texts);
+    const sources = Object.entries(texts).map(([file, text]) => [join(out, file), text] as const);
+    const paths = [...models, ...sources.map(([file]) => file)];
+    const inputs = [path, ...weightFiles(path, used)];
+    for (const file of models) await checkOutput(file, inputs, 'model');
+    // A source with other content may be a kernel that the user wrote.
+    for (const [file, text] of sources) await checkOutput(file, inputs, 'text', text);
     const place = { kind: 'data', location: externalFileFor(models[1], used) } as const;
     const replaced = fit(
       extractModel(graph, source.size, replacedSubgraph(graph, subgraph, plan), inferred, place, known),
@@ -122,7 +119,7 @@ export async function writePlugin({
     try {
       await writeModel(replaced, from, models[1], signal);
       await writeModel(pluginModel(graph, source.size, plan), from, models[2], signal);
-      for (const [file, text] of Object.entries(texts)) await writeWhole(join(out, file), text);
+      for (const [file, text] of sources) await writeResult(file, text, 'text');
       await writeModel(replacedModel(graph, source.size, plan), from, models[0], signal);
     } catch (error) {
       const added = [...paths.map((file) => basename(file)), place.location].filter((file) => !existed.has(file));
@@ -139,26 +136,6 @@ export async function writePlugin({
       files: paths,
     };
   });
-}
-
-/**
- * Rejects a folder with files that would be lost: sources with other content, which may be a kernel that the user wrote,
- * and models in a folder that is not of this plugin.
- */
-async function checkExisting(
-  out: string,
-  models: readonly string[],
-  texts: Readonly<Record<string, string>>,
-): Promise<void> {
-  const refuse = (file: string): never => {
-    throw new UserError(`${file} already exists. Choose another folder, or pass --force to overwrite it`);
-  };
-  for (const [name, text] of Object.entries(texts)) {
-    const file = join(out, name);
-    if ((await exists(file)) && decodeUtf8(await readWhole(file)) !== text) refuse(file);
-  }
-  if (await exists(join(out, 'CMakeLists.txt'))) return;
-  for (const file of models) if (await exists(file)) refuse(file);
 }
 
 /** The outputs whose type no one knows, as the user says what they are like. */

@@ -1,4 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { TraceExport } from '../files/parsedFiles.ts';
@@ -6,6 +5,7 @@ import { UserError } from '../userError.ts';
 import { findInstalled } from './findProgram.ts';
 import { runProcess } from './runProcess.ts';
 import { isFile } from '../files/exists.ts';
+import { temporaryFolder } from '../files/writeWhole.ts';
 import { removeTree } from '../files/persist.ts';
 
 /** Exports reports of Nsight Systems with an nsys, which is asked for only then. */
@@ -25,7 +25,7 @@ export async function exportTrace<T>(path: string, nsys: string, read: (sqlite: 
     throw new UserError(
       `${path}: only nsys of Nsight Systems can read this file, and ${nsys} was not found. Install Nsight Systems or name its nsys (--nsys, or the setting tensorrtLens.nsys.path), or run nsys export --type sqlite elsewhere and open the result.`,
     );
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-trace-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-trace-');
   try {
     const output = join(folder, `${basename(path).replace(/\.nsys-rep$/i, '')}.sqlite`);
     const lines: string[] = [];

@@ -1,14 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path, { basename, dirname, type PlatformPath } from 'node:path';
+import path, { basename, type PlatformPath } from 'node:path';
 import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
-import { checkKind, checkOwn } from '../../builder/files/checkOwn.ts';
-import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { checkOutputs, filesOfModel, writeResult } from '../../builder/files/writeResult.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
 import { writeRemedy } from '../../builder/accuracy/writeRemedy.ts';
 import { withKernels } from '../../builder/accuracy/ruleCosts.ts';
-import { Cancelled, fileTrouble, UserError } from '../../builder/userError.ts';
+import { Cancelled, UserError } from '../../builder/userError.ts';
 import { accuracyDocument } from '../../core/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,
@@ -26,7 +24,7 @@ import type { FusionReport } from '../../core/fusion/fusionReport.ts';
 import { shell } from '../../builder/tools/shell.ts';
 import { counted, quoteCommand } from '../../core/base/text.ts';
 import type { Action } from '../../core/document/document.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { confirmDownload, printJson, type Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
@@ -43,7 +41,7 @@ const options = {
   log: { type: 'string' },
   sensitivity: { type: 'string' },
   html: { type: 'string' },
-  force: { type: 'boolean' },
+  ...forceOption,
   judge: { type: 'boolean' },
   outputs: { type: 'string', multiple: true },
   measure: { type: 'string', multiple: true },
@@ -68,6 +66,8 @@ found. Writes only what -o, --html and --remedy ask for.
   --reference MODEL     the FP32 model that a Q/DQ model was made from: compare with its outputs, so weights that are stored
                         quantized are judged, too
   --tolerance 0.01      largest error of an output that passes: max|difference| / max|reference|
+  --aim 0.8             the share of the tolerance that a fix has to reach, because engines differ a little from the
+                        simulation; rules that are passed are checked against the tolerance itself
   --outputs NAME        judge only this output, of any type; may be repeated
   --measure [NAME=]KIND judge outputs, or this one, by what their users look at: top1, tokens, iou (of each class), boxes
                         (matched, with their scores), cosine, set (another order), elements or numeric; may be repeated.
@@ -97,12 +97,14 @@ found. Writes only what -o, --html and --remedy ask for.
     const low = precisionOf(values.low);
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
-    for (const written of [out, values.html, values.remedy])
-      if (written !== undefined)
-        await checkOutput(written, [...(await filesOfModel(model)), values.rules, values.reference]);
-    if (out !== undefined) await checkKind(out, 'overrides', values.force);
-    if (values.html !== undefined) await checkOwn(values.html, 'page', values.force ?? false);
-    if (values.remedy !== undefined) await checkKind(values.remedy, 'onnx', values.force);
+    await checkOutputs(
+      [
+        [out, 'rules'],
+        [values.html, 'page'],
+        [values.remedy, 'model'],
+      ],
+      [...(await filesOfModel(model)), values.rules, values.reference],
+    );
     const found = await judgeAccuracy({
       low,
       rules,
@@ -121,8 +123,8 @@ found. Writes only what -o, --html and --remedy ask for.
     const warning = randomWarning(report.inputs);
     if (warning !== null && values.json) terminal.note(`warning: ${warning}`);
     const document = accuracyDocument(report, { title: basename(model), actions: remedyActions(report, args) });
-    if (out !== undefined && report.fix) await writeText(out, report.fix.rules);
-    if (values.html !== undefined) await writeText(values.html, renderHtml(document));
+    if (out !== undefined && report.fix) await writeResult(out, report.fix.rules, 'rules');
+    if (values.html !== undefined) await writeResult(values.html, renderHtml(document), 'page');
     if (values.remedy !== undefined) {
       const remedy = helpfulRemedy(report);
       if (remedy) await writeRemedy(model, remedy, values.remedy, terminal.signal);
@@ -229,13 +231,4 @@ function progressText({ stage, done, total, best }: AccuracyProgress): string {
   if (stage === 'searching') return `Searching for the smallest fix: ${counted(done, 'run')}${known}`;
   const what = stage === 'judging' ? 'Judging nodes' : 'Preparing the search';
   return `${what}: ${done} of ${total ?? '?'}`;
-}
-
-async function writeText(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  } catch (error) {
-    throw fileTrouble(path, error);
-  }
 }

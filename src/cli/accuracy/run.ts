@@ -1,7 +1,7 @@
 import { runEngine } from '../../builder/accuracy/runEngine.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { counted, shapeText, timeText } from '../../core/base/text.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { readLauncherFile } from '../launcherFile.ts';
@@ -13,6 +13,7 @@ const options = {
   python: { type: 'string' },
   launcher: { type: 'string' },
   json: { type: 'boolean' },
+  ...forceOption,
 } as const;
 
 export const run: Command = {
@@ -25,6 +26,7 @@ Runs the engine of a build folder with TensorRT's Python API, on a GPU, and writ
   -o, --out FILE     the .npz to write; outputs of further samples are NAME#2, NAME#3, …
   --python PROGRAM   the Python interpreter that has TensorRT and NumPy
   --launcher FILE    run it in a container, over ssh or on a cluster, as for trtlens build
+  --force            overwrite files that trtlens did not write
   --json             the result as one JSON document
 `,
   options,

@@ -55,6 +55,7 @@ it. Exit status 1: a precision misses the tolerance.
   --launcher FILE       build and run in a container, over ssh or on a cluster, as for trtlens build
   --tolerance 0.01[,int8=0.05]   largest error of an output that passes, max|difference| / max|reference|, and that of
                         single precisions
+  --aim 0.8             the share of the tolerance that a fix has to reach, as for trtlens accuracy
   --max-runs N          stop each search after N runs (default 1000)
   --max-seconds N       stop each search after N seconds (default 300)
   --json                the result as one JSON document

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { withFigures } from '../../builder/store/buildFigures.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { checkOutput, filesOfModel } from '../../builder/files/writeResult.ts';
 import { loadBuild, type LoadedBuild } from '../../builder/store/loadBuild.ts';
 import { realizedPrecision } from '../../builder/store/realizedPrecision.ts';
 import { toViewData } from '../../builder/store/viewData.ts';
@@ -21,7 +21,7 @@ import { quoteCommand, releaseName, shorten, timeText } from '../../core/base/te
 import { readArguments } from '../arguments.ts';
 import { buildArguments, buildHelp, type BuildValues, readBuildOptions, textOf } from './buildOptions.ts';
 import { type Command, exitCodes } from '../command.ts';
-import { checkPage, writeReport } from '../report.ts';
+import { pageKind, writeReport } from '../report.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { precisionSentence } from '../../core/report/words.ts';
 import { formatReport } from '../../core/report/reportText.ts';
@@ -98,8 +98,11 @@ async function checkReport(model: string, values: BuildValues): Promise<void> {
   const report = textOf(values, 'html');
   const used = ['engine', 'overrides', 'launcher', 'timing-cache', 'calibration-cache'];
   if (report === undefined) return;
-  await checkOutput(report, [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))]);
-  await checkPage(report);
+  await checkOutput(
+    report,
+    [...(await filesOfModel(model)), ...used.map((flag) => textOf(values, flag))],
+    pageKind(report),
+  );
 }
 
 function follow(terminal: Terminal, verbose: boolean): BuildEvents & { end: () => void; noted: ReadonlySet<string> } {

@@ -1,14 +1,13 @@
-import { checkOutput } from '../../builder/files/checkOutput.ts';
+import { checkOutputs, writeResult } from '../../builder/files/writeResult.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
-import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { withWeights } from '../../builder/store/weightDigests.ts';
 import { toComparison } from '../../builder/store/toComparison.ts';
 import { diffDocument, diffReports } from '../../core/diff/diffReports.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes } from '../command.ts';
-import { checkPage, writeReport } from '../report.ts';
+import { pageKind, writeReport } from '../report.ts';
 import { printJson } from '../terminal.ts';
 
 const options = {
@@ -17,8 +16,8 @@ const options = {
   'optimization-profile': { type: 'string' },
   markdown: { type: 'string' },
   html: { type: 'string' },
-  force: { type: 'boolean' },
   full: { type: 'boolean' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
@@ -38,7 +37,7 @@ precisions, also of two exports of a model. What is unknown on one side is not c
   --html FILE      also write one self-contained page: the changes ranked by what they cost, both timelines, the graph of B
                    with the changes on it, and a table; only the page's data if the name ends in .json
   --full           names of kernels as they are, instead of their beginning and end
-  --force          overwrite the page's FILE even if trtlens did not write it
+  --force          overwrite files that trtlens did not write
   --json           the whole result as one JSON document
 
 Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens gate'.
@@ -48,9 +47,13 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
     const onnxB = values['onnx-b'] ?? values.onnx;
-    for (const output of [values.markdown, values.html])
-      if (output !== undefined) await checkOutput(output, [a, b, values.onnx, onnxB]);
-    if (values.html !== undefined) await checkPage(values.html, values.force ?? false);
+    await checkOutputs(
+      [
+        [values.markdown, 'markdown'],
+        [values.html, pageKind(values.html)],
+      ],
+      [a, b, values.onnx, onnxB],
+    );
     // A model that both have in common is read once.
     const files = new ParsedFiles();
     const profile = wholeNumber('--optimization-profile', values['optimization-profile']);
@@ -60,7 +63,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     );
     const result = diffReports(...sides);
     if (values.markdown !== undefined)
-      await writeWhole(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }));
+      await writeResult(values.markdown, renderMarkdown(diffDocument(result), { most: 20 }), 'markdown');
     if (values.html !== undefined) await writeReport(values.html, toComparison(...sides));
     if (values.json) await printJson(terminal, result);
     else await terminal.out(renderText(diffDocument(result, { full: values.full ?? false }), diffLength));

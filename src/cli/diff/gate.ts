@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import { basename, isAbsolute, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
-import { checkOutput } from '../../builder/files/checkOutput.ts';
+import {
+  checkOutput,
+  checkOutputs,
+  filesOfModel,
+  type ResultKind,
+  writeResult,
+} from '../../builder/files/writeResult.ts';
+import { realFolder } from '../../builder/files/persist.ts';
 import { pathBeside } from '../../builder/files/pathBeside.ts';
 import { readWhole } from '../../builder/files/fileSource.ts';
-import { writeWhole } from '../../builder/files/writeWhole.ts';
 import { type BuildSide, readBuildSide } from '../../builder/store/buildSide.ts';
 import { newGate, reportText } from '../../builder/store/newGate.ts';
 import { UserError } from '../../builder/userError.ts';
@@ -27,7 +33,7 @@ import type { Document } from '../../core/document/document.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
 import { decodeUtf8 } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
@@ -52,6 +58,7 @@ const options = {
   json: { type: 'boolean' },
   init: { type: 'boolean' },
   update: { type: 'boolean' },
+  ...forceOption,
 } as const;
 
 export const gate: Command = {
@@ -75,6 +82,7 @@ good build by 'trtlens fusion --json'.
   --python PROGRAM, -y, --yes   for the rule accuracy: the interpreter; download ONNX Runtime without asking
   --init           write FILE and its baseline from a good build
   --update         write the baseline from a build
+  --force          overwrite files that trtlens did not write
 
 Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
 `,
@@ -92,6 +100,8 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
 
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : pathBeside(path, file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
+    const used = [path, ...sources, baselinePath, values.accuracy, values.matrix];
+    await checkOutputs(outputsOf(values), [...used, ...(await filesOf(model))]);
     const baseline =
       baselinePath === undefined
         ? null
@@ -115,7 +125,7 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
       result,
       paths: { ...paths, ...(files && { sources: files }) },
     }));
-    await writeOutputs(placed, unbuilt, values, [path, ...sources]);
+    await writeOutputs(placed, unbuilt, values);
     const results = judged.map(({ result }) => result);
     const [only] = values.matrix === undefined ? results : [];
     if (values.json) await printJson(terminal, only ?? { results, unbuilt });
@@ -305,27 +315,34 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 const toDocument = (results: readonly GateResult[], unbuilt: readonly Unbuilt[]): Document =>
   results.length === 1 && unbuilt.length === 0 ? gateDocument(results[0]!) : matrixDocument(results, unbuilt);
 
+const filesOf = async (model: string | undefined): Promise<string[]> =>
+  model === undefined ? [] : filesOfModel(model);
+
+/** The results that are written, with their kinds. */
+const outputsOf = ({ sarif, junit, markdown, gitlab }: Outputs): [string | undefined, ResultKind][] => [
+  [sarif, 'sarif'],
+  [junit, 'junit'],
+  [markdown, 'markdown'],
+  [gitlab, 'code-quality'],
+];
+type Outputs = Partial<Record<'sarif' | 'junit' | 'markdown' | 'gitlab', string>>;
+
 async function writeOutputs(
   judged: readonly { result: GateResult; paths: SarifPaths }[],
   unbuilt: readonly Unbuilt[],
-  { sarif, junit, markdown, gitlab }: { sarif?: string; junit?: string; markdown?: string; gitlab?: string },
-  inputs: readonly string[],
+  outputs: Outputs,
 ): Promise<void> {
   const results = judged.map(({ result }) => result);
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
-  const outputs: [string | undefined, () => string][] = [
-    [sarif, () => json(gateSarif(judged, version, hash, unbuilt))],
-    [junit, () => gateJunit(results, unbuilt)],
-    [markdown, () => renderMarkdown(toDocument(results, unbuilt))],
-    [gitlab, () => json(gateCodeQuality(judged, hash, judged[0]?.paths.gate, unbuilt))],
+  const texts = [
+    () => json(gateSarif(judged, version, hash, unbuilt)),
+    () => gateJunit(results, unbuilt),
+    () => renderMarkdown(toDocument(results, unbuilt)),
+    () => json(gateCodeQuality(judged, hash, judged[0]?.paths.gate, unbuilt)),
   ];
-  for (const [path, content] of outputs) {
-    if (path === undefined) continue;
+  for (const [at, [path, kind]] of outputsOf(outputs).entries())
     // oxlint-disable-next-line no-await-in-loop -- four files at most
-    await checkOutput(path, inputs);
-    // oxlint-disable-next-line no-await-in-loop -- four files at most
-    await writeWhole(path, content());
-  }
+    if (path !== undefined) await writeResult(path, texts[at]!(), kind);
 }
 
 async function init(path: string, source: string, { onnx, profile }: Asked, terminal: Terminal): Promise<number> {
@@ -334,17 +351,18 @@ async function init(path: string, source: string, { onnx, profile }: Asked, term
   return exitCodes.done;
 }
 
-async function update(
-  path: string,
-  { baseline }: GateFile,
-  source: string,
-  asked: Asked,
-  terminal: Terminal,
-): Promise<number> {
+async function update(path: string, file: GateFile, source: string, asked: Asked, terminal: Terminal): Promise<number> {
+  const { baseline } = file;
   if (baseline === null) throw new UserError(`${path} has no baseline: add \`baseline: NAME.report.json\``);
   const target = pathBeside(path, baseline);
-  await checkOutput(target, [path, source, asked.onnx]);
-  await writeWhole(target, reportText(await sideOf(source, asked)));
+  // A gate comes with a repository: its links must not lead to the user's files.
+  const folders = [dirname(resolve(path)), dirname(resolve(target))] as const;
+  const [from, to] = await Promise.all(folders.map(realFolder));
+  if (!isAbsolute(baseline) && relative(from!, to!) !== relative(...folders))
+    throw new UserError(`${path}: the baseline ${baseline} leads through a link. Name a file without links`);
+  const model = asked.onnx ?? (await modelBeside(path, file));
+  await checkOutput(target, [path, source, ...(await filesOf(model))], 'report');
+  await writeResult(target, reportText(await sideOf(source, asked)), 'report');
   terminal.note(`Written: ${target}`);
   return exitCodes.done;
 }

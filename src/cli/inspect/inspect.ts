@@ -22,6 +22,7 @@ an EPContext model of ONNX Runtime or next to it. Exit status 1: it cannot.
   --compute-capability N    the GPU that will run it
   --runtime NAME            the library that will load it: full, lean or dispatch
   --platform NAME           its operating system: linux or windows
+  --force                   overwrite F even if it has other content
   --json                    the result as one JSON document
 
 Of a calibration cache it lists the tensors with their scales.
@@ -46,7 +47,7 @@ the entries (TensorRT 10.8 and later).
     const path = positionals[0]!;
     const name = basename(path);
     if (values.layers !== undefined)
-      await (await import('../../builder/files/checkOutput.ts')).checkOutput(values.layers, [path]);
+      await (await import('../../builder/files/writeResult.ts')).checkOutput(values.layers, [path], 'new');
     const found = await inspectPath(path, target);
     const print = async (judged: Inspection, { fields, lines }: { fields: object; lines: string[] }) => {
       if (values.json) await printJson(terminal, { ...judged, ...fields });

@@ -1,4 +1,4 @@
-import { writeWhole } from '../../builder/files/writeWhole.ts';
+import { writeResult } from '../../builder/files/writeResult.ts';
 import { readEngine } from '../../builder/run/readEngine.ts';
 import { buildOfEngine } from '../../builder/store/buildOfEngine.ts';
 import {
@@ -77,7 +77,7 @@ export async function endReading(
     );
     return exitCodes.checkFailed;
   }
-  await writeWhole(layers, reading.layers);
+  await writeResult(layers, reading.layers, 'new');
   terminal.note(`written to ${layers}`);
   return exitCodes.done;
 }

@@ -1,3 +1,4 @@
+import { forceOption } from '../arguments.ts';
 import type { TensorrtPlace } from '../../builder/run/tensorrtJob.ts';
 import { enginePlatforms, engineRuntimes, type EngineTarget } from '../../core/inspect/inspection.ts';
 import type { readArguments } from '../arguments.ts';
@@ -13,6 +14,7 @@ export const inspectOptions = {
   platform: { type: 'string' },
   read: { type: 'boolean' },
   layers: { type: 'string' },
+  ...forceOption,
   plugin: { type: 'string', multiple: true },
   'allow-host-code': { type: 'boolean' },
   python: { type: 'string' },

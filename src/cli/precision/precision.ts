@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { checkOutput } from '../../builder/files/checkOutput.ts';
-import { checkKind } from '../../builder/files/checkOwn.ts';
+import { checkOutput } from '../../builder/files/writeResult.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { rewriteModel } from '../../builder/precision/rewriteModel.ts';
@@ -21,7 +20,7 @@ import { precisionPrograms, programArguments } from '../../core/precision/import
 import type { RewritePlan } from '../../core/precision/planRewrite.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments, subcommandOf, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, subcommandOf, wholeNumber } from '../arguments.ts';
 import type { BuildFacts } from '../../core/precision/buildFacts.ts';
 import { profileWords } from '../../core/report/words.ts';
 import { type BuildContext, contextOptions, readContext, readFolderContext } from '../buildContext.ts';
@@ -45,7 +44,7 @@ const applyOptions = {
   base: { type: 'string' },
   io: { type: 'string' },
   grow: { type: 'boolean' },
-  force: { type: 'boolean' },
+  ...forceOption,
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
 } as const;
@@ -89,7 +88,7 @@ RULES is a *.trtprec file: which nodes of a model compute in which type.
   --base TYPE        the type of all other nodes (default: the line 'base' in the rules, otherwise keep)
   --io follow        give model inputs and outputs the type of their nodes (default: keep)
   --grow             move cheap nodes into FP32 islands if that saves Casts
-  --force            overwrite OUT.onnx even if it is not a model
+  --force            overwrite OUT.onnx even if trtlens did not write it
   --python PROGRAM   the Python interpreter for ONNX Runtime, which measures the samples of a line 'scales FILE'
   -y, --yes          agree to the download of ONNX Runtime
   --json             the result as one JSON document
@@ -181,8 +180,7 @@ async function apply(args: string[], terminal: Terminal): Promise<number> {
   const io = oneOf('--io', values.io, ['keep', 'follow'] as const) ?? 'keep';
   const { file, onnx: named } = await readRulesFile(positionals[0]!, values.onnx);
   const onnx = requireModel(named);
-  await checkOutput(out, [positionals[0], onnx, values.log, values.layers]);
-  await checkKind(out, 'onnx', values.force);
+  await checkOutput(out, [positionals[0], onnx, values.log, values.layers], 'model');
   const parsed = new ParsedFiles();
   const model = await parsed.indexed(onnx, { spans: true });
   const context = await readContext({ ...values, onnx }, terminal, { files: parsed });

@@ -1,13 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { exists } from '../../builder/files/exists.ts';
+import { writeResult } from '../../builder/files/writeResult.ts';
 import { removeTree } from '../../builder/files/persist.ts';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { shell } from '../../builder/tools/shell.ts';
 import { quoteCommand } from '../../core/base/text.ts';
 import { newestTarget, typedCommand } from '../../core/lint/lintSource.ts';
-import { fileTrouble, UserError } from '../../builder/userError.ts';
+import { UserError } from '../../builder/userError.ts';
 import { importCommand, rulesOfCommand } from '../../core/precision/importPrecision.ts';
 import { dialectOf, modelOfCommand } from '../../core/build/trtexecFlags.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { readTarget } from '../readTarget.ts';
 import { exitCodes, Usage } from '../command.ts';
 import { hasErrors } from '../problemLines.ts';
@@ -29,7 +30,7 @@ export async function importRules(
     tensorrt: { type: 'string' },
     out: { type: 'string', short: 'o' },
     apply: { type: 'string' },
-    force: { type: 'boolean' },
+    ...forceOption,
   } as const;
   const { values } = readArguments(args.slice(0, end), options);
   const version = values.tensorrt === undefined ? null : readTarget(values.tensorrt).version;
@@ -51,7 +52,7 @@ export async function importRules(
       ? exitCodes.checkFailed
       : applyImported(command, imported.text, values.apply, values, { apply, terminal });
   if (values.out === undefined) await terminal.out(imported.text, 'data');
-  else await writeNew(values.out, imported.text);
+  else await writeResult(values.out, imported.text, 'rules');
   return failed ? exitCodes.checkFailed : exitCodes.done;
 }
 
@@ -68,14 +69,15 @@ async function applyImported(
     throw new UserError('the command line names no model: pass it with --onnx=MODEL.onnx, as trtexec does');
   // The paths of a command are those of the folder that it runs in, those of rules of the folder that they are in.
   const scales = /^scales (.+)$/m.exec(text)?.[1];
-  await writeNew(rules, scales === undefined ? text : text.replace(scales, () => resolve(scales)));
+  const isNew = !(await exists(rules));
+  await writeResult(rules, scales === undefined ? text : text.replace(scales, () => resolve(scales)), 'rules');
   terminal.note(`Rules: ${rules}`);
   let code: number = exitCodes.cannot;
   try {
     code = await apply([rules, '--onnx', model.path, '-o', out, ...(force ? ['--force'] : [])], terminal);
   } finally {
     // Without a model, they would stand in the way of the next try.
-    if (code !== exitCodes.done) await removeTree(rules);
+    if (isNew && code !== exitCodes.done) await removeTree(rules);
   }
   if (code !== exitCodes.done) return code;
   const { words, left } = typedCommand(command, out);
@@ -85,15 +87,4 @@ async function applyImported(
     `Try it without a GPU: ${quoteCommand(['trtlens', 'build', out, '--backend', 'rtx', '--strongly-typed'], shell)}`,
   );
   return exitCodes.done;
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new UserError(`${path} already exists. Choose another file`);
-    throw fileTrouble(path, error);
-  }
 }

@@ -1,5 +1,4 @@
 import { extractSubgraph } from '../../builder/surgery/extractSubgraph.ts';
-import { checkKind } from '../../builder/files/checkOwn.ts';
 import { recordCut } from '../../builder/run/runParts.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild } from '../../builder/store/loadBuild.ts';
@@ -19,7 +18,7 @@ import {
 } from '../../core/surgery/extractModel.ts';
 import { counted, similarText, sizeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
@@ -42,7 +41,7 @@ const options = {
   python: { type: 'string' },
   yes: { type: 'boolean', short: 'y' },
   out: { type: 'string', short: 'o' },
-  force: { type: 'boolean' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
@@ -67,7 +66,7 @@ they are; otherwise only the used ranges are copied to OUT.data.
                      makes is stored in OUT.inputs.npz and OUT.outputs.npz; may be repeated
   --embed            put the weights into OUT
   --references       never copy weights
-  --force            overwrite OUT even if it is not a model
+  --force            overwrite OUT even if trtlens did not write it
   --python PROGRAM   the interpreter for ONNX Runtime
   --yes, -y          download ONNX Runtime without asking
   --json             { "nodes", "inputs": [ { name, type, shape } ], "outputs", "bytes" }, with --inputs also "samples"
@@ -77,7 +76,6 @@ they are; otherwise only the used ranges are copied to OUT.data.
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
     if (values.embed && values.references) throw new Usage('--embed cannot be combined with --references');
-    await checkKind(values.out, 'onnx', values.force);
     const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),

@@ -1,6 +1,6 @@
 import { writePlugin } from '../../builder/surgery/writePlugin.ts';
 import { counted } from '../../core/base/text.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
 
@@ -10,7 +10,7 @@ const options = {
   domain: { type: 'string' },
   'like-input': { type: 'boolean' },
   out: { type: 'string', short: 'o' },
-  force: { type: 'boolean' },
+  ...forceOption,
   json: { type: 'boolean' },
 } as const;
 
@@ -44,7 +44,6 @@ ONNX Runtime.
       domain,
       out,
       ...(values['like-input'] && { isLike: () => Promise.resolve(true) }),
-      ...(values.force && { force: true }),
       signal: terminal.signal,
     });
     if (values.json) await printJson(terminal, written);

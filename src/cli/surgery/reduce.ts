@@ -2,7 +2,7 @@ import { suggestRepairs } from '../../builder/repair/suggestRepairs.ts';
 import { reduceModel } from '../../builder/run/reduceModel.ts';
 import { suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
@@ -16,6 +16,7 @@ const options = {
   anonymize: { type: 'boolean' },
   'without-weights': { type: 'boolean' },
   'max-minutes': { type: 'string' },
+  ...forceOption,
 } as const;
 
 export const reduce: Command = {
@@ -34,6 +35,7 @@ search.
   --anonymize         number nodes and tensors, and leave out descriptions and metadata
   --without-weights   leave out large weights; the result is built with random ones
   --max-minutes N     stop after N minutes with the smallest part so far
+  --force             overwrite files that trtlens did not write
   --json              { "from", "to", "builds", "seconds", "code", "operator", "until", "model", "assumed", "stopped" }
 
 Other options are those of trtlens build.
@@ -73,7 +75,8 @@ Other options are those of trtlens build.
       await terminal.out(
         `${progress(steps)} nodes in ${counted(builds, 'build')}: ${what}${where}\nWritten: ${result.model}\n`,
       );
-      if (result.until === null) {
+      // A zip file is no model to look at.
+      if (result.until === null && !/\.zip$/i.test(result.model)) {
         const repairs = await suggestRepairs(result.model, undefined);
         if (repairs.length > 0)
           await terminal.out(`${suggestionText(repairs)}To repair the whole model: trtlens repair ${model}\n`);

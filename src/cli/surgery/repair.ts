@@ -1,5 +1,4 @@
-import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
-import { writeWhole } from '../../builder/files/writeWhole.ts';
+import { checkOutput, filesOfModel, writeResult } from '../../builder/files/writeResult.ts';
 import { suggestRepairs } from '../../builder/repair/suggestRepairs.ts';
 import { repairModel } from '../../builder/repair/repairModel.ts';
 import { catalogue } from '../../core/repair/planRepair.ts';
@@ -7,13 +6,12 @@ import type { CheckTarget } from '../../core/diagnose/checkModel.ts';
 import { renderHtml } from '../../core/document/render.ts';
 import { repairDocument, repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { buildRequest } from '../build/buildRequest.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { driverScript } from '../driverScript.ts';
-import { checkPage } from '../report.ts';
 import { readTarget } from '../readTarget.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 
@@ -27,6 +25,7 @@ const options = {
   'dry-run': { type: 'boolean' },
   tensorrt: { type: 'string' },
   html: { type: 'string' },
+  ...forceOption,
 } as const;
 
 const classes = ['rounding', 'signature', 'float', 'unproved'];
@@ -51,6 +50,7 @@ CPU by default. Exit status 1: not repairable, or not with what is allowed.
   --suggest           only list the repairs that apply, without building anything
   --dry-run           write no model
   --html FILE         also write a page: each place before and after, and the proof
+  --force             overwrite files that trtlens did not write
   --json              { "status", "repairs", "notAllowed", "failure", "proof", "verdict", "written", "builds", "seconds" }
 
 Other options are those of trtlens build.
@@ -71,8 +71,7 @@ Other options are those of trtlens build.
     const request = await buildRequest(model, values, terminal);
     const html = textOf(values, 'html');
     if (html !== undefined) {
-      await checkOutput(html, [...(await filesOfModel(model)), out ?? undefined]);
-      await checkPage(html);
+      await checkOutput(html, [...(await filesOfModel(model)), out ?? undefined], 'page');
     }
     const result = await repairModel(
       {
@@ -88,7 +87,7 @@ Other options are those of trtlens build.
       { progress: (text) => terminal.status(text), ask: (one, places) => asks(terminal, one.title, places) },
       terminal.signal,
     ).finally(() => terminal.status(null));
-    if (html !== undefined) await writeWhole(html, renderHtml(repairDocument(result)));
+    if (html !== undefined) await writeResult(html, renderHtml(repairDocument(result)), 'page');
     if (values['json']) await printJson(terminal, result);
     else await terminal.out(repairText(result));
     return result.status === 'repaired' || result.status === 'builds' ? exitCodes.done : exitCodes.checkFailed;

@@ -8,7 +8,7 @@ import { regionsText } from '../../core/report/words.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
 import { counted, sizeText, timeText } from '../../core/base/text.ts';
 import { runtimeFor } from '../accuracy/simulationOptions.ts';
-import { readArguments } from '../arguments.ts';
+import { forceOption, readArguments } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
@@ -23,6 +23,7 @@ const options = {
   build: { type: 'boolean' },
   check: { type: 'boolean' },
   inputs: { type: 'string', multiple: true },
+  ...forceOption,
 } as const;
 
 export const split: Command = {
@@ -41,6 +42,7 @@ Names stay, so an output of one part is the input of the same name in a later pa
                  BF16 one: ONNX Runtime computes a chain of such nodes in FP32, and a cut rounds
   --inputs F     inputs for it (.npz, .npy, JSON, a folder) instead of random ones; may be repeated
   --suggest      list the cheapest places to cut, and write nothing
+  --force        overwrite files that trtlens did not write
   --json         what chain.json has, with --build also "builds", with --check
                  "differences": [ { "name", "error" } ] and "limit"; with --suggest { "cuts": [ { "tensor", "crossing", "bytes", "exact", "nodes", "module" } ] }
 `,

@@ -1,4 +1,4 @@
-import { checkOutput, filesOfModel } from '../../builder/files/checkOutput.ts';
+import { checkOutput, filesOfModel } from '../../builder/files/writeResult.ts';
 import { whatIf, type WhatIfRequest } from '../../builder/run/whatIf.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { toComparison } from '../../builder/store/toComparison.ts';
@@ -7,10 +7,10 @@ import { note } from '../../core/document/document.ts';
 import { renderText } from '../../core/document/render.ts';
 import { diffDocument } from '../../core/diff/diffReports.ts';
 import { diffLength } from '../diff/diff.ts';
-import { readArguments, wholeNumber } from '../arguments.ts';
+import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
-import { checkPage, writeReport } from '../report.ts';
+import { pageKind, writeReport } from '../report.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { buildRequest } from '../build/buildRequest.ts';
 import { driverScript } from '../driverScript.ts';
@@ -38,7 +38,7 @@ const own = {
   opset: { type: 'string' },
   base: { type: 'string' },
   html: { type: 'string' },
-  force: { type: 'boolean' },
+  ...forceOption,
   ...searchArguments,
 } as const;
 
@@ -114,8 +114,7 @@ Other options of trtlens build apply to both builds.
     if (base !== undefined) await requireBuild(base);
     const html = textOf(values, 'html');
     if (html !== undefined) {
-      await checkOutput(html, [...(await filesOfModel(model)), base, rules]);
-      await checkPage(html, values['force'] === true);
+      await checkOutput(html, [...(await filesOfModel(model)), base, rules], pageKind(html));
     }
     const { diff, sides } = await whatIf(request, {}, terminal.signal);
     const { product, version } = diff.b;

@@ -32,8 +32,10 @@ import {
   nodeLevel,
   nodeTitle,
   notJudgedTexts,
+  outsideTable,
   passesTolerance,
   randomWarning,
+  unscaledError,
 } from './accuracyReport.ts';
 import { type PrecisionSweep, sweepBlocks } from './precisionSweep.ts';
 
@@ -70,14 +72,8 @@ export function accuracyDocument(
       ...(warning === null
         ? []
         : [{ kind: 'warning', text: `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.` } as const]),
-      ...(given.refused === undefined
-        ? []
-        : [
-            {
-              kind: 'warning',
-              text: `The model runs in FP32 but not in ${type}: ${given.refused.replace(/\.$/, '')}. Its outputs count as not finite, and errors of single nodes were not measured from there on.`,
-            } as const,
-          ]),
+      ...refusedWarning(given),
+      ...(unscaledError(report) === '' ? [] : [{ kind: 'warning', text: unscaledError(report) } as const]),
       {
         kind: 'figures',
         figures: [
@@ -94,6 +90,7 @@ export function accuracyDocument(
         note(`Error: ${errorMeaning(outputs)}, of ${counted(samples, 'sample')}. ${howSimulated(low)}`),
         ...outputNotes(outputs),
         ...typedCopyNote(report),
+        ...unscaledNote(report),
         ...referenceNote(report),
         note(inputsText(inputs)),
       ]),
@@ -111,7 +108,7 @@ export function accuracyDocument(
               nodeLink(node, report),
               node.op,
               node.role === 'root' ? 'cause' : node.role === 'victim' ? 'passes it on' : '',
-              node.alone === undefined ? '' : errorFigure(node.alone),
+              node.alone === undefined ? '' : errorFigure(node.alone, node.outside),
               evidence(node, false),
             ],
             ...(node.role === 'root' && { state: 'bad' as const }),
@@ -126,6 +123,19 @@ export function accuracyDocument(
       ...section('What Fewer Nodes Bring', tradeBlocks(report)),
     ],
   };
+}
+
+/** Why the low-precision run ended early. */
+function refusedWarning({ refused, outputs, low }: AccuracyReport): Block[] {
+  const outside = outsideTable(outputs);
+  const why = outside ?? refused;
+  if (why === undefined) return [];
+  const known =
+    outside === undefined
+      ? 'Its outputs count as not finite'
+      : 'TensorRT does not report such an index (10.6 was seen to give zeros, or other values), so nothing is predicted for its outputs';
+  const text = `The model runs in FP32 but not in ${typeName(low)}: ${why.replace(/\.$/, '')}. ${known}, and errors of single nodes were not measured from there on.`;
+  return [{ kind: 'warning', text }];
 }
 
 /** That the result is not the last word. */
@@ -153,7 +163,8 @@ function outputState({ judged, finite, error, shapeDiffers }: AccuracyOutput, to
 }
 
 function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Block[] {
-  const errorText = ({ max, error, finite, shapeDiffers, measure }: AccuracyOutput): string => {
+  const errorText = ({ max, error, finite, shapeDiffers, measure, outside }: AccuracyOutput): string => {
+    if (outside !== undefined) return errorFigure(error, true);
     if (shapeDiffers && measure?.by !== 'measure') return 'its shape differs';
     if (max === null && !finite) return 'its shape differs';
     return max === null ? `${percentText(100 * (error ?? 0))} of its elements differ` : errorFigure(error);
@@ -171,7 +182,7 @@ function outputTable(outputs: readonly AccuracyOutput[], tolerance: number): Blo
           name,
           verdictOf(output, state),
           errorText(output),
-          max === null ? '' : errorFigure(mean),
+          max === null ? '' : errorFigure(mean, output.outside !== undefined),
           max === null ? '' : magnitude(max),
           ...(hasMeasures ? [max === null ? '' : (measure?.text ?? '')] : []),
         ],
@@ -209,17 +220,27 @@ function referenceNote({ reference, storedQuantized = 0, low }: AccuracyReport):
   ];
 }
 
-/** What differs between an engine that may choose its types and one of a typed copy. */
+/** What differs between a typed copy and an engine that may choose its types. */
 function typedCopyNote({ typedCopy, low }: AccuracyReport): Block[] {
   if (!typedCopy) return [];
-  const { nodes, operators, opset, error } = typedCopy;
+  const { nodes, operators, opset, worst } = typedCopy;
   const names = `${operators.slice(0, 6).join(', ')}${operators.length > 6 ? ', …' : ''}`;
   return [
     note(
-      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), while TensorRT computes them in it with --${low}: that is what is simulated. A typed copy of this model keeps them in FP32: error ${errorFigure(error)}. A copy in a newer opset does not.`,
+      `In opset ${opset} ONNX has no ${typeName(low)} for ${names} (${counted(nodes, 'node')}), so a typed copy of this model keeps them in FP32: that is what is simulated. A build with --${low}, or a copy in a newer opset, may compute them in ${typeName(low)}: error up to ${errorFigure(worst)}.`,
     ),
   ];
 }
+
+/** That an operator is not simulated as ONNX defines it. */
+const unscaledNote = ({ unscaled }: AccuracyReport): Block[] =>
+  unscaled
+    ? [
+        note(
+          'ReduceLogSumExp is simulated as TensorRT 10.6 computes it, without subtracting the largest value. In FP16, its exponentials overflow from 11.1 on where it is fused with a MatMul, which is simulated; a kernel of its own keeps them in FP32, up to 88.7.',
+        ),
+      ]
+    : [];
 
 /** What the errors of the judged outputs are. */
 function errorMeaning(outputs: readonly AccuracyOutput[]): string {
@@ -299,7 +320,7 @@ function howSimulated(low: string): string {
   return `Each node computes in FP32, and every value is rounded to ${type}. This is what a strongly typed engine gives; with a flag such as --${low}, TensorRT keeps some nodes in FP32 by itself, so this is the worst case there.`;
 }
 
-function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
+function fixBlocks({ fix, reason, outputs, goal, tolerance }: AccuracyReport): Block[] {
   if (!fix) return [{ kind: 'text', text: `No fix: ${reason ?? ''}` }];
   // Without an output to judge, the verdict says why.
   if (fix.nodes.length === 0)
@@ -310,6 +331,13 @@ function fixBlocks({ fix, reason, outputs }: AccuracyReport): Block[] {
       kind: 'text',
       text: `Keep ${counted(fix.nodes.length, 'node')} in FP32: error ${errorFigure(fix.error)}${castsText(fix)} (${least}; ${counted(fix.runs, 'run')}).`,
     },
+    ...(goal < tolerance
+      ? [
+          note(
+            `A fix aims at an error of ${errorFigure(goal)}, below the tolerance of ${tolerance}: engines differ a little from the simulation (--aim).`,
+          ),
+        ]
+      : []),
     ...ruleTable(fix),
     { kind: 'source', title: 'The rules as text', text: fix.rules, folded: true },
   ];

@@ -35,11 +35,13 @@ export {
   nodeLevel,
   nodeTitle,
   notJudgedTexts,
+  outsideTable,
   passesTolerance,
   ruleHints,
   ruleLines,
   rulesWithout,
   storedError,
+  unscaledError,
 } from './internal/accuracyTexts.ts';
 export {
   type JudgedOutputs,

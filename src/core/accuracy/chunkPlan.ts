@@ -74,7 +74,8 @@ export class ChunkPlan {
     this.inputs = new Map(inputs.map((input) => [input.name, input]));
     this.reads = this.graph.nodes.map((node) => {
       const found = low.byId.get(node.id);
-      const sources = found && isQuantized(found) ? [...found.sources.values(), found.bypass ?? ''] : [];
+      const pairs = found && isQuantized(found) ? [...found.sources.values(), found.bypass ?? ''] : [];
+      const sources = [...pairs, ...(low.around?.get(node.id)?.values() ?? [])];
       return new Set([...namesReadBy(node), ...sources].filter((name) => name !== ''));
     });
     for (const [position, reads] of this.reads.entries()) for (const name of reads) this.lastRead.set(name, position);
@@ -97,7 +98,8 @@ export class ChunkPlan {
 
   private isPlain(name: string): boolean {
     const type = this.network.typeOf('', name);
-    return type !== null && !isContainer(type);
+    // NumPy has none of the small types, so what is in them cannot leave a session.
+    return type !== null && !isContainer(type) && !/^float[84]|^u?int[42]$|^bfloat16$/.test(type);
   }
 
   private isReadFrom(name: string, position: number): boolean {
@@ -253,7 +255,9 @@ export class JudgeWriter {
         writer.rounded(name, low.type, { nodes, values: changed.includes(name) ? shadows : shared });
     const isLoose = this.isLoose(node, changed, graph, place.loose);
     if (isLoose && place.loose !== 'all') for (const name of node.outputs) place.loose.add(name);
-    if (low || node.subgraphs.length > 0 || changed.length > 0) writer.node(node, { nodes, values: run }, true);
+    const isUnscaled = this.low.unscaled.includes(node.id);
+    if (low || isUnscaled || node.subgraphs.length > 0 || changed.length > 0)
+      writer.node(node, { nodes, values: run }, true);
     if (!low) return inside;
     const shadow = new Values(shadows);
     writer.node(node, { nodes, values: shadow }, true);

@@ -13,7 +13,9 @@ import {
   isWithin,
   magnitude,
   nodeTitle,
+  outsideTable,
   storedError,
+  unscaledError,
   worstError,
 } from './accuracyReport.ts';
 
@@ -94,15 +96,18 @@ export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<
 
 /** What a report says of its reference and of what a typed copy leaves in FP32. */
 function stepNotes(report: AccuracyReport): string[] {
-  const { reference, storedQuantized = 0, typedCopy } = report;
+  const { reference, storedQuantized = 0, typedCopy, outputs } = report;
+  const outside = outsideTable(outputs);
   const stored = counted(storedQuantized, 'tensor');
   return [
     storedError(report).trim(),
+    unscaledError(report),
+    outside === undefined ? '' : `An index leaves its table, so nothing is predicted: ${outside}.`,
     !reference && storedQuantized > 0
       ? `Not judged: ${stored} that the model stores quantized; pass the FP32 model (--reference MODEL).`
       : '',
     typedCopy
-      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, error ${errorFigure(typedCopy.error)}.`
+      ? `ONNX has no such form for ${typedCopy.operators.join(', ')} in opset ${typedCopy.opset}: a typed copy keeps them in FP32, as simulated. With a flag or in a newer opset the error is up to ${errorFigure(typedCopy.worst)}.`
       : '',
   ].filter((text) => text !== '');
 }
@@ -201,7 +206,7 @@ const predictedText = ({ predicted }: SweepStep): string =>
   predicted === null
     ? 'not run'
     : predicted.some(({ judged }) => judged)
-      ? errorFigure(worstError(predicted))
+      ? errorFigure(worstError(predicted), outsideTable(predicted) !== undefined)
       : 'none judged';
 
 const measuredText = ({ measured, notMeasured }: SweepStep): string =>
@@ -217,7 +222,7 @@ function outputRows(steps: readonly SweepStep[]): string[][] {
     name,
     ...steps.map(({ predicted }) => {
       const own = predicted?.find((one) => one.name === name);
-      return own === undefined ? '-' : errorFigure(own.error);
+      return own === undefined ? '-' : errorFigure(own.error, own.outside !== undefined);
     }),
   ]);
 }
@@ -270,6 +275,16 @@ export interface ComparedRuns {
 /** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
 const NOISE = 1e-5;
 
+/** What a report predicts: not for outputs behind an index outside its table, nor for nodes that were not measured. */
+function predictedErrors(prediction: AccuracyReport | null) {
+  const { outputs = [], nodes = [] } = prediction ?? {};
+  const judged = nodes.filter(({ notJudged }) => notJudged === undefined);
+  return {
+    predicted: new Map(outputs.filter(({ outside }) => !outside).map(({ name, error }) => [name, error])),
+    byNode: new Map(judged.map(({ id, propagatedError }) => [id, propagatedError])),
+  };
+}
+
 /** Puts compared tensors in the model's order, names their nodes and compares a prediction with them. */
 export function compareRuns(
   { runs, tensors, onlyA, onlyB, notes }: ComparedRuns,
@@ -278,8 +293,7 @@ export function compareRuns(
   prediction: AccuracyReport | null,
 ): Comparison {
   const network = model && networkOf(model);
-  const predicted = new Map(prediction?.outputs.map(({ name, error }) => [name, error]));
-  const byNode = new Map(prediction?.nodes.map(({ id, propagatedError }) => [id, propagatedError]));
+  const { predicted, byNode } = predictedErrors(prediction);
   const all = tensors.map((tensor): { at: number; tensor: Comparison['tensors'][number] } => {
     const at = network ? (makerOf(network, tensor.name) ?? makerOf(network, tensor.other)) : undefined;
     const maker = at === undefined ? undefined : network!.nodes[at];

@@ -328,6 +328,8 @@ export interface FoundFix {
   /** The outputs without the fix. */
   outputs: readonly AccuracyOutput[];
   tolerance: number;
+  /** The error that the fix had to reach. */
+  goal: number;
   runs: number;
   /** Rules that the model was judged with; undefined: none. */
   given: string | undefined;
@@ -339,13 +341,13 @@ export interface FoundFix {
 
 /** The curve of a search as a report gives it; undefined: no more than its ends. */
 export function describeTrade(curve: TradeCurve, search: FoundFix): Trade | undefined {
-  const { fix, low, tolerance } = search;
-  const found = curve.points(tolerance, fix ? fix.exact.length : Infinity);
+  const { fix, low, goal } = search;
+  const found = curve.points(goal, fix ? fix.exact.length : Infinity);
   if (found.length < (fix?.minimal ? 3 : 2)) return undefined;
   const knee = kneeOf(
     found.map(({ exact }) => exact.length),
     found.map(({ error }) => error),
-    tolerance,
+    goal,
   );
   const at = knee === null ? undefined : found[knee]!;
   const rules = at && describeFix({ ...search, fix: { ...noFix, exact: [...at.exact], error: at.error } }).rules;
@@ -370,7 +372,7 @@ function castsUnder(rules: string, base: 'fp16' | 'bf16', { low, index }: FoundF
 
 /** The fix as a report gives it, with its rules as text: appended to the given ones, otherwise as a file of their own. */
 export function describeFix(search: FoundFix): AccuracyFix {
-  const { fix, low, index, base, outputs, tolerance, runs, given, modelLine } = search;
+  const { fix, low, index, base, outputs, tolerance, goal, runs, given, modelLine } = search;
   const positions = new Map(index.nodes.map(({ id }, position) => [id, position]));
   const found = (fix?.exact ?? []).map((own) => ({ own, position: positions.get(low.low[own]!.node.id)! }));
   const ownOf = new Map(found.map(({ own, position }) => [position, own]));
@@ -387,7 +389,7 @@ export function describeFix(search: FoundFix): AccuracyFix {
   const before = worstError(outputs);
   const error = fix?.error ?? before ?? 0;
   const comments = [
-    `Found by simulation: error ${errorFigure(error)} instead of ${errorFigure(before)} (tolerance ${tolerance})`,
+    `Found by simulation: error ${errorFigure(error)} instead of ${errorFigure(before)} (tolerance ${tolerance}${goal < tolerance ? `, aimed at ${errorFigure(goal)}` : ''})`,
   ];
   if (search.random) comments.push(randomCaution);
   if (isQdq && rules.length > 0)

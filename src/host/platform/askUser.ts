@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { allowReplacing } from '../../builder/files/replacing.ts';
 import { plainText } from './internal/plainText.ts';
 
 // Questions, for texts that contain what others wrote: nothing else calls the editor's own functions, in which such a
@@ -74,6 +75,9 @@ export function createBox(prompt: string, value: string, validate?: Validate): v
 export const pickFiles = (options: vscode.OpenDialogOptions): Thenable<vscode.Uri[] | undefined> =>
   vscode.window.showOpenDialog(plainOptions(options));
 
-/** A file to write; undefined when the user closes the dialog. */
-export const pickTarget = (options: vscode.SaveDialogOptions): Thenable<vscode.Uri | undefined> =>
-  vscode.window.showSaveDialog(plainOptions(options));
+/** A file to write, which the dialog asks to replace if it exists; undefined when the user closes the dialog. */
+export async function pickTarget(options: vscode.SaveDialogOptions): Promise<vscode.Uri | undefined> {
+  const target = await vscode.window.showSaveDialog(plainOptions(options));
+  if (target?.scheme === 'file') allowReplacing(target.fsPath);
+  return target;
+}

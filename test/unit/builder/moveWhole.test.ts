@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeWhole } from '../../../src/builder/files/writeWhole.ts';
-import { moveAtomically } from '../../../src/builder/files/moveAtomically.ts';
+import { moveAtomically } from '../../../src/builder/files/writeWhole.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 
 const folder = temporaryFolder();

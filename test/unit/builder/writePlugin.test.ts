@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { allowReplacingAll } from '../../../src/builder/files/replacing.ts';
 import { writePlugin } from '../../../src/builder/surgery/writePlugin.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 
@@ -26,11 +27,13 @@ it('overwrites nothing that it did not make', async () => {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, file), 'mine');
     // oxlint-disable-next-line no-await-in-loop -- two
-    await expect(write(name)).rejects.toThrow(`${file} already exists. Choose another folder, or pass --force`);
+    await expect(write(name)).rejects.toThrow(`${file} already exists and is not`);
     expect(readdirSync(join(folder, name))).toEqual([file]);
     expect(readFileSync(join(folder, name, file), 'utf8')).toBe('mine');
   }
-  expect((await write('project', { force: true })).files).toContain(join(folder, 'project', 'CMakeLists.txt'));
+  allowReplacingAll(true);
+  expect((await write('project')).files).toContain(join(folder, 'project', 'CMakeLists.txt'));
+  allowReplacingAll(false);
 });
 
 it('can be run again, but keeps a kernel that was edited', async () => {

@@ -52,7 +52,7 @@ it('replaces a model, and nothing else unless it is told to', async () => {
   const cut = (...more: string[]) => runCommand(extract, model, '--nodes', '0', '-o', out, ...more);
   writeFileSync(out, 'an engine, say');
   await expect(cut()).rejects.toThrow(
-    'taken.onnx already exists and is not a model. Choose another file, or pass --force',
+    'taken.onnx already exists and is not a model that trtlens wrote. Choose another file, or pass --force',
   );
   expect(readFileSync(out, 'utf8')).toBe('an engine, say');
   expect((await cut('--force')).code).toBe(0);

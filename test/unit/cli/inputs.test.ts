@@ -119,8 +119,8 @@ describe('what a command reads is not what it writes', () => {
   });
 
   test.each([
-    ['timingCache', 'would be overwritten but is not a timing cache'],
-    ['calibrationCache', 'would be overwritten but is not a calibration cache'],
+    ['timingCache', 'already exists and is not a timing cache'],
+    ['calibrationCache', 'already exists and is not a calibration cache'],
   ])('a %s takes the place of no other kind of file', async (option, message) => {
     const { place, model } = copyOfModel();
     const rules = join(place, 'net.trtprec');
@@ -173,6 +173,7 @@ describe('what cannot be written is said before the build', () => {
     const command = ['import', '-o', rules, '--', 'trtexec', '--layerPrecisions=a:fp32'];
     expect((await run(precision, ...command)).code).toBe(0);
     expect(readFileSync(rules, 'utf8')).toContain('fp32');
+    writeFileSync(rules, 'op:Softmax fp32\n');
     await expect(run(precision, ...command)).rejects.toThrow('already exists');
   });
 });
@@ -227,9 +228,10 @@ describe('precision import --apply', () => {
     expect(made.out).toMatch(/\d+ in FP16/);
     expect(made.out).toContain(`--onnx=${out} --memPoolSize=workspace:1024 --skipInference --saveEngine=a.plan\n`);
     expect(made.err).toContain('does not have it: --minTiming');
-    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('base fp16\n');
+    expect(readFileSync(join(place, 'typed.trtprec'), 'utf8')).toBe('# Written by TensorRT Lens\nbase fp16\n');
     expect(readdirSync(place).toSorted()).toEqual(['net.onnx', 'typed.onnx', 'typed.trtprec']);
-    // Rules that are there stay.
+    // Rules that the user wrote stay.
+    writeFileSync(join(place, 'typed.trtprec'), 'base bf16\n');
     await expect(import_(out, 'trtexec', `--onnx=${model}`, '--bf16')).rejects.toThrow('already exists');
   });
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -318,6 +318,13 @@ it('answers after garbage on standard input, and ends with it', async () => {
   ]);
   expect(answers.find(({ id }) => id === 2)!['result'].tools).toHaveLength(10);
   expect(code).toBe(0);
+});
+
+it('says that a message is too large, and fails', () => {
+  const input = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { text: 'a'.repeat(11e6) } });
+  const { status, stderr } = spawnSync(process.execPath, [cli, 'mcp'], { cwd: folder, input, encoding: 'utf8' });
+  expect(stderr).toContain('a message is larger than 10.0 MiB');
+  expect(status).toBe(2);
 });
 
 it('refuses a root that is not a folder', () => {

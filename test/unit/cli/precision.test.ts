@@ -159,12 +159,13 @@ describe('precision import', () => {
     expect(await run(precision, 'import', '--', ...command.split(' '))).toEqual({ code: 0, out: expected, err: '' });
   });
 
-  test('into a file, once; what cannot be read is said', async () => {
+  test('into a file, but none of the user; what cannot be read is said', async () => {
     const { place } = rulesFile('');
     const out = join(place, 'imported.trtprec');
     const command = ['import', '-o', out, '--', 'trtexec', '--layerPrecisions=a:fp32'];
     expect((await run(precision, ...command)).err).toContain('constraints-missing');
-    expect(readFileSync(out, 'utf8')).toBe('a fp32\n');
+    expect(readFileSync(out, 'utf8')).toBe('# Written by TensorRT Lens\na fp32\n');
+    writeFileSync(out, 'a fp32\n');
     await expect(run(precision, ...command)).rejects.toThrow(/already exists/);
     expect(
       await run(precision, 'import', '--', 'trtexec', '--best', '--int8', '--layerPrecisions=a:fp32'),

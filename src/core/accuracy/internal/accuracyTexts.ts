@@ -7,8 +7,9 @@ import { overflowFrom } from './nodeMeasures.ts';
 import { isWithin, worstError } from './outputErrors.ts';
 import { measureNames } from './outputMeasures.ts';
 
-/** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. */
-export function errorFigure(error: number | null): string {
+/** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. `outside`: an index leaves its table. */
+export function errorFigure(error: number | null, outside = false): string {
+  if (outside) return 'no prediction';
   if (error === null) return 'not finite';
   if (error === 0) return '0';
   return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
@@ -33,13 +34,13 @@ function aboveEnd(max: number, type: JudgedNode['type']): string {
 
 /** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
 export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
-  const { max, overflow, underflow, localError, alone, type, role, notJudged } = node;
+  const { max, overflow, underflow, localError, alone, outside, type, role, notJudged } = node;
   const name = typeName(type);
   const only =
     alone === undefined || !withAlone
       ? ''
       : alone === null
-        ? `; alone in ${name} it makes the outputs not finite`
+        ? `; alone in ${name} it makes ${outside ? 'an index leave its table' : 'the outputs not finite'}`
         : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
   const result = max === null ? '' : `largest result ${magnitude(max)}`;
   const because = constantsText(node) || quantizedText(node);
@@ -117,12 +118,19 @@ export function accuracyVerdict(report: AccuracyReport): string {
   if (nothing !== null) return nothing;
   const worst = worstError(outputs);
   const what = worst === null ? 'outputs that are not finite' : `an error of ${errorFigure(worst)}`;
-  const found = `${typeName(low)} gives ${what}${judgedOnly(outputs)}`;
+  const found =
+    outsideTable(outputs) === undefined
+      ? `${typeName(low)} gives ${what}${judgedOnly(outputs)}`
+      : `In ${typeName(low)} an index leaves its table, so no error is predicted`;
   if (passesTolerance(report))
     return `${found}, within the tolerance of ${tolerance}.${againstMeasure(outputs, tolerance)}`;
   if (!fix) return `${found}; ${report.search === undefined ? 'there is no fix' : bestSoFar(report)}.`;
   return `${found}; with ${counted(fix.nodes.length, 'node')} in FP32 the error is ${errorFigure(fix.error)}.${storedError(report)}${againstMeasure(outputs, tolerance)}`;
 }
+
+/** Why nothing is predicted for the outputs that count, because an index leaves its table; undefined: none does. */
+export const outsideTable = (outputs: readonly AccuracyOutput[]): string | undefined =>
+  outputs.find(({ judged, outside }) => judged && outside !== undefined)?.outside;
 
 /** What a search that is not over has found. */
 function bestSoFar({ trade, search }: AccuracyReport): string {
@@ -141,6 +149,14 @@ export function storedError({ reference, storedQuantized = 0, tolerance }: Accur
       ? `The ${counted(storedQuantized, 'tensor')} that the model stores quantized give`
       : 'Without any Q/DQ pair the model gives';
   return ` ${what} an error of ${errorFigure(reference.exact)} by themselves.`;
+}
+
+/** What an operator that overflows in any type does to the outputs; '' for nothing that counts. */
+export function unscaledError({ unscaled, tolerance }: AccuracyReport): string {
+  if (!unscaled || isWithin(unscaled.exact, tolerance)) return '';
+  const names = `${unscaled.names.slice(0, 3).join(', ')}${unscaled.names.length > 3 ? ', …' : ''}`;
+  const error = unscaled.exact === null ? 'outputs that are not finite' : `an error of ${errorFigure(unscaled.exact)}`;
+  return `TensorRT computes ReduceLogSumExp (${names}) without subtracting the largest value, so its exponentials overflow from 88.7 on: with every node in FP32 it gives ${error}. Subtract the maximum in the model (ReduceMax, Sub, ReduceLogSumExp, Add).`;
 }
 
 /** Where numbers and the measure of an output's kind say different things; '' where they agree. */

@@ -30,8 +30,10 @@ export interface JudgedNode {
   role: 'root' | 'victim' | 'fine';
   /** Relative error of the results over the largest of the inputs, in the low-precision run; null: unknown. */
   amplification: number | null;
-  /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the tolerance. */
+  /** Error of the outputs when only this node is in low precision; null: not finite. Absent: at most the goal of a fix. */
   alone?: number | null;
+  /** In low precision alone, it makes an index leave its table. */
+  outside?: true;
   /** Constants that it reads and that the low precision cannot represent. */
   constants?: Pick<ConstantFault, 'tensor' | 'kind' | 'value' | 'elements' | 'of'>[];
   /** What Q/DQ nodes make of what it reads. */
@@ -50,6 +52,8 @@ export interface AccuracyReport {
   level: 'node' | 'kernel';
   samples: number;
   tolerance: number;
+  /** The error that a fix had to reach: less than the tolerance, since engines differ a little from a simulation. */
+  goal: number;
   inputs: InputSource[];
   outputs: AccuracyOutput[];
   /** Level `kernel` only: what it is compared with, and why it may differ. */
@@ -69,13 +73,24 @@ export interface AccuracyReport {
   };
   /** Of a model with Q/DQ nodes: tensors that are stored quantized. Without another reference, their error is in it. */
   storedQuantized?: number;
-  /** Nodes that TensorRT computes in the low precision, while ONNX has no form for it in the model's opset. */
+  /**
+   * Nodes that a typed copy leaves in FP32, as `outputs` have them, because ONNX has no form for them in the model's opset.
+   * With a flag such as --bf16, TensorRT computes them in the low precision.
+   */
   typedCopy?: {
     nodes: number;
     operators: string[];
     opset: number;
-    /** Error of the outputs with these nodes in FP32, as in a typed copy; null: not finite. */
+    /** Error of the outputs, as in a typed copy; null: not finite. */
     error: number | null;
+    /** Error of the outputs with these nodes in low precision, too; null: not finite. */
+    worst: number | null;
+  };
+  /** Nodes that TensorRT computes without subtracting the largest value, in FP32, too; absent: none. */
+  unscaled?: {
+    names: string[];
+    /** Error of the outputs with every node in FP32; null: not finite. */
+    exact: number | null;
   };
   /** Low-precision nodes in the model's order. */
   nodes: JudgedNode[];
@@ -161,6 +176,8 @@ export interface AccuracyOutput {
   finite: boolean;
   /** Its shape depends on values, and is another one in low precision. */
   shapeDiffers?: true;
+  /** An index leaves its table in low precision, so that nothing is predicted: ONNX Runtime's words, with the node. */
+  outside?: string;
   /** It counts for the tolerance. */
   judged: boolean;
   /** Mean of the samples' errors; null: not finite in one of them. */
@@ -245,6 +262,8 @@ export interface ComparedOutput {
   error: number | null;
   /** Finite where the reference is. */
   finite: boolean;
+  /** Why there are no values of a run: an operator could make nothing of what it read. */
+  refused?: string;
   /** The shapes of the reference and of this tensor, where they differ. */
   shapes?: [number[], number[]];
   nan?: number;

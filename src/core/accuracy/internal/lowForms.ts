@@ -4,8 +4,8 @@ import type { NewGraph, NewNode } from '../../formats/onnx/writeModel.ts';
 import type { LowType } from './reducedPrecisionModel.ts';
 
 /*
- * Operators that TensorRT does not compute as "FP32 inside, rounded result" when they are in a low precision. Both were
- * measured (TensorRT 10.6, H200). All others are taken to accumulate in FP32; for reductions, poolings and products
+ * Operators that TensorRT does not compute as "FP32 inside, rounded result" when they are in a low precision. All were
+ * measured (TensorRT 10.6, H200 and H100). All others are taken to accumulate in FP32; for reductions, poolings and products
  * measured errors agree with that.
  */
 
@@ -25,6 +25,21 @@ export function lowDivision(
   const quotient = fresh('quotient');
   nodes.push({ op: 'Mul', name: fresh('n'), inputs: [read[0]!, factor], outputs: [quotient] });
   return quotient;
+}
+
+/** ReduceLogSum: the sum is rounded before its logarithm. `logarithm`: the result in FP32. Returns the name of the result. */
+export function lowLogSum(
+  logarithm: string,
+  nodes: NewNode[],
+  fresh: (what: string) => string,
+  round: (name: string) => string,
+): string {
+  const add = (op: string, input: string): string => {
+    const output = fresh(op);
+    nodes.push({ op, name: fresh('n'), inputs: [input], outputs: [output] });
+    return output;
+  };
+  return add('Log', round(add('Exp', logarithm)));
 }
 
 /**

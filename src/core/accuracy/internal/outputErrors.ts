@@ -34,6 +34,10 @@ function errorOfAll(all: readonly ComparedOutput[], plan: PlannedOutput | undefi
   return sum('wrong') / Math.max(1, sum('count'));
 }
 
+/** What ONNX Runtime says of an index beyond the rows of its table: Gather, GatherElements, GatherND, Scatter…. */
+const outsideTable =
+  /out of data bounds|out of range value in index|within bounds|invalid indices? found|invalid index found/i;
+
 /** Each output over its samples (at least one), which have the same outputs in the same order. */
 export function outputErrors(
   samples: readonly ComparedOutput[][],
@@ -56,12 +60,18 @@ export function outputErrors(
       error: finite ? errorOfAll(all, planned) : null,
       finite,
       ...(all.some(({ shapes }) => shapes) && { shapeDiffers: true as const }),
+      ...outsideOf(all),
       judged: isJudged(first, judged) || Boolean(stands),
       mean: finite ? sum / errors.length : null,
       ...(planned && describedBy(planned, all)),
       ...groupsOf(all),
     };
   });
+}
+
+function outsideOf(all: readonly ComparedOutput[]): Pick<AccuracyOutput, 'outside'> {
+  const outside = all.find(({ refused = '' }) => outsideTable.test(refused))?.refused;
+  return outside === undefined ? {} : { outside };
 }
 
 /** What is said of an output because of its kind. */

@@ -48,8 +48,6 @@ export interface RoundedNode extends AnyLowNode {
   constantDivisor: boolean;
   /** The axis of a running sum, where it is a constant. */
   sumAxis: number | null;
-  /** ONNX cannot express it in the model's opset: a typed copy leaves it in FP32. */
-  beyondOnnx?: true;
 }
 
 /** A comparison and similar ones: its constants follow the type of its data. */
@@ -76,6 +74,10 @@ export interface ReducedPrecisionModel {
   low: LowNode[];
   byId: Map<string, LowNode>;
   following: Map<string, FollowingNode>;
+  /** Ids of the nodes in FP32 and lower that TensorRT computes without subtracting the largest value; see `unscaledNodes`. */
+  unscaled: string[];
+  /** By node id and input, what nodes read before a Q/DQ pair under the rules; absent: nothing. */
+  around?: ReadonlyMap<string, ReadonlyMap<number, string>>;
   /** By node and input; absent: none. */
   replaced?: ReadonlyMap<string, Replacement>;
 }
@@ -90,17 +92,29 @@ export const withReplaced = (
 });
 
 /**
- * Finds the nodes that compute in FP16 or BF16 under a choice of types, with the model's inputs and outputs left in FP32,
- * as `trtlens precision apply` writes it.
+ * ReduceLogSumExp: TensorRT computes log(sum(exp(x))) as it is written, in FP32 inside and in an FP32 network, too, so
+ * that it overflows from 88.7 on, where ONNX Runtime subtracts the largest value first (measured: 10.6, H100, opsets 13 and
+ * 18; Softmax and LogSoftmax are right in each type).
  */
-export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrecisionModel {
-  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map() };
+export const unscaledNodes = (model: OnnxModel, network: Network): string[] =>
+  model.nodes
+    .filter((node) => node.op === 'ReduceLogSumExp' && node.domain === '' && network.outputTypesOf(node)[0] === 'float')
+    .map(({ id }) => id);
+
+/**
+ * Finds the nodes that compute in FP16 or BF16 under a choice of types, with the model's inputs and outputs left in FP32,
+ * as `trtlens precision apply` writes it. `beyondOnnx`: also those that such a copy leaves in FP32, because ONNX has no
+ * form for them in the model's opset, while TensorRT computes them in the low type.
+ */
+export function findLowNodes({ model, network, nodes }: TypeChoice, beyondOnnx = false): ReducedPrecisionModel {
+  const unscaled = unscaledNodes(model, network);
+  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map(), unscaled };
   const walk = (graph: OnnxGraph): void => {
     const constants = new Constants(network, graph.path);
     const isFloat = (name: string) => name !== '' && network.typeOf(graph.path, name) === 'float';
     for (const node of graph.nodes) {
       const chosen = nodes.get(node.id);
-      if (chosen?.typing === 'free' && chosen.type !== 'float')
+      if (chosen?.typing === 'free' && chosen.type !== 'float' && (beyondOnnx || chosen.beyondOnnx !== true))
         addLow(chosen, chosen.type, graph.path, constants, isFloat);
       if (chosen?.typing === 'inputs') addFollowing(node, constants, isFloat);
       for (const { graph: body } of node.subgraphs) walk(body);
@@ -127,7 +141,6 @@ export function findLowNodes({ model, network, nodes }: TypeChoice): ReducedPrec
         constants.isConstant(node.inputs[1] ?? '') &&
         !constants.isReadByErf(node.outputs[0] ?? ''),
       sumAxis: node.op === 'CumSum' ? constants.integerOf(node.inputs[1] ?? '') : null,
-      ...(chosen.beyondOnnx && { beyondOnnx: true }),
     };
     if (low.inputs.length + low.outputs.length === 0) return;
     found.low.push(low);
@@ -149,10 +162,16 @@ export const isQuantized = (low: LowNode): low is QuantizedNode => low.type === 
 
 /**
  * Finds the nodes of the main graph that read what Q/DQ nodes made of floating-point numbers. Weights that are stored
- * quantized have no other values: they are part of the reference, too.
+ * quantized have no other values: they are part of the reference, too. A node that a rule takes out of its Q/DQ pairs
+ * reads around them in every run, as in a typed copy.
  */
-export function findQuantizedNodes(model: OnnxModel, network: Network, type: QuantizedType): ReducedPrecisionModel {
-  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map() };
+export function findQuantizedNodes(
+  { model, network, nodes: chosen }: Pick<TypeChoice, 'model' | 'network' | 'nodes'>,
+  type: QuantizedType,
+): ReducedPrecisionModel {
+  const around = new Map([...chosen].flatMap(([id, { around: reads }]) => (reads ? [[id, reads] as const] : [])));
+  const unscaled = unscaledNodes(model, network);
+  const found: ReducedPrecisionModel = { model, low: [], byId: new Map(), following: new Map(), unscaled, around };
   const { nodes } = model.graph;
   const quantized = new Map(nodes.filter(({ op }) => op === 'QuantizeLinear').map((node) => [node.outputs[0]!, node]));
   const sources = new Map<string, string>();
@@ -165,7 +184,10 @@ export function findQuantizedNodes(model: OnnxModel, network: Network, type: Qua
   }
   for (const node of nodes) {
     const own = new Map(
-      node.inputs.flatMap((name, i) => (sources.has(name) ? [[i, sources.get(name)!] as const] : [])),
+      node.inputs.flatMap((name, i) => {
+        const source = around.get(node.id)?.has(i) === true ? undefined : sources.get(name);
+        return source === undefined ? [] : [[i, source] as const];
+      }),
     );
     const ends = given.has(node.outputs[0] ?? '') ? (sources.get(node.outputs[0]!) ?? null) : null;
     const bypass = node.op === 'DequantizeLinear' ? ends : null;

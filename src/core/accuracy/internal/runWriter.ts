@@ -1,7 +1,7 @@
 // Writes a simulated model: one run of its nodes, in FP32 and in low precision.
 import { type DataType, type OnnxGraph, type OnnxNode } from '../../formats/onnx/onnxModel.ts';
 import type { NewNode, NewTensor } from '../../formats/onnx/writeModel.ts';
-import { cast, int64, lowDivision, lowRunningSum } from './lowForms.ts';
+import { cast, int64, lowDivision, lowLogSum, lowRunningSum } from './lowForms.ts';
 import {
   isQuantized,
   type ReducedPrecisionModel,
@@ -82,12 +82,15 @@ export interface GraphDraft {
 export class RunWriter {
   private readonly low: ReducedPrecisionModel;
   private readonly names: Names;
-  private readonly modeOf: (low: LowNode) => Mode;
+  private readonly modeOf: (low: Pick<LowNode, 'index'>) => Mode;
+  /** Of nodes that TensorRT computes otherwise in any type, the positions of their switches: behind those of low nodes. */
+  private readonly unscaled: ReadonlyMap<string, number>;
   /** Initializers that the written nodes need, for the main graph; by type and bytes. */
   readonly constants = new Map<string, NewTensor>();
 
-  constructor(low: ReducedPrecisionModel, names: Names, modeOf: (low: LowNode) => Mode) {
+  constructor(low: ReducedPrecisionModel, names: Names, modeOf: (low: Pick<LowNode, 'index'>) => Mode) {
     this.low = low;
+    this.unscaled = new Map(low.unscaled.map((id, at) => [id, low.low.length + at]));
     this.names = names;
     this.modeOf = modeOf;
   }
@@ -98,7 +101,10 @@ export class RunWriter {
    */
   node(node: OnnxNode, draft: GraphDraft, rename = false): void {
     const { values } = draft;
-    const inputs = node.inputs.map((name, i) => this.scaleOf(node, i) ?? (name === '' ? '' : values.of(name)));
+    const around = this.low.around?.get(node.id);
+    const inputs = node.inputs.map(
+      (name, i) => this.scaleOf(node, i) ?? (name === '' ? '' : values.of(around?.get(i) ?? name)),
+    );
     const outputs = node.outputs.map((name) => {
       if (name === '') return '';
       const own = rename ? this.names.fresh('v') : name;
@@ -114,7 +120,39 @@ export class RunWriter {
     this.plain(node, read, outputs, draft);
   }
 
+  /** A node in FP32, as TensorRT computes it unless it is part of the reference. */
   private plain(node: OnnxNode, inputs: string[], outputs: string[], draft: GraphDraft): void {
+    const index = this.unscaled.get(node.id);
+    const mode = index === undefined ? 'exact' : this.modeOf({ index });
+    if (mode === 'exact') return this.asWritten(node, inputs, outputs, draft);
+    const output = outputs[0]!;
+    const naive = mode === 'low' ? output : this.names.fresh('r');
+    this.logSumOf(node, this.exponentials(inputs[0]!, draft), inputs, naive, draft);
+    if (mode === 'low') return;
+    const exact = this.names.fresh('e');
+    this.asWritten(node, inputs, [exact], draft);
+    this.select(mode.exactIf, exact, naive, output, draft);
+  }
+
+  private exponentials(input: string, draft: GraphDraft): string {
+    const output = this.names.fresh('e');
+    draft.nodes.push({ op: 'Exp', name: this.names.fresh('n'), inputs: [input], outputs: [output] });
+    return output;
+  }
+
+  /** The second half of a ReduceLogSumExp: `powers` are its exponentials. */
+  private logSumOf(node: OnnxNode, powers: string, inputs: string[], output: string, draft: GraphDraft): void {
+    const name = this.names.copyOf(node);
+    draft.nodes.push({
+      op: 'ReduceLogSum',
+      name,
+      inputs: [powers, ...inputs.slice(1)],
+      outputs: [output],
+      like: node,
+    });
+  }
+
+  private asWritten(node: OnnxNode, inputs: string[], outputs: string[], draft: GraphDraft): void {
     const bodies = node.subgraphs.filter(({ graph }) => graph.nodes.length > 0);
     const attributes = Object.fromEntries(
       bodies.map(({ attribute, graph }) => [attribute, { graph: this.body(graph, draft.values) }]),
@@ -242,6 +280,13 @@ export class RunWriter {
     const { node, type } = low;
     const fresh = (what: string) => this.names.fresh(what);
     const round = (name: string) => this.rounded(name, type, draft);
+    // In BF16, which reaches as far as FP32, no rounding was seen inside.
+    if (type === 'float16' && (node.op === 'ReduceLogSum' || this.unscaled.has(node.id))) {
+      const logarithm = fresh('r');
+      if (node.op === 'ReduceLogSum') this.plain(node, read, [logarithm], draft);
+      else this.logSumOf(node, round(this.exponentials(read[0]!, draft)), read, logarithm, draft);
+      return lowLogSum(logarithm, draft.nodes, fresh, round);
+    }
     if (low.constantDivisor) return lowDivision(read, draft.nodes, fresh, round);
     if (low.sumAxis === null) return null;
     return lowRunningSum(node, low.sumAxis, read, {

@@ -15,6 +15,7 @@ import {
   TYPE,
   VALUE,
 } from './internal/onnxFields.ts';
+import { WireError } from './internal/wireCursor.ts';
 import { type Field, fieldEnd, scanFields } from './internal/scanFields.ts';
 import {
   byteLength,
@@ -254,6 +255,34 @@ export function composeModel(
 export function importedDomain(domain: string, version = 1): Segment {
   const writer = protobuf.Writer.create().uint32(MODEL.opset).fork();
   return { bytes: writer.uint32(OPSET.domain).string(domain).uint32(OPSET.version).int64(version).ldelim().finish() };
+}
+
+/** In the metadata of a model that trtlens wrote, at the end of its file. */
+export const modelMark: Uint8Array = protobuf.Writer.create()
+  .uint32(MODEL.metadata)
+  .fork()
+  .uint32(ENTRY.key)
+  .string('generator')
+  .uint32(ENTRY.value)
+  .string('TensorRT Lens')
+  .ldelim()
+  .finish();
+
+/** Whether a model has the mark; false where it is damaged or no model. */
+export async function isMarked(source: ByteSource): Promise<boolean> {
+  try {
+    for (const field of await scanFields(source, { at: 0, offset: 0, length: source.size })) {
+      const length = fieldEnd(field) - field.at;
+      if (field.tag !== MODEL.metadata || length !== modelMark.length) continue;
+      // oxlint-disable-next-line no-await-in-loop -- a few entries
+      const bytes = await source.read(field.at, length);
+      if (bytes.every((byte, i) => byte === modelMark[i])) return true;
+    }
+    return false;
+  } catch (error) {
+    if (error instanceof WireError) return false;
+    throw error;
+  }
 }
 
 /** What takes the place of the bytes from `start` to `end` of the model; nothing is replaced where they are equal. */

@@ -162,8 +162,7 @@ function digitsFrom(text: string, start: number): string {
 
 /** Lines of comma-separated values as RFC 4180 has them, the titles first; numbers plain, what is not known empty. */
 export function csvOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
-  const line = (cells: readonly Cell[]) =>
-    `${cells.map((cell) => csvCell(cell === null ? '' : String(cell))).join(',')}\r\n`;
+  const line = (cells: readonly Cell[]) => `${cells.map(csvCell).join(',')}\r\n`;
   const unit = { ms: ' (ms)', delta: ' (ms)', percent: ' (%)', bytes: '', number: '', text: '' };
   return (
     line(columns.map(({ title, kind }) => title + unit[kind])) +
@@ -171,7 +170,13 @@ export function csvOf<Row>(rows: readonly Row[], columns: readonly TableColumn<R
   );
 }
 
-const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** Spreadsheets compute a text that begins so: an apostrophe keeps names of a model texts. */
+const isFormula = (cell: Cell): cell is string => typeof cell === 'string' && /^[=+\-@\t\r]/.test(cell);
+
+function csvCell(cell: Cell): string {
+  const text = isFormula(cell) ? `'${cell}` : String(cell ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 /** What a width stands for: milliseconds, or nodes of the model. */
 export type Weight = 'time' | 'nodes';

@@ -1,8 +1,8 @@
-import { copyFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
-import { writeWhole } from '../../../builder/files/writeWhole.ts';
+import { writeResult } from '../../../builder/files/writeResult.ts';
 import { migrateCalibration } from '../../../builder/quantization/migrateCalibration.ts';
 import { useTimingCaches } from '../../../builder/run/timingCaches.ts';
 import type { Build } from '../../../builder/store/buildFolder.ts';
@@ -70,7 +70,7 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
         writeTritonConfig(await tritonEngine(build)),
       );
       if (text === undefined) return;
-      await writeWhole(path.fsPath, text);
+      await writeResult(path.fsPath, text, 'text');
       await vscode.window.showTextDocument(path);
     }),
     [commands.suggestSplit]: onModel(async (model) => {
@@ -145,7 +145,8 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
       const place = vscode.Uri.joinPath(folder?.uri ?? fileUri(process.cwd()), name);
       const path = await fileToWrite(target, place, 'Write the Hook for Torch-TensorRT');
       if (path === undefined) return;
-      await copyFile(join(context.asAbsolutePath('dist'), 'driver', name), path.fsPath);
+      const hook = await readFile(join(context.asAbsolutePath('dist'), 'driver', name), 'utf8');
+      await writeResult(path.fsPath, hook, 'hook');
       await vscode.window.showTextDocument(path);
     },
   };

@@ -1,7 +1,7 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { temporaryFolder, writeWhole } from '../../../builder/files/writeWhole.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
 import { fileUri, isFileUri } from '../../platform/fileUri.ts';
 
@@ -39,13 +39,13 @@ async function takeFiles(
   files: vscode.DataTransferFile[],
   take: (pieces: vscode.Uri[]) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-');
   try {
     const uris = await Promise.all(
       files.map(async (file, index) => {
         if (file.uri && isFileUri(file.uri)) return file.uri;
         const path = join(folder, `${index}-${basename(file.name)}`);
-        await writeFile(path, await file.data());
+        await writeWhole(path, await file.data());
         return fileUri(path);
       }),
     );

@@ -1,4 +1,3 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -28,6 +27,7 @@ import { askChange, type Trial } from './askChange.ts';
 import { keepChange } from './keepChange.ts';
 import type { ChosenNodes, SurgeryParts } from './chosenNodes.ts';
 import { optionsOf } from './reduceBuild.ts';
+import { temporaryFolder, writeWhole } from '../../../builder/files/writeWhole.ts';
 import { removeTree } from '../../../builder/files/persist.ts';
 import { showInformation } from '../../platform/messages.ts';
 
@@ -122,10 +122,10 @@ async function withRules<Result>(
   if (rules === undefined) return run({});
   if (options.overrides !== undefined)
     throw new UserError('The last build used an override file. Change its rules and build again to try another type.');
-  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-'));
+  const folder = await temporaryFolder(tmpdir(), 'tensorrt-lens-');
   try {
     const overrides = join(folder, 'what-if.trtprec');
-    await writeFile(overrides, `${rules}\n`);
+    await writeWhole(overrides, `${rules}\n`);
     return await run({ overrides });
   } finally {
     await removeTree(folder);

@@ -23,6 +23,7 @@ const report = (more: Partial<AccuracyReport> = {}): AccuracyReport => ({
   level: 'node',
   samples: 1,
   tolerance: 0.01,
+  goal: 0.008,
   inputs: [{ name: 'x', source: 'file', shape: [1] }],
   outputs: [{ name: 'y', max: 2, error: null, finite: false, judged: true, mean: null }],
   nodes: [

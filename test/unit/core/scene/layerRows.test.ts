@@ -116,6 +116,12 @@ describe('sorting rows', () => {
     expect(csvOf(rows.slice(3), columns)).toBe('Name,Size (ms)\r\nconv2,2\r\n"a,""b""",\r\n');
   });
 
+  it('keeps names as text that a spreadsheet would compute', () => {
+    const names = ['=HYPERLINK("x")', '+a', '-b', '@c', '\tabc'].map((name) => ({ ...rows[3]!, name, size: -1 }));
+    const cells = csvOf(names, columns).trimEnd().split('\r\n').slice(1);
+    expect(cells).toEqual([`"'=HYPERLINK(""x"")",-1`, "'+a,-1", "'-b,-1", "'@c,-1", "'\tabc,-1"]);
+  });
+
   it('writes every column of a capture', async () => {
     const report = await reportOf('fusion_zoo', 'tensorrt-10.6.0/fusion_zoo.fp32');
     const shown = layerColumns.filter(({ optional }) => optional !== true);

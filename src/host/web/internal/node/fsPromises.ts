@@ -115,6 +115,8 @@ export const rename = (from: string, to: string): Promise<void> =>
 export const copyFile = (from: string, to: string, mode = 0): Promise<void> =>
   asked(to, fs.copy(fileUri(from), fileUri(to), { overwrite: (mode & 1) === 0 }));
 
+export const readlink = (path: string): Promise<string> => Promise.reject(failure('EINVAL', path));
+
 const noLinks = (_: string, to: string): Promise<void> => Promise.reject(failure('EPERM', to));
 export { noLinks as link, noLinks as symlink };
 
