@@ -17,10 +17,6 @@ import sys
 import threading
 import time
 
-# We start in an empty folder, so that Python imports nothing from the user's. Relative paths mean files of that.
-if "TENSORRT_LENS_CWD" in os.environ:
-    os.chdir(os.environ.pop("TENSORRT_LENS_CWD"))
-
 
 class JobError(Exception):
     """An error for the user: what is wrong, where, and what to do. `stage` is what the job was doing, `code` a name for

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { inputsOf } from '../simulation/openSamples.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import { checkOutput, filesOfModel, moveResult } from '../files/writeResult.ts';
@@ -91,7 +91,8 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
   const folder = await temporaryIn(dirname(out), out);
   try {
     const made = join(folder, basename(out));
-    const job = { model: path, out: made, files: inputs, inputs: inputsOf(model), tool: calibrator.tool };
+    const files = inputs.map((file) => resolve(file));
+    const job = { model: resolve(path), out: resolve(made), files, inputs: inputsOf(model), tool: calibrator.tool };
     const { by } = await runPythonJob<{ by: string }>({
       ...calibrator,
       script,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { networkOf } from '../../core/network/network.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import type { Proof, ProofPlan } from '../../core/repair/repairResult.ts';
@@ -32,7 +32,7 @@ export class RuntimeSession {
   ) {
     this.#runtime = runtime;
     this.#script = script;
-    this.#folder = folder;
+    this.#folder = resolve(folder);
     this.#signal = signal;
   }
 

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { errorText } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { withFolderLock } from '../files/folderLock.ts';
@@ -78,7 +78,7 @@ export async function findPackages(
 }
 
 const folderOf = (name: PackageSetName, python: Python, cache = cacheFolder()): string =>
-  join(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
+  resolve(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
 
 /** What is downloaded, how much, from where, under which license and where to. */
 const consentText = (set: PackageSet, folder: string): string => [...set.consent, folder].join('\n');

@@ -18,7 +18,8 @@ export interface ProcessOptions {
   args: string[];
   /**
    * Where it starts. Default: an empty folder of its own, so that no interpreter runs files of the folder that the user
-   * stands in. Only programs whose arguments are the user's own words start there (`test/rules/pythonStarts.test.ts`).
+   * stands in: paths among the arguments and in a request are absolute. Only programs whose arguments are the user's own
+   * words start there.
    */
   cwd?: string;
   /** Added to the environment of this process; undefined removes a variable. */
@@ -55,9 +56,9 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   if (options.cwd !== undefined) return runIn(options.cwd, options);
   const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-run-'));
   const leftovers = [...(options.leftovers ?? []), folder];
-  // Our own scripts return to the user's folder once they have started (`job.py`): relative paths mean files there.
-  const environment = { ...options.environment, TENSORRT_LENS_CWD: process.cwd() };
   try {
+    // Which Python a folder wants pyenv to run is the user's choice.
+    const environment = { PYENV_DIR: process.env['PYENV_DIR'] || process.cwd(), ...options.environment };
     return await runIn(folder, { ...options, environment, leftovers });
   } finally {
     await removeTree(folder);

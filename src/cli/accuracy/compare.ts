@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../../builder/files/readTextBytes.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
@@ -49,7 +50,7 @@ largest value of A.
     const runs = await runPythonJob<ComparedRuns>({
       ...(await runtimeFor(values, terminal)),
       script: driverScript('compare_runs.py'),
-      request: { a: positionals[0], b: positionals[1] },
+      request: { a: resolve(positionals[0]!), b: resolve(positionals[1]!) },
       signal: terminal.signal,
     });
     if (runs.tensors.length === 0)

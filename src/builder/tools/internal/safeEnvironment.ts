@@ -2,7 +2,9 @@ import { posix, win32 } from 'node:path';
 
 /** Lists of folders: programs, Python modules and native libraries are loaded from them. */
 const lists = ['PATH', 'PYTHONPATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
-const folders = ['PYTHONHOME', 'PYTHONUSERBASE'];
+const single = ['PYTHONHOME', 'PYTHONUSERBASE', 'PIP_CONFIG_FILE', 'PIP_CERT', 'REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'];
+/** Separated by white space, as pip reads them; some may be addresses. */
+const places = ['PIP_FIND_LINKS', 'PIP_CONSTRAINT'];
 
 /**
  * An environment in which nothing is loaded from the current folder. An empty or `.` entry of a list means that folder:
@@ -15,18 +17,20 @@ export function safeEnvironment(
   here: string,
   platform: NodeJS.Platform = process.platform,
 ): NodeJS.ProcessEnv {
-  const paths = platform === 'win32' ? win32 : posix;
+  const { delimiter, isAbsolute, resolve } = platform === 'win32' ? win32 : posix;
   const safe = { ...environment };
   for (const [name, value] of Object.entries(environment)) {
     const known = platform === 'win32' ? name.toUpperCase() : name;
-    if (folders.includes(known) && value) safe[name] = paths.resolve(here, value);
+    if (!value && !lists.includes(known)) continue;
+    if (single.includes(known)) safe[name] = resolve(here, value!);
+    if (places.includes(known))
+      safe[name] = value!.replace(/\S+/g, (place) => (/^[\w+-]{2,}:/.test(place) ? place : resolve(here, place)));
     if (!lists.includes(known) || value === undefined) continue;
     const kept = value
-      .split(paths.delimiter)
-      .filter((entry) => entry !== '' && (known !== 'PATH' || paths.isAbsolute(entry)))
-      .map((entry) => (paths.isAbsolute(entry) ? entry : paths.resolve(here, entry)))
-      .filter((entry) => entry !== paths.resolve(here) || value.split(paths.delimiter).includes(entry));
-    if (kept.length > 0 || known === 'PATH') safe[name] = kept.join(paths.delimiter);
+      .split(delimiter)
+      .filter((entry) => isAbsolute(entry) || (known !== 'PATH' && resolve(here, entry) !== resolve(here)))
+      .map((entry) => resolve(here, entry));
+    if (kept.length > 0 || known === 'PATH') safe[name] = kept.join(delimiter);
     else delete safe[name];
   }
   return safe;
