@@ -76,7 +76,8 @@ export async function runPrecisionSweep(asked: SweepRequest): Promise<PrecisionS
       steps.push({ ...step, ...measured, ...(own !== undefined && { tolerance: own }) });
     }
   });
-  return { tolerance: request.tolerance, samples, rungs: steps };
+  const { used } = request.runtime;
+  return { tolerance: request.tolerance, samples, rungs: steps, ...(used && { runtime: used }) };
 }
 
 const alone = 'The model has Q/DQ nodes; the reference is the same model without them.';

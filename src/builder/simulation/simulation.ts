@@ -9,6 +9,7 @@ import type {
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
 import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
+import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
@@ -17,6 +18,8 @@ import { UserError } from '../userError.ts';
 export interface PythonWithRuntime {
   python: string;
   environment?: Record<string, string>;
+  /** What it is; reports name it. */
+  used?: RuntimeUsed | undefined;
 }
 
 /** Another model file, and where its external data is. */

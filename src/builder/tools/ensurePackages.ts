@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { withFolderLock } from '../files/folderLock.ts';
@@ -8,6 +9,7 @@ import { findPython, type Python } from './findPython.ts';
 import { readInventory, whatDiffers, writeInventory } from './internal/inventory.ts';
 import { type PackageSet, packageSets, type PackageSetName } from './packageSets.ts';
 import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './internal/privateEnvironment.ts';
+import { offlineAdvice } from './offlineAdvice.ts';
 import { runProcess } from './runProcess.ts';
 import { exists } from '../files/exists.ts';
 import { removeTree } from '../files/persist.ts';
@@ -20,6 +22,8 @@ export interface Installed {
   /** What has to be in its environment. */
   environment: Record<string, string>;
   version: string;
+  /** Of the sets with ONNX Runtime: what reports say of it. */
+  used?: RuntimeUsed;
 }
 
 export interface SetUpOptions {
@@ -108,12 +112,19 @@ async function findWhole(
 }
 
 /** undefined: an environment whose base interpreter was removed. */
-async function locate({ version }: PackageSet, folder: string, python: Python): Promise<Installed | undefined> {
+async function locate({ version, wheels }: PackageSet, folder: string, python: Python): Promise<Installed | undefined> {
   const own = interpreterIn(folder);
   const site = siteIn(folder);
-  if (await exists(own)) return { folder, python: own, environment: {}, version };
+  const used = (program: string) => usedOf(wheels, program);
+  if (await exists(own)) return { folder, python: own, environment: {}, version, ...used(own) };
   if (!(await exists(site))) return undefined;
-  return { folder, python: python.path, environment: { PYTHONPATH: site }, version };
+  return { folder, python: python.path, environment: { PYTHONPATH: site }, version, ...used(python.path) };
+}
+
+function usedOf(wheels: readonly string[], python: string): { used?: RuntimeUsed } {
+  const pinned = new Map(wheels.map((wheel) => wheel.split('==') as [string, string]));
+  const [onnxruntime, numpy] = [pinned.get('onnxruntime'), pinned.get('numpy')];
+  return onnxruntime !== undefined && numpy !== undefined ? { used: { python, onnxruntime, numpy } } : {};
 }
 
 async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {
@@ -126,7 +137,10 @@ async function install(set: PackageSet, python: Python, folder: string, options:
     const pip = await makeEnvironment(python, folder, progress, signal);
     progress('Downloading the wheels …');
     const arguments_ = ['--no-deps', '--only-binary=:all:', ...wheels];
-    await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal);
+    await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal).catch((error: unknown) => {
+      if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+      throw new UserError(`${error.message} ${offlineAdvice(wheels, python)}`);
+    });
     if (optional !== undefined)
       await runPip(pip, ['--no-deps', optional.package], optional.package, progress, signal).catch((error: unknown) => {
         if (error instanceof Cancelled) throw error;

@@ -47,8 +47,9 @@ largest value of A.
     const tolerance = toleranceOf(values.tolerance);
     const model = values.onnx === undefined ? null : (await new ParsedFiles().model(values.onnx)).value;
     const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
+    const runtime = await runtimeFor(values, terminal);
     const runs = await runPythonJob<ComparedRuns>({
-      ...(await runtimeFor(values, terminal)),
+      ...runtime,
       script: driverScript('compare_runs.py'),
       request: { a: resolve(positionals[0]!), b: resolve(positionals[1]!) },
       signal: terminal.signal,
@@ -58,7 +59,12 @@ largest value of A.
         `A and B have no tensor in common: A contains ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
       );
     const built = await markedNotes(values.plain, values.marked);
-    const comparison = compareRuns({ ...runs, notes: [...runs.notes, ...built] }, tolerance, model, prediction);
+    const comparison = compareRuns(
+      { ...runs, notes: [...runs.notes, ...built], runtime: runtime.used },
+      tolerance,
+      model,
+      prediction,
+    );
     if (values.json) await printJson(terminal, comparison);
     else await terminal.out(renderText(comparedDocument(comparison)));
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;

@@ -1,4 +1,4 @@
-import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
+import { usePackages } from '../../builder/tools/ownPackages.ts';
 import { confirmDownload, type Terminal } from '../terminal.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
@@ -24,6 +24,7 @@ export const simulationOptions = {
 
 interface RuntimeValues {
   python?: string | undefined;
+  buildPython?: string | undefined;
   yes?: boolean | undefined;
 }
 
@@ -71,12 +72,13 @@ function shareOf(option: string, text: string | undefined): number | undefined {
   return value;
 }
 
-/** ONNX Runtime in the private environment, set up after consent. */
+/** ONNX Runtime: the user's own, or in the private environment, set up after consent. */
 export function runtimeFor(values: RuntimeValues, terminal: Terminal) {
-  return ensurePackages('onnxruntime', {
+  return usePackages('onnxruntime', {
     confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
     progress: (line) => terminal.note(line),
     signal: terminal.signal,
     python: values.python,
+    buildPython: values.buildPython,
   });
 }

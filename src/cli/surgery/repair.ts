@@ -81,7 +81,7 @@ Other options are those of trtlens build.
         allow,
         ...(only.length > 0 && { only }),
         samples: (values['inputs'] as string[] | undefined) ?? [],
-        runtime: () => runtimeFor({ yes: values['yes'] === true }, terminal),
+        runtime: () => runtimeFor({ yes: values['yes'] === true, buildPython: request.python }, terminal),
         script: driverScript('repair_model.py'),
       },
       { progress: (text) => terminal.status(text), ask: (one, places) => asks(terminal, one.title, places) },
