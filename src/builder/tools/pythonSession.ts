@@ -15,7 +15,9 @@ export class Refused extends JobFailed {
 export class PythonSession {
   private readonly pending: { resolve: (result: unknown) => void; reject: (error: unknown) => void }[] = [];
   private readonly ended: Promise<void>;
-  private send: (value: unknown) => void = () => {};
+  /** Requests made before the script starts wait here. */
+  private readonly early: unknown[] = [];
+  private send = (value: unknown): void => void this.early.push(value);
   private error: unknown;
   private isOver = false;
 
@@ -27,6 +29,7 @@ export class PythonSession {
     };
     const started = (send: (value: unknown) => void): void => {
       this.send = send;
+      for (const value of this.early.splice(0)) send(value);
     };
     this.ended = runPythonJob<null, Answer>({ ...job, request: {}, event, started }).then(
       () => this.end(new Cancelled()),
