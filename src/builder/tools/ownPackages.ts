@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { before, parseVersion } from '../../core/build/trtexecFlags.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { findPython, programOf, type Python } from './findPython.ts';
@@ -14,6 +15,8 @@ export type Module = keyof typeof accepted;
 export interface OwnPackages {
   /** How to start it. */
   python: string;
+  /** Its own path. */
+  path: string;
   versions: Record<string, string>;
 }
 
@@ -42,7 +45,7 @@ export async function findOwnPackages(
     },
     advice: options.advice ?? '',
   });
-  return { python: programOf(python), versions };
+  return { python: programOf(python), path: python.path, versions };
 }
 
 export interface UseOptions extends SetUpOptions {
@@ -69,12 +72,12 @@ export async function usePackages(name: keyof typeof modulesOf, options: UseOpti
   return ensurePackages(name, options);
 }
 
-const installedIn = ({ python, versions }: OwnPackages): Installed => ({
-  folder: python,
+const installedIn = ({ python, path, versions }: OwnPackages): Installed => ({
+  folder: dirname(path),
   python,
   environment: {},
   version: versions['onnxruntime']!,
-  used: { python, onnxruntime: versions['onnxruntime']!, numpy: versions['numpy']! },
+  used: { python: path, onnxruntime: versions['onnxruntime']!, numpy: versions['numpy']! },
 });
 
 function passOn(error: unknown): UserError {

@@ -1,6 +1,6 @@
 /** The ONNX Runtime that computed a result: the user's own, or the private copy. */
 export interface RuntimeUsed {
-  /** The interpreter, as it was called. */
+  /** Path of the interpreter. */
   python: string;
   /** Versions. */
   onnxruntime: string;
