@@ -8,7 +8,7 @@ import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { ensurePackages, findPackages, type Installed, type SetUpOptions } from './ensurePackages.ts';
 
 /** Lowest versions of modules in an interpreter of the user's: those that the tests run. */
-const accepted = { onnxruntime: '1.17', numpy: '1.21', onnx: '1.14' } as const;
+const accepted = { onnxruntime: '1.21', numpy: '1.21', onnx: '1.14' } as const;
 export type Module = keyof typeof accepted;
 
 /** An interpreter of the user's that has modules. */

@@ -223,8 +223,8 @@ export function valueField(tag: number, value: OnnxValue | NewValue): Segment[] 
   return message(tag, [{ bytes: writer.finish() }]);
 }
 
-/** As new files have it, and ONNX Runtime 1.17 reads it; external data and local functions are allowed in it. */
-const IR_VERSION = 8;
+/** As new files have it; external data and every operator set are allowed in it. */
+const IR_VERSION = 10;
 
 /**
  * A model with another graph, as pieces of the old file and new bytes; operator sets, functions and metadata stay.
