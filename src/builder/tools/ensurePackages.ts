@@ -139,7 +139,7 @@ async function install(set: PackageSet, python: Python, folder: string, options:
     const arguments_ = ['--no-deps', '--only-binary=:all:', ...wheels];
     await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal).catch((error: unknown) => {
       if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
-      throw new UserError(`${error.message} ${offlineAdvice(wheels, python)}`);
+      throw new UserError(`${error.message} ${offlineAdvice(wheels, python, set.usesOwn ? 'pip' : 'again')}`);
     });
     if (optional !== undefined)
       await runPip(pip, ['--no-deps', optional.package], optional.package, progress, signal).catch((error: unknown) => {
