@@ -84,8 +84,9 @@ test('an interpreter is chosen with --python, relative to the folder', () => {
   expect(stdout, stderr).toContain('"1.21.0"');
 });
 
-test('with nothing to use and no network, the error has pip’s lines for wheels from another machine', () => {
-  const { stderr, status } = run([...commands[0]!, '--yes', '--python', '/usr/bin/python3'], '/nowhere');
+test('with nothing to use and no network, the error has pip’s lines for wheels from another machine', async () => {
+  const python = (await interpreter()).path;
+  const { stderr, status } = run([...commands[0]!, '--yes', '--python', python], '/nowhere');
   expect(status, stderr).toBe(2);
   expect(stderr).toMatch(/pip download .*--platform manylinux_2_28_\w+ .*-d wheels onnxruntime==/);
   expect(stderr).toMatch(/-m pip install --no-deps --no-index --find-links wheels onnxruntime==/);

@@ -124,7 +124,9 @@ async function locate({ version, wheels }: PackageSet, folder: string, python: P
 function usedOf(wheels: readonly string[], python: string): { used?: RuntimeUsed } {
   const pinned = new Map(wheels.map((wheel) => wheel.split('==') as [string, string]));
   const [onnxruntime, numpy] = [pinned.get('onnxruntime'), pinned.get('numpy')];
-  return onnxruntime !== undefined && numpy !== undefined ? { used: { python, onnxruntime, numpy } } : {};
+  return onnxruntime !== undefined && numpy !== undefined
+    ? { used: { python, onnxruntime, numpy, isPrivate: true } }
+    : {};
 }
 
 async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {

@@ -8,7 +8,7 @@ import { Cancelled, stopIfCancelled, UserError } from '../userError.ts';
 import { ensurePackages, findPackages, type Installed, type SetUpOptions } from './ensurePackages.ts';
 
 /** Lowest versions of modules in an interpreter of the user's: those that the tests run. */
-const accepted = { onnxruntime: '1.21', numpy: '1.21', onnx: '1.14' } as const;
+const accepted = { onnxruntime: '1.21', numpy: '1.21', onnx: '1.16' } as const;
 export type Module = keyof typeof accepted;
 
 /** An interpreter of the user's that has modules. */
@@ -77,7 +77,7 @@ const installedIn = ({ python, path, versions }: OwnPackages): Installed => ({
   python,
   environment: {},
   version: versions['onnxruntime']!,
-  used: { python: path, onnxruntime: versions['onnxruntime']!, numpy: versions['numpy']! },
+  used: { python: path, onnxruntime: versions['onnxruntime']!, numpy: versions['numpy']!, isPrivate: false },
 });
 
 function passOn(error: unknown): UserError {
