@@ -10,6 +10,7 @@ import { gateSchema } from './generate/gateSchema.mjs';
 import { manifestPages } from './generate/manifestPages.mjs';
 import { manifestTexts } from './generate/manifestTexts.mjs';
 import { repairPage } from './generate/repairs.mjs';
+import { rulesData } from './generate/rules.mjs';
 import { format } from 'oxfmt';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,6 +27,7 @@ const { ignorePatterns: _, ...options } = JSON.parse(readFileSync(join(root, '.o
  * @type {Producer[]}
  */
 const producers = [
+  rulesData,
   agentToolsManifest,
   buildOptionFiles,
   contractFiles,

@@ -29,7 +29,7 @@ export async function collectNotices(packed) {
     }
   }
   const parts = [...folders].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeOf);
-  parts.push(...[...inside].toSorted().map(noticeInside));
+  parts.push(...[...inside].toSorted((a, b) => a.localeCompare(b, 'en')).map(noticeInside));
   parts.push(icons);
   const head = `TensorRT Lens contains code of these ${parts.length} packages, unchanged but bundled and minified.`;
   return [head, ...parts].join(`\n\n${'='.repeat(100)}\n\n`) + '\n';

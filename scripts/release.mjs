@@ -106,9 +106,9 @@ async function npm() {
 /** What the command line needs of dist: all but the extension and its views in the editor. */
 async function copyCommandLine(to) {
   if (builds) run(process.execPath, ['esbuild.mjs', '--minify', '--clean']);
-  const notices = await collectNotices(['dist/cli.js', 'dist/webview/playground.js']);
+  const notices = await collectNotices(['dist/cli.js', 'dist/webview/report.js']);
   const extension =
-    /[\\/]dist[\\/](?:extension\.cjs|server\.cjs|web\.js|samples|parts|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
+    /[\\/]dist[\\/](?:extension\.mjs|server\.mjs|part-\w+\.mjs|samples|webview[\\/]editor\..*|.*\.vsix|THIRD.*)$/;
   cpSync(resolve('dist'), to, { recursive: true, filter: (path) => !extension.test(path) });
   writeFileSync(join(to, 'THIRD_PARTY_NOTICES.txt'), notices);
 }

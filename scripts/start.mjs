@@ -23,9 +23,10 @@ run(process.execPath, [join(root, 'esbuild.mjs')], 'Building TensorRT Lens …')
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));
 const removeFolder = () => rmSync(folder, { recursive: true, force: true });
 process.on('exit', removeFolder);
-const data = join(folder, 'data.json');
+const report = join(folder, 'report.html');
 build();
-const page = readPage(data);
+// Read once: nothing else can be asked for.
+const page = readFileSync(report);
 removeFolder(); // from here on a signal may end this
 if (serve) showAt(page, port);
 
@@ -61,13 +62,13 @@ function build() {
     );
     const log = join(recorded, 'build.log.gz');
     if (trtlens(['fusion', '--onnx', example, '--log', log]) !== 0) fail('The recorded build could not be read.');
-    if (trtlens(['report', '--build', recorded, '-o', data]) !== 0) fail('The recorded build could not be shown.');
+    if (trtlens(['report', '--build', recorded, '-o', report]) !== 0) fail('The recorded build could not be shown.');
     return;
   }
   // The example is shipped without its weights: what TensorRT fuses does not hang on them.
   const own = model === undefined ? [example, '--random-weights'] : [model];
   const backend = passed.some((argument) => /^--backend(=|$)/.test(argument)) ? [] : ['--backend', 'rtx'];
-  const status = trtlens(['build', ...own, ...backend, '--yes', '--report', data, ...passed]);
+  const status = trtlens(['build', ...own, ...backend, '--yes', '--report', report, ...passed]);
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -86,37 +87,15 @@ function fail(message) {
   process.exit(2);
 }
 
-/** The files that are served, read once: nothing else can be asked for. */
-function readPage(dataFile) {
-  const view = (name) => readFileSync(join(root, 'dist', 'webview', name));
-  return new Map([
-    ['/', ['text/html; charset=utf-8', view('playground.html')]],
-    ['/playground.js', ['text/javascript; charset=utf-8', view('playground.js')]],
-    ['/playground.css', ['text/css; charset=utf-8', view('playground.css')]],
-    ['/data.json', ['application/json', readFileSync(dataFile)]],
-  ]);
-}
-
-/** Serves the views to this machine alone. The Host header is checked, so that no web page elsewhere can read them. */
+/** Serves the report, which has a policy of its own, to this machine alone. The Host header is checked, so that no web page elsewhere can read them. */
 function showAt(page, wanted) {
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "connect-src 'self'",
-    "img-src 'self' data: blob:",
-    'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
   const server = createServer((request, response) => {
     const { port: own } = server.address();
     const answer = (status, type, body) => {
       response.writeHead(status, {
         'Content-Type': type,
         'Content-Length': body.length,
-        'Content-Security-Policy': policy,
+        'Content-Security-Policy': "frame-ancestors 'none'",
         'X-Content-Type-Options': 'nosniff',
         'Referrer-Policy': 'no-referrer',
         'Cross-Origin-Resource-Policy': 'same-origin',
@@ -127,8 +106,7 @@ function showAt(page, wanted) {
     const refuse = (status, text) => answer(status, 'text/plain; charset=utf-8', Buffer.from(text));
     if (![`127.0.0.1:${own}`, `localhost:${own}`].includes(request.headers.host)) return refuse(403, 'Wrong host.');
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'Only GET.');
-    const found = page.get(new URL(request.url, 'http://127.0.0.1').pathname);
-    return found ? answer(200, found[0], found[1]) : refuse(404, 'No such page.');
+    return request.url === '/' ? answer(200, 'text/html; charset=utf-8', page) : refuse(404, 'No such page.');
   });
   server.on('error', (error) => fail(`cannot listen on 127.0.0.1:${wanted}: ${error.message}`));
   server.listen(wanted, '127.0.0.1', () => {

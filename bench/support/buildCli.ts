@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,5 +9,6 @@ import { cliBundle } from '../../esbuild.mjs';
 export async function buildCli(folder: string): Promise<string> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   await build({ ...cliBundle(folder, { minify: true }), absWorkingDir: root, logLevel: 'error' });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return join(folder, 'cli.js');
 }

@@ -34,11 +34,6 @@ export const commandTable: Record<string, CommandRow> = {
     doing: 'Reading the file',
     load: async () => (await import('./inspect/inspect.ts')).inspect,
   },
-  'timing-cache': {
-    group: 'Build and run',
-    summary: 'merge timing caches, or remove unused entries',
-    load: async () => (await import('./timingCache.ts')).timingCache,
-  },
   build: {
     group: 'Build and run',
     summary: 'build an engine and report on it',
@@ -122,6 +117,11 @@ export const commandTable: Record<string, CommandRow> = {
     group: 'Fix',
     summary: 'find nodes that lose accuracy in low precision, without a GPU',
     load: async () => (await import('./accuracy/accuracy.ts')).accuracy,
+  },
+  bisect: {
+    group: 'Fix',
+    summary: 'find the nodes that make an engine wrong, and work around them',
+    load: async () => (await import('./bisect.ts')).bisect,
   },
   sweep: {
     group: 'Fix',

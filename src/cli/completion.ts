@@ -14,19 +14,15 @@ export interface CompletedCommand {
 const scripts: Record<string, (commands: readonly CompletedCommand[]) => string> = {
   bash: bashScript,
   zsh: zshScript,
-  fish: fishScript,
-  powershell: powershellScript,
 };
 
 /** How each shell is told, for the help. */
 const uses = [
   ['bash', 'trtlens completion bash > ~/.local/share/bash-completion/completions/trtlens'],
   ['zsh', 'trtlens completion zsh > DIR/_trtlens, where DIR is in $fpath'],
-  ['fish', 'trtlens completion fish > ~/.config/fish/completions/trtlens.fish'],
-  ['powershell', 'trtlens completion powershell >> $PROFILE'],
 ] as const;
 
-const usage = uses.map(([shell, use]) => `  ${shell.padEnd(12)}${use}`).join('\n');
+const usage = uses.map(([shell, use]) => `  ${shell.padEnd(6)}${use}`).join('\n');
 
 interface CommandRow {
   summary: string;
@@ -35,7 +31,7 @@ interface CommandRow {
 
 /** The command that prints the completion of a table of commands. */
 export const completionOf = (table: Readonly<Record<string, CommandRow>>): Command => ({
-  help: `trtlens completion bash|zsh|fish|powershell
+  help: `trtlens completion bash|zsh
 
 Prints a script with which a shell completes commands, subcommands, options and files of trtlens. To install it:
 
@@ -134,45 +130,5 @@ ${cases.join('\n')}
   fi
 }
 if [[ $funcstack[1] == _trtlens ]]; then _trtlens "$@"; else compdef _trtlens trtlens; fi
-`;
-}
-
-function fishScript(commands: readonly CompletedCommand[]): string {
-  const lines = commands.flatMap(({ name, summary, subcommands, options }) => [
-    `complete -c trtlens -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary).replaceAll(`'\\''`, `\\'`)}`,
-    ...(subcommands.length === 0
-      ? []
-      : [
-          `complete -c trtlens -n '__fish_seen_subcommand_from ${name}; and test (count (commandline -opc)) -eq 2' -a '${subcommands.join(' ')}'`,
-        ]),
-    ...options.map(({ text, takesValue }) => {
-      const option = text.startsWith('--') ? `-l ${text.slice(2)}` : `-s ${text.slice(1)}`;
-      return `complete -c trtlens -n '__fish_seen_subcommand_from ${name}' ${option}${takesValue ? ' -r -F' : ''}`;
-    }),
-  ]);
-  return `# Completion of trtlens for fish.\n${lines.join('\n')}\n`;
-}
-
-function powershellScript(commands: readonly CompletedCommand[]): string {
-  const list = (words: readonly string[]) => `@(${words.map((word) => `'${word}'`).join(', ')})`;
-  const rows = commands.map(
-    (command) =>
-      `    '${command.name}' = @{ Subcommands = ${list(command.subcommands)}; Options = ${list(textsOf(command))}; Valued = ${list(valueTexts(command))} }`,
-  );
-  return `# Completion of trtlens for PowerShell.
-Register-ArgumentCompleter -Native -CommandName trtlens -ScriptBlock {
-  param($word, $line, $position)
-  $commands = @{
-${rows.join('\n')}
-  }
-  $given = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
-  $found = if ($given.Count -le 1) { $commands.Keys | Sort-Object }
-    elseif (-not $commands.ContainsKey($given[1])) { @() }
-    elseif ($commands[$given[1]].Valued -ccontains $given[-1]) { @() }
-    elseif ($word -like '-*') { $commands[$given[1]].Options }
-    elseif ($given.Count -eq 2) { $commands[$given[1]].Subcommands }
-    else { @() }
-  $found | Where-Object { $_ -clike "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
-}
 `;
 }

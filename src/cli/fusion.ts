@@ -122,16 +122,21 @@ the three is enough: the report covers the engine's layers, and its nodes are un
   -y, --yes        agree to the download of TensorRT-RTX
   --json           the report, or what --node or --members selects, as one JSON document
 
-Exit status 1: the files say nothing about the build, because they are something else or damaged.
+Exit status 1: the files say nothing about the build, because they are something else or damaged. 2: they are of
+another model.
 `,
   options,
   run: async (args, terminal) => {
     const { values } = readArguments(args, options);
     if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
+    if (values.nsys !== undefined && !values.profile?.endsWith('.nsys-rep'))
+      throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
     if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
     const files = filesWith(values);
     const plain = await reportOf(values, files);
+    const foreign = plain.problems.find(({ code }) => code === 'other-model');
+    if (foreign) throw new UserError(foreign.message);
     const report = values.marked === undefined ? plain : await withMarkedBuild(plain, values.marked, files);
     const members = wholeNumber('--members', values.members);
     if (values.tactics !== undefined) {

@@ -76,9 +76,9 @@ if stderr is a terminal.
 --json writes one JSON document to stdout and nothing else, also into a pipe.
 The folder schemas/ describes the documents.
 
--o, --out FILE writes a file. No command overwrites one of its inputs or follows a
-link. Only files that trtlens wrote are overwritten, an engine by an engine and a
-timing cache by a timing cache, unless you pass --force.
+-o, --out FILE writes a file. No command overwrites one of its inputs or follows
+a link. Only files that trtlens wrote are overwritten, an engine by an engine
+and a timing cache by a timing cache, unless you pass --force.
 Every input may be gzip-compressed.
 `,
   },

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../builder/userError.ts';
@@ -51,7 +50,7 @@ async function run([name, ...rest]: string[], terminal: Terminal): Promise<numbe
     return exitCodes.cannot;
   }
   if (asksForHelp(rest)) {
-    await terminal.out(await helpOf(current));
+    await terminal.out((await found.load()).help);
     return exitCodes.done;
   }
   const command = await found.load();
@@ -94,14 +93,6 @@ async function unknownCommand(name: string): Promise<string> {
   const [near] = closestWords(name, names, 1);
   const others = near === undefined ? `commands are ${names.join(', ')}` : `did you mean '${near}'?`;
   return `trtlens: unknown command '${name}'; ${others}`;
-}
-
-/** What `--help` prints for a command. The bundle has all of it in a file: to load a command takes longer than to print. */
-async function helpOf(name: string): Promise<string> {
-  const path = join(import.meta.dirname, 'cli-help.json');
-  const bundled = await readFile(path, 'utf8').catch(() => undefined);
-  if (bundled === undefined) return (await commandTable[name]!.load()).help;
-  return (JSON.parse(bundled) as Record<string, string>)[name]!;
 }
 
 /**

@@ -33,6 +33,7 @@ const commands: readonly [name: string, command: string][] = [
   ['typed copy of the model', 'trtlens precision apply'],
   ['A check of the replay', 'trtlens replay check'],
   ['an inspection of the engine', 'trtlens inspect'],
+  ['A bisection of the engine', 'trtlens bisect'],
   ['One can be written from the engine', 'trtlens triton'],
   ['This report is on build', 'trtlens fusion --build-number N'],
   ['This report is on profile', 'trtlens fusion --optimization-profile N'],

@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { migrateCalibration } from '../builder/quantization/migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../builder/quantization/calibrate.ts';
 import { withObservedValues } from '../builder/quantization/observeValues.ts';
-import { readAutotuneFile } from '../builder/quantization/readAutotuneFile.ts';
 import { readBuildSide } from '../builder/store/buildSide.ts';
 import { loadFiles } from '../builder/store/loadBuild.ts';
 import { readQuantization } from '../builder/store/readQuantization.ts';
@@ -11,7 +10,7 @@ import type { FusionReport } from '../core/fusion/fusionReport.ts';
 import type { Document } from '../core/document/document.ts';
 import { renderText } from '../core/document/render.ts';
 import { type Quantization } from '../core/quantization/quantization.ts';
-import { autotuneDocument, quantizationDocument } from '../core/quantization/calibration.ts';
+import { quantizationDocument } from '../core/quantization/calibration.ts';
 import { counted, oneLine } from '../core/base/text.ts';
 import { runtimeFor } from './accuracy/simulationOptions.ts';
 import { forceOption, readArguments } from './arguments.ts';
@@ -36,7 +35,6 @@ export const quantization: Command = {
   help: `trtlens quantization MODEL.onnx [--cache F] [--build FOLDER] [--inputs F]… [--json]
 trtlens quantization migrate MODEL.onnx --cache F [--layers F | --build FOLDER] -o OUT.onnx [--json]
 trtlens quantization calibrate MODEL.onnx --inputs F… -o OUT.onnx [--with modelopt|onnxruntime] [--json]
-trtlens quantization autotune autotuner_state.yaml [--json]
 
 Lists the scale of each tensor, what a build made of each Q/DQ pair (fused, moved, a kernel of its own, a reformat),
 placements that can prevent INT8 kernels with their fix, and parts that stay in floating point between INT8 nodes. With
@@ -44,7 +42,6 @@ placements that can prevent INT8 kernels with their fix, and parts that stay in 
 writes a model with Q/DQ nodes that have the scales of a calibration cache, which TensorRT 11 does not read; with the
 layer info of an engine that was built with the cache, exactly where that engine computes in INT8. calibrate
 writes one with scales from samples, through NVIDIA's ModelOpt or ONNX Runtime's quantize_static, whichever is installed.
-autotune lists what ModelOpt's autotune has measured and chosen.
 
   --cache F        a calibration cache of TensorRT 10 or earlier
   --build FOLDER   a build of the model; for migrate one with --int8
@@ -60,15 +57,13 @@ autotune lists what ModelOpt's autotune has measured and chosen.
                    constant, quantize, dequantize, fate, why, fix } ], "misplaced": [ { code, nodes, message, fix } ],
                    "islands": [ { nodes, first, bytes, ms } ], "samples": with --inputs,
                    "notes": of the cache };
-                   calibrate: { "by", "model" }; autotune: { "baselineMs", "interrupted", "patterns": [ {
-                   signature, schemes, best: { index, latencyMs } } ] }; migrate: { "activations", "weights", "skipped": [ {
+                   calibrate: { "by", "model" }; migrate: { "activations", "weights", "skipped": [ {
                    node, name, reason } ], "unused", "notes", "floating" (with an engine), "model" }
 `,
   options,
-  subcommands: ['migrate', 'calibrate', 'autotune'],
+  subcommands: ['migrate', 'calibrate'],
   run: async (args, terminal) => {
     if (args[0] === 'migrate') return migrate(args.slice(1), terminal);
-    if (args[0] === 'autotune') return autotune(args.slice(1), terminal);
     if (args[0] === 'calibrate') return calibrateModel(args.slice(1), terminal);
     const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
     if (values.out !== undefined) throw new Usage('-o belongs to quantization migrate and calibrate');
@@ -146,14 +141,6 @@ const asEngine = (floating: readonly string[]): string =>
         .slice(0, 5)
         .map((name) => oneLine(name))
         .join(', ')}${floating.length > 5 ? `, and ${counted(floating.length - 5, 'more node')}` : ''}.`;
-
-async function autotune(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(args, { json: options.json }, ['autotuner_state.yaml']);
-  const state = await readAutotuneFile(positionals[0]!);
-  if (values.json) await printJson(terminal, state);
-  else await terminal.out(renderText(autotuneDocument(state)));
-  return exitCodes.done;
-}
 
 async function calibrateModel(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);

@@ -152,38 +152,39 @@ async function ofBuild(folder: string, values: Values, outputs: Results): Promis
   return toViewData(await loadBuild(build, { onnx: model, optimizationProfile: profileNumberOf(values) }));
 }
 
-/** The built page is next to this bundle. Its comment says what is replaced by what. */
+/** The page of some data: its code and style are next to this bundle. */
 async function page(data: ViewData): Promise<string> {
   const folder = join(import.meta.dirname, 'webview');
   const read = (name: string) =>
     readFile(join(folder, name), 'utf8').catch((error: unknown) => {
       throw fileTrouble(join(folder, name), error);
     });
-  const [html, style, script] = await Promise.all(['playground.html', 'playground.css', 'playground.js'].map(read));
+  return reportPage(data, await read('report.css'), await read('report.js'));
+}
+
+/** A page that loads nothing: its policy allows this style and this script alone, by their hashes. */
+export function reportPage(data: ViewData, style: string, script: string): string {
   // In code, `<\/script` means the same; in JSON, `\u003c` does.
-  const code = script!.replaceAll(/<\/(script)/gi, '<\\/$1');
+  const code = script.replaceAll(/<\/(script)/gi, '<\\/$1');
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
-  const policy = `default-src 'none'; script-src ${hash(code)}; style-src ${hash(style!)}; worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'`;
-  return [
-    ['<head>', `<head>\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`],
-    [elementOf(html!, 'style'), `<style id="style">${style}</style>`],
-    [elementOf(html!, 'view-data'), `<script type="application/json" id="view-data">${json}</script>`],
-    [elementOf(html!, 'script'), `<script id="script">${code}</script>`],
-  ].reduce((text, [from, to]) => replaceOnce(text, from!, to!), html!);
+  const policy = `default-src 'none'; script-src ${hash(code)}; style-src ${hash(style)}; worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>TensorRT Lens</title>
+    <link rel="icon" href="data:," />
+    <style id="style">${style}</style>
+  </head>
+  <body>
+    <div id="root"></div>
+    <script type="application/json" id="view-data">${json}</script>
+    <script id="script">${code}</script>
+  </body>
+</html>
+`;
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
-/** The line of the page's markup with this id; the comment above mentions the ids, too. */
-function elementOf(html: string, id: string): string {
-  const body = html.slice(html.indexOf('-->') + 3);
-  const line = body.split('\n').find((one) => one.includes(`id="${id}"`));
-  if (!line) throw new Error(`the page has no element with id="${id}"`);
-  return line.trim();
-}
-
-function replaceOnce(text: string, from: string, to: string): string {
-  const at = text.lastIndexOf(from);
-  if (at < 0) throw new Error(`the page has no ${from}`);
-  return text.slice(0, at) + to + text.slice(at + from.length);
-}

@@ -44,6 +44,12 @@ class Cuda:
     def free(self, address):
         self._call("cuMemFree_v2", ctypes.c_uint64(address))
 
+    def memory(self):
+        """(free, total) bytes of the GPU"""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self._call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        return free.value, total.value
+
     # Both in the stream of the engine, which no other stream waits for: cuMemcpyHtoD returns before small arrays arrive.
     def copy_in(self, address, array):
         if array.nbytes:

@@ -1,21 +1,11 @@
-"""Shared by the jobs that answer one request after another with ONNX Runtime: how sessions are made, and the conversation.
-
-Each line on stdin behind the request of the job (`job.py`) is one request {"do": NAME, ...}, and each gets one event,
-{"event": "answer", "result"} or {"event": "refused", "kind", "message"}; {"do": "close"} ends the job.
-"""
-
-import json
+"""Shared by the jobs that answer one request after another with ONNX Runtime (`conversation.py`): how sessions are made."""
 
 import numpy as np
 import onnxruntime as ort
 
+import conversation
 import tensor_files
-
-
-class Refused(Exception):
-    def __init__(self, kind, message):
-        super().__init__(message)
-        self.kind = kind
+from conversation import Refused  # noqa: F401 -- what the jobs raise
 
 
 def session_options(threads=1):
@@ -34,20 +24,6 @@ def load(model, options=None):
 
 
 def converse(does, channel, stop):
-    """Answers until the conversation ends. `does`: functions by name; a request's other fields are their arguments."""
+    """Answers until the conversation ends; see `conversation.converse`."""
     np.seterr(all="ignore")
-    for line in stop.lines():
-        request = json.loads(line)
-        what = request.pop("do")
-        if what == "close":
-            break
-        try:
-            channel.send("answer", result=does[what](**request))
-        except Refused as refused:
-            channel.send("refused", kind=refused.kind, message=str(refused))
-        except tensor_files.Unfit as error:
-            channel.send("refused", kind="inputs", message=str(error))
-        except MemoryError:
-            channel.send("refused", kind="memory", message="out of memory")
-        except Exception as error:
-            channel.send("refused", kind="failed", message=str(error))
+    conversation.converse(does, channel, stop, [(tensor_files.Unfit, "inputs")])

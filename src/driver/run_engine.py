@@ -59,17 +59,14 @@ def from_bf16(bits):
 
 
 class Engine:
-    def __init__(self, trt, logger, path, cuda):
+    """An engine in the GPU's memory. `plan`: its bytes; `name`: what errors call it."""
+
+    def __init__(self, trt, logger, plan, name, cuda):
         self.trt, self.cuda = trt, cuda
-        try:
-            with open(path, "rb") as file:
-                plan = file.read()
-        except OSError as error:
-            raise JobError("engine", f"{path}: {error.strerror}") from None
         self.runtime = trt.Runtime(logger)
         self.engine = self.runtime.deserialize_cuda_engine(plan)
         if self.engine is None:
-            raise JobError("engine", f"{path}: TensorRT {trt.__version__} cannot load this engine on this GPU; its log says why")
+            raise JobError("engine", f"{name}: TensorRT {trt.__version__} cannot load this engine on this GPU; its log says why")
         self.names = [self.engine.get_tensor_name(i) for i in range(self.engine.num_io_tensors)]
         self.context = self.engine.create_execution_context()
         if self.context is None:
@@ -184,6 +181,14 @@ class Engine:
         return from_bf16(data) if dtype is None else data
 
 
+def read_plan(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise JobError("engine", f"{path}: {error.strerror}") from None
+
+
 def make_allocator(trt, cuda, held):
     class Allocator(trt.IOutputAllocator):
         """Memory for an output whose shape depends on values."""
@@ -227,7 +232,7 @@ def run_engine(options, channel, stop):
         logger = make_logger(trt, channel)
         if options.plugin:
             load_plugins(trt, logger, options.plugin)
-        engine = Engine(trt, logger, options.engine, cuda)
+        engine = Engine(trt, logger, read_plan(options.engine), options.engine, cuda)
         samples, _ = tensor_files.model_samples(options.input, engine.inputs(), 0)
         stored, milliseconds = {}, None
         for number, sample in enumerate(samples, 1):
@@ -239,11 +244,7 @@ def run_engine(options, channel, stop):
         raise JobError("cuda", str(error)) from None
     except tensor_files.Unfit as error:
         raise JobError("inputs", str(error)) from None
-    partial = options.output + ".partial"
-    stop.leftovers.add(partial)
-    with open(partial, "wb") as file:
-        np.savez(file, **stored)
-    os.replace(partial, options.output)
+    tensor_files.write_npz(options.output, stored, stop.leftovers)
     described = [{"name": name, "shape": list(value.shape), "type": str(value.dtype)} for name, value in stored.items()]
     return {"outputs": described, "milliseconds": milliseconds, "samples": len(samples)}
 

@@ -69,11 +69,7 @@ def handle(request, channel, stop):
         for store, wanted in zip(saved, request["save"]):
             store.update({name if number == 0 else "%s#%d" % (name, number + 1): values[name] for name in wanted["names"]})
     for store, wanted in zip(saved, request["save"]):
-        temporary = wanted["path"] + ".tmp"
-        stop.leftovers.add(temporary)
-        with open(temporary, "wb") as file:
-            np.savez(file, **store)
-        os.replace(temporary, wanted["path"])
+        tensor_files.write_npz(wanted["path"], store, stop.leftovers)
     return {
         "samples": len(samples),
         "differences": [{"name": name, "error": error} for name, error in errors.items()],

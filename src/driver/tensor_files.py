@@ -187,6 +187,21 @@ def summary(folder, content):
     return found
 
 
+def write_npz(path, arrays, leftovers):
+    """
+    Writes {name: array} whole or not at all. Unlike numpy.savez it takes any name, `file` too. `leftovers`: the job's set
+    of files that are removed when it is killed.
+    """
+    partial = path + ".partial"
+    leftovers.add(partial)
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(name + ".npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+    os.replace(partial, path)
+    leftovers.discard(partial)
+
+
 def model_samples(files, inputs, seed):
     """
     (samples, sources): for each sample the model's inputs by name. `inputs`: [{name, type, shape, random}], where `shape`

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""List, merge and prune timing caches through TensorRT's Python API.
+"""List the entries of a timing cache through TensorRT's Python API.
 
 Needs the module `tensorrt` (8.0 or newer) and a GPU. TensorRT-RTX has no use for timing caches. Writes JSON lines
 (`job.py`); the result of the last one:
 
   {"version", "gpu"}
-  "entries": [{"key", "tacticHash", "milliseconds"}] | null   of the result; null: TensorRT cannot list them (10.8 can)
-  "removed": how many entries were pruned
-  "bytes": of the result
+  "entries": [{"key", "tacticHash", "milliseconds"}] | null   null: TensorRT cannot list them (10.8 can)
+  "bytes": of the cache as TensorRT writes it
   "messages": [{"severity": "W" | "E" | "F", "message"}]       what TensorRT warned of
 """
 
@@ -26,10 +25,7 @@ from job import JobError  # noqa: E402
 def arguments(argv):
     parser = argparse.ArgumentParser()
     parser.add_argument("--module", required=True, choices=["tensorrt", "tensorrt_rtx"])
-    parser.add_argument("--cache", action="append", required=True, help="several are merged; of entries with one key the first counts")
-    parser.add_argument("--ignore-mismatch", action="store_true", help="merge caches of other GPUs")
-    parser.add_argument("--keep", help="file with the keys to keep, one on each line")
-    parser.add_argument("--output")
+    parser.add_argument("--cache", required=True)
     return parser.parse_args(argv)
 
 
@@ -46,18 +42,6 @@ def open_cache(config, logger, path):
     said = [one["message"] for one in logger.messages[before:] if "timing cache" in one["message"].lower()]
     if cache is None or said:
         raise JobError("cache", "%s: TensorRT cannot read this timing cache: %s" % (path, said[-1] if said else "it gives no reason"))
-    return cache
-
-
-def merge(trt, config, logger, options):
-    first, *others = options.cache
-    cache = open_cache(config, logger, first)
-    for path in others:
-        before = len(logger.messages)
-        if not cache.combine(open_cache(config, logger, path), options.ignore_mismatch):
-            said = [one["message"] for one in logger.messages[before:]]
-            why = said[0] if said else "it is of another version or GPU"
-            raise JobError("merge", "%s cannot be merged with %s: %s" % (path, first, why))
     return cache
 
 
@@ -83,33 +67,6 @@ def entries_of(cache):
     return found
 
 
-def prune(trt, cache, path):
-    """Removes all other keys. An entry whose new time is NaN is deleted (API reference of ITimingCache.update)."""
-    if not hasattr(cache, "queryKeys"):
-        raise JobError("prune", "TensorRT %s cannot list the entries of a timing cache; 10.8 and later can" % trt.__version__)
-    with open(path, encoding="ascii") as file:
-        keep = {line.strip() for line in file}
-    keys = keys_of(cache)
-    if keys is None:
-        raise JobError("prune", "TensorRT cannot list the entries of this timing cache. Only caches of builds with EDITABLE_TIMING_CACHE can be changed")
-    unwanted = [key for key in keys if str(key) not in keep]
-    for key in unwanted:
-        if not cache.update(key, trt.TimingCacheValue(0, math.nan)):
-            raise JobError("prune", "TensorRT did not remove the entry %s. Only caches of builds with EDITABLE_TIMING_CACHE can be changed" % key)
-    return len(unwanted)
-
-
-def write(path, content, stop):
-    partial = path + ".partial"
-    stop.leftovers.add(partial)
-    try:
-        with open(partial, "wb") as file:
-            file.write(content)
-        os.replace(partial, path)
-    except OSError as error:
-        raise JobError("write", "%s: %s" % (path, error.strerror)) from None
-
-
 def run(options, channel, stop):
     trt = trt_binding.load(options.module)
     gpu, _, _ = trt_binding.find_gpu()
@@ -120,18 +77,14 @@ def run(options, channel, stop):
     config = builder.create_builder_config()
     if hasattr(trt.BuilderFlag, "EDITABLE_TIMING_CACHE"):
         config.set_flag(trt.BuilderFlag.EDITABLE_TIMING_CACHE)
-    cache = merge(trt, config, logger, options)
+    cache = open_cache(config, logger, options.cache)
     stop.check()
-    removed = prune(trt, cache, options.keep) if options.keep else 0
     serialized = cache.serialize()
     if serialized is None:
-        raise JobError("write", "TensorRT could not serialize the timing cache: %s" % logger.cause("it gives no reason"))
-    content = bytes(serialized)
-    if options.output:
-        write(options.output, content, stop)
+        raise JobError("cache", "TensorRT could not serialize the timing cache: %s" % logger.cause("it gives no reason"))
     return {
-        "version": trt.__version__, "gpu": gpu, "entries": entries_of(cache), "removed": removed,
-        "bytes": len(content), "messages": logger.messages,
+        "version": trt.__version__, "gpu": gpu, "entries": entries_of(cache),
+        "bytes": len(bytes(serialized)), "messages": logger.messages,
     }  # fmt: skip
 
 

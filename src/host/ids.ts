@@ -30,10 +30,6 @@ export const commands = {
   rerunBuild: 'tensorrtLens.rerunBuild',
   deleteBuild: 'tensorrtLens.deleteBuild',
   nameBuild: 'tensorrtLens.nameBuild',
-  pinBuild: 'tensorrtLens.pinBuild',
-  unpinBuild: 'tensorrtLens.unpinBuild',
-  compareWithPinned: 'tensorrtLens.compareWithPinned',
-  tidyBuilds: 'tensorrtLens.tidyBuilds',
   openHistoryItem: 'tensorrtLens.openHistoryItem',
   openLog: 'tensorrtLens.openLog',
   refresh: 'tensorrtLens.refresh',
@@ -62,10 +58,6 @@ export const commands = {
   calibrate: 'tensorrtLens.calibrate',
   measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
-  recordReplay: 'tensorrtLens.recordReplay',
-  pinLayer: 'tensorrtLens.pinLayer',
-  unpinLayer: 'tensorrtLens.unpinLayer',
-  compareReplays: 'tensorrtLens.compareReplays',
   evaluateGate: 'tensorrtLens.evaluateGate',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',
   extractNodes: 'tensorrtLens.extractNodes',
@@ -78,7 +70,6 @@ export const commands = {
   writeTritonConfig: 'tensorrtLens.writeTritonConfig',
   suggestSplit: 'tensorrtLens.suggestSplit',
   migrateCalibration: 'tensorrtLens.migrateCalibration',
-  mergeTimingCaches: 'tensorrtLens.mergeTimingCaches',
   writeTorchHook: 'tensorrtLens.writeTorchHook',
   ...graphCommands,
   copyName: 'tensorrtLens.copyName',
@@ -105,8 +96,6 @@ export const fusionTreeId = 'tensorrtLens.fusion';
 export const historyTreeId = 'tensorrtLens.builds';
 /** Scheme of the texts in which two builds are compared. */
 export const comparisonScheme = 'tensorrt-lens-comparison';
-/** Scheme of the texts in which two replays are compared. */
-export const replayComparisonScheme = 'tensorrt-lens-replays';
 /** Language of gate files (`*.gate.yaml`). */
 export const gateLanguage = 'trtgate';
 export const taskType = 'tensorrt';
@@ -125,8 +114,6 @@ export const contextKeys = {
   hasBuilds: 'tensorrtLens.hasBuilds',
   /** The current model has Q/DQ nodes, or a calibration cache is in use for it. */
   quantized: 'tensorrtLens.quantized',
-  /** The extension runs in a browser, without a computer behind it: nothing that runs programs is offered. */
-  inBrowser: 'tensorrtLens.inBrowser',
 } as const;
 
 export type PanelState = 'empty' | 'loading' | 'unreadable' | 'noBuild' | 'failed' | 'report';

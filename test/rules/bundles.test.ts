@@ -28,47 +28,45 @@ beforeAll(async () => {
 const entries = new Set([
   'src/host/extension.ts',
   'src/server/main.ts',
-  'src/host/web/extension.ts',
-  'src/server/worker.ts',
   'src/cli/main.ts',
   'webview/editor/main.ts',
-  'webview/playground/main.ts',
+  'webview/report/main.ts',
 ]);
 
 function shippedWith({ inputs, outputs }: Metafile, entry: string): Shipped {
-  const chunks = (later: boolean) => {
-    const found = new Set([entry]);
-    for (const out of found)
-      for (const { path, external, kind } of outputs[out]!.imports)
-        if (external !== true && (later || kind !== 'dynamic-import')) found.add(path);
-    return [...found].map((out) => outputs[out]!);
-  };
-  const all = chunks(true);
-  const inputsOf = (some: typeof all) => [...new Set(some.flatMap((out) => Object.keys(out.inputs)))];
+  const chunks = new Set([entry]);
+  for (const out of chunks)
+    for (const { path, external } of outputs[out]!.imports) if (external !== true) chunks.add(path);
+  const all = [...chunks].map((out) => outputs[out]!);
+  // A bundle in one piece also lists what only its workers are made of.
+  const within =
+    Object.keys(outputs).length === 1
+      ? Object.keys(inputs)
+      : [...new Set(all.flatMap((out) => Object.keys(out.inputs)))];
+  // What is behind a dynamic import runs later, in a bundle of one piece, too.
+  const start = new Set([outputs[entry]!.entryPoint!]);
+  for (const path of start)
+    for (const { path: next, kind, external } of inputs[path]?.imports ?? [])
+      if (external !== true && kind !== 'dynamic-import') start.add(next);
   return {
-    // A bundle in one piece also lists what only its workers are made of.
-    inputs: all.length === 1 ? Object.keys(inputs) : inputsOf(all),
-    start: inputsOf(chunks(false)),
+    inputs: within,
+    start: [...start],
     external: all.flatMap(({ imports }) => imports.filter((i) => i.external).map((i) => i.path)),
   };
 }
 
 const roomsOf = ({ inputs }: Shipped) =>
   new Set(
-    inputs.flatMap(
-      (path) => /^(?:web:.*\/)?(src\/\w+|webview)\//.exec(path)?.[1] ?? (path.startsWith('worker:') ? 'webview' : []),
-    ),
+    inputs.flatMap((path) => /^(src\/\w+|webview)\//.exec(path)?.[1] ?? (path.startsWith('worker:') ? 'webview' : [])),
   );
 
 const allowed: Record<string, string[]> = {
   // Agents call commands of the command line.
   'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host', 'src/cli'],
   'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
-  'dist/webExtension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host'],
-  'dist/webServer.cjs': ['src/core', 'src/protocol', 'src/server'],
   'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
   'dist/webview/editor.js': ['src/core', 'src/protocol', 'webview'],
-  'dist/webview/playground.js': ['src/core', 'src/protocol', 'webview'],
+  'dist/webview/report.js': ['src/core', 'src/protocol', 'webview'],
 };
 
 it('every bundle that ships is checked here', () => {
@@ -83,18 +81,8 @@ it.each(Object.entries(allowed))('%s holds only what its room may import', (out,
 
 it("only the extension asks for the editor's API, and no view for Node", () => {
   const asking = [...shipped].filter(([, { external }]) => external.includes('vscode')).map(([out]) => out);
-  expect(asking).toEqual(['dist/extension.cjs', 'dist/webExtension.cjs']);
+  expect(asking).toEqual(['dist/extension.cjs']);
   for (const [out, { external }] of shipped) if (out.startsWith('dist/webview/')) expect(external).toEqual([]);
-});
-
-it("the browser's extension has no Node, and shares all but the host and the builder with the one on computers", () => {
-  const { inputs, external } = shipped.get('dist/webExtension.cjs')!;
-  expect([...new Set(external)]).toEqual(['vscode']);
-  expect(shipped.get('dist/webServer.cjs')!.external).toEqual([]);
-  const elsewhere = new Set(['dist/extension.cjs', 'dist/server.cjs'].flatMap((out) => shipped.get(out)!.inputs));
-  const own = inputs.filter((path) => !elsewhere.has(path) && !/^(?:web|computer|nothing):/.test(path));
-  expect(own.filter((path) => !/^src\/host\/web\/|\/(?:lib\/)?browser(?:\/|\.)/.test(path))).toEqual([]);
-  expect(inputs.filter((path) => /^web:(?!.*\/src\/(?:host|builder)\/)/.test(path))).toEqual([]);
 });
 
 it('the extension starts without the code that reads, builds, changes and serves', () => {
@@ -133,6 +121,6 @@ it('what the pages of the editor load is in the package', () => {
   const page = readFileSync('src/host/platform/setPage.ts', 'utf8');
   const loaded = [...page.matchAll(/file\('([\w.]+)'\)/g)].map(([, name]) => `!dist/webview/${name!}`);
   expect(loaded.toSorted()).toEqual(['!dist/webview/editor.css', '!dist/webview/editor.js']);
-  const own = ['!dist/extension.cjs', '!dist/server.cjs', '!dist/web.js', '!dist/parts/*.cjs'];
+  const own = ['!dist/extension.cjs', '!dist/server.cjs'];
   expect(readFileSync('.vscodeignore', 'utf8').split('\n')).toEqual(expect.arrayContaining([...loaded, ...own]));
 });

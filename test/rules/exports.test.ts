@@ -10,8 +10,7 @@ function exportsBelow(...folders: string[]): Map<string, Set<string>> {
   for (const folder of folders)
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const path = `${folder}/${name}`;
-      // What stands in for another file in the browser has its names.
-      if (!name.endsWith('.ts') || path.startsWith('src/host/web/')) continue;
+      if (!name.endsWith('.ts')) continue;
       for (const [, exported] of readFileSync(path, 'utf8').matchAll(declared))
         files.set(exported!, (files.get(exported!) ?? new Set()).add(path));
     }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-cli-'));
   await build({ ...cliBundle(folder), absWorkingDir: root, logLevel: 'error' });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   cpSync(join(root, 'src/driver'), join(folder, 'driver'), { recursive: true });
   provide('cli', folder);
   return () => rmSync(folder, { recursive: true, force: true });

@@ -1,19 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-
-const page = fileURLToPath(new URL('../../webview/playground/index.html', import.meta.url));
 
 /** Puts `trtlens`, as it was built before the tests, into a folder's `dist`, with a page of the given code and style. */
 export function copyCli(folder: string, { script = '', style = '' } = {}): void {
   const dist = join(folder, 'dist');
   cpSync(inject('cli'), dist, { recursive: true });
   mkdirSync(join(dist, 'webview'));
-  cpSync(page, join(dist, 'webview/playground.html'));
-  writeFileSync(join(dist, 'webview/playground.js'), script);
-  writeFileSync(join(dist, 'webview/playground.css'), style);
+  writeFileSync(join(dist, 'webview/report.js'), script);
+  writeFileSync(join(dist, 'webview/report.css'), style);
 }
 
 /** Runs `trtlens` with a cache in the given folder. */

@@ -79,7 +79,7 @@ describe('a part of the graph', () => {
     await view.shot('graph-paths');
     // A part of the graph has a part of the group, and says so.
     await view.post('select', { kind: 'foreignNode', id: 0 });
-    expect(await view.page.locator('.graph-inspector').textContent()).toContain('Contents4 of 379 nodes');
+    expect(await view.page.locator('.graph-inspector').textContent()).toContain('Contents4 of 367 nodes');
     await boxOf(view, `node:${reshape}`).click();
     await boxOf(view, `node:${add}`).click({ modifiers: ['Control'] });
     await perform(view, 'showAll');

@@ -143,7 +143,7 @@ async function bundle() {
     external,
   });
   await build({ ...cliBundle(join(out, 'cli')), logLevel: 'error' });
-  writeFileSync(join(out, 'cli/package.json'), '{ "type": "commonjs" }');
+  writeFileSync(join(out, 'cli/package.json'), '{ "type": "module" }');
   const places = {
     name: 'places',
     setup({ onResolve, onLoad }) {

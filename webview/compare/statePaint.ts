@@ -1,6 +1,7 @@
 import type { ChangeState } from '../../src/core/diff/buildDiff.ts';
 
 const paints: Readonly<Record<ChangeState, string>> = {
+  lost: 'url(#lens-crossed)',
   unknown: 'url(#lens-hatched)',
   regrouped: 'var(--lens-c2)',
   added: 'var(--lens-c6)',

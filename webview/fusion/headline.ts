@@ -131,4 +131,6 @@ const accountingTitleOf = ({ subject, accounting: { total } }: FusionReport): st
 const background = (fate: Fate): string =>
   fate === 'unknown'
     ? 'repeating-linear-gradient(45deg, var(--lens-muted) 0 2px, transparent 2px 6px)'
-    : paintOf({ kind: fate, foreignNode: null, exact: true });
+    : fate === 'unaccounted'
+      ? 'repeating-linear-gradient(45deg, var(--lens-error) 0 2px, transparent 2px 6px), repeating-linear-gradient(135deg, var(--lens-error) 0 2px, transparent 2px 6px)'
+      : paintOf({ kind: fate, foreignNode: null, exact: true });

@@ -222,8 +222,8 @@ export function mountFusion(root: HTMLElement, host: ViewHost): View {
       .text(function () {
         return this.dataset['weight'] === 'time' ? strings.fusion.flow.time : strings.fusion.flow.nouns[nounOf(report)];
       });
-    const { folded, removed, shape, unknown } = report.accounting;
-    const rest = folded + removed + shape + unknown;
+    const { folded, removed, shape, unaccounted, unknown } = report.accounting;
+    const rest = folded + removed + shape + unaccounted + unknown;
     note.text(
       [
         units.timed ? '' : strings.fusion.flow.noTime,

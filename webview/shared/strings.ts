@@ -178,7 +178,7 @@ export const strings = {
     copied: (rows: string) => `${rows} copied`,
     notCopied: 'The clipboard is not available. Click the page, then copy again.',
   },
-  playground: {
+  reportPage: {
     groups: 'Fusion groups',
     views: 'View',
     fusion: 'Fusion',
@@ -198,25 +198,9 @@ export const strings = {
     imported: 'imported build',
     importedMeans: 'This build was read from the files of an earlier build.',
     onGpu: (gpu: string) => `on ${gpu}`,
-    loading: 'Loading…',
-    noData: 'No data: data.json is missing in the folder of this page.',
     badData: (reason: string) => `The data could not be read: ${reason}`,
     lineAt: (file: string, line: number) => `${file}, line ${thousands(line)}`,
     texts: { log: 'build log', failedLog: 'build log', logBefore: 'build log of A', overrides: 'override file' },
-    files: {
-      open: 'Open Files…',
-      hint: 'Open an ONNX model with the log, layer info and profile of its build, or drop the files on this page. They stay on this computer.',
-      reading: 'Reading…',
-      unreadable: (name: string, reason: string) => `${name} cannot be read: ${reason}`,
-      useless: (name: string, reason: string) => `${name} cannot be used here: ${reason}`,
-      damaged: (name: string, reason: string) => `${name} is damaged; the readable part is shown: ${reason}`,
-      noModel: 'The ONNX model is missing. Open or drop it as well.',
-      noBuild: 'No build. Open or drop the verbose log or the layer info (trtexec --exportLayerInfo) of this model.',
-      noLog: 'No log. A verbose build log (trtexec --verbose) adds the funnel, the fusions and the reasons.',
-      noLayers:
-        'No layer info. trtexec --profilingVerbosity=detailed --exportLayerInfo=layers.json adds the nodes of each kernel.',
-      noProfile: 'No profile. trtexec --exportProfile=profile.json adds times.',
-    },
     failed: (reason: string) => `The view failed: ${reason}`,
     commands: {
       build: 'To build an engine: trtlens build MODEL.onnx',

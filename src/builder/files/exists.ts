@@ -13,3 +13,10 @@ export const isFile = (path: string): Promise<boolean> =>
     (status) => status.isFile(),
     () => false,
   );
+
+/** Whether a path is that of a folder. */
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );

@@ -61,6 +61,8 @@ const kinds = {
   'code-quality': { shown: 'a report for GitLab', made: /^\[\s*(?:\]|\{[^]*?"check_name": "trtlens-)/ },
   zip: { shown: 'an archive', made: /TensorRT Lens$/ },
   hook: { shown: 'the hook', made: /^"""Names the nodes of a PyTorch graph in the layers of TensorRT/ },
+  script: { shown: 'the script', made: /^"""Builds model\.onnx with TensorRT/ },
+  log: { shown: 'a build log', made: /^\[[VIWEF]\] \[TRT\] |^stand-in\n/ },
   state: { shown: 'the state of a search', made: /^\{"question":"/ },
   text: { shown: 'a file with the same content' },
   new: { shown: 'a new file' },
@@ -74,7 +76,7 @@ const tailBytes = 256;
 /**
  * Makes sure, before any work is done, that a result can be written to `out`: that it is no input of the same command,
  * no link, and missing, empty, or made by trtlens as the same kind. Its folder may be missing: who writes makes it.
- * @param used files that are read or written as well, and folders, whose files are inputs; a missing name is no file
+ * @param used files that are read or written as well, and folders, whose files are inputs; a name that is missing counts as none
  * @param kind null: it goes with another result, which was checked
  * @param content of a text, which has no mark; while it is missing, the file is not compared
  * @throws {UserError} if it cannot be written or something would be lost

@@ -19,9 +19,9 @@ import { removeTree } from '../files/persist.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
 import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
-import { isFile } from '../files/exists.ts';
 import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
+import { absoluteFiles, absoluteOptions } from './absoluteOptions.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { explainFailure } from './internal/buildFailure.ts';
 import type { BuildFilePaths } from './internal/buildFilePaths.ts';
@@ -311,7 +311,7 @@ class Run {
     parsed: string,
   ): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
     const { launcher, model, driver, randomWeights } = this.#options;
-    if (!launcher) return absolute(options, files);
+    if (!launcher) return { options: await absoluteOptions(options), files: absoluteFiles(files) };
     // With random weights it is another file, in the cache: its folder is the model's there.
     this.#launch = new Launch(launcher, this.#folder, randomWeights ? parsed : model, driver);
     if (this.#plan.output === 'log') return this.#launch.map(options, files);
@@ -433,24 +433,3 @@ const size = (path: string): Promise<number> =>
     (status) => status.size,
     () => 0,
   );
-
-/** Options and files with full paths: the program may start in another folder. */
-async function absolute(
-  options: EngineOptions,
-  files: BuildFilePaths,
-): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
-  const full: EngineOptions = { ...options, model: resolve(options.model) };
-  for (const name of ['timingCache', 'calibrationCache'] as const)
-    if (full[name] !== undefined) full[name] = resolve(full[name]);
-  // A bare name is searched for where the system keeps libraries.
-  if (full.plugins) full.plugins = full.plugins.map((library) => (/[\\/]/.test(library) ? resolve(library) : library));
-  if (full.extraArguments) full.extraArguments = await Promise.all(full.extraArguments.map(absoluteArgument));
-  const paths = Object.entries(files).map(([name, path]) => [name, path && resolve(path as string)]);
-  return { options: full, files: Object.fromEntries(paths) as BuildFilePaths };
-}
-
-/** An argument that names a file here, as `loader.py` or `--loader=loader.py`, with its full path. */
-async function absoluteArgument(argument: string): Promise<string> {
-  const [, flag, path] = /^(-[^=]*=)?(.*)$/s.exec(argument)!;
-  return (await isFile(path!)) ? `${flag ?? ''}${resolve(path!)}` : argument;
-}

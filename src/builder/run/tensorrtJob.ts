@@ -76,7 +76,13 @@ export async function runTensorrt<Result>(job: TensorrtJob): Promise<{ start: St
   }
 }
 
-async function interpreter({ rtx, numpy = false, python: chosen }: TensorrtJob) {
+/** An interpreter with TensorRT's module, and NumPy if asked. @throws {UserError} if there is none */
+export async function interpreterWith(job: Pick<TensorrtJob, 'rtx' | 'numpy' | 'python'>) {
+  const { command, environment } = await interpreter(job);
+  return { python: command[0]!, environment };
+}
+
+async function interpreter({ rtx, numpy = false, python: chosen }: Pick<TensorrtJob, 'rtx' | 'numpy' | 'python'>) {
   const environment: Record<string, string> = {};
   if (!rtx) {
     const python = await findPython({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type BuildManifest, programFailure } from '../../core/build/buildManifest.ts';
+import { type BuildManifest, type BuiltShape, programFailure } from '../../core/build/buildManifest.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { isStillAlive } from '../files/folderLock.ts';
 import { writeWhole } from '../files/writeWhole.ts';
@@ -68,11 +68,18 @@ async function ended(manifest: BuildManifest): Promise<BuildManifest> {
 }
 
 /** It may have been written by hand, or by someone else. */
-const isWhole = ({ id, model, files, tensorrt, command }: Partial<BuildManifest>): boolean =>
+const isWhole = ({ id, model, files, tensorrt, command, shapes }: Partial<BuildManifest>): boolean =>
   typeof id === 'string' &&
   typeof model?.file === 'string' &&
   [files, tensorrt].every((part) => typeof part === 'object' && part !== null) &&
-  Array.isArray(command);
+  Array.isArray(command) &&
+  (shapes === undefined || (Array.isArray(shapes) && shapes.every(isProfile)));
+
+const isProfile = (profile: unknown): boolean =>
+  Array.isArray(profile) &&
+  profile.every((shape: Partial<BuiltShape> | null) =>
+    [shape?.input, shape?.min, shape?.opt, shape?.max].every((text) => typeof text === 'string'),
+  );
 
 /**
  * The same where there must be one.

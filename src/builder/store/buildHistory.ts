@@ -29,28 +29,22 @@ export const deleteBuild = ({ folder }: Build): Promise<void> => removeTree(fold
  * Names or pins a build, or takes that back: a name of '' is none.
  * @returns the build as it is now; undefined: it was deleted
  */
-export async function labelBuild(
-  folder: string,
-  { name, pinned }: { name?: string; pinned?: boolean },
-): Promise<Build | undefined> {
+export async function nameBuild(folder: string, name: string): Promise<Build | undefined> {
   const build = await readBuildFolder(folder);
   if (build === undefined) return undefined;
   const { manifest } = build;
   if (name === '') delete manifest.name;
-  else if (name !== undefined) manifest.name = name;
-  if (pinned === false) delete manifest.pinned;
-  else if (pinned === true) manifest.pinned = true;
+  else manifest.name = name;
   await writeManifest(build);
   return build;
 }
 
 /**
- * Deletes the oldest builds of a model, all but `keep`; running and pinned ones stay and are not counted.
+ * Deletes the oldest builds of a model, all but `keep`; running ones stay.
  * @returns how many were deleted
  */
 export async function trimBuilds(builds: Build[], keep: number): Promise<number> {
-  const unpinned = builds.filter(({ manifest }) => manifest.pinned !== true);
-  const old = unpinned.slice(keep).filter(({ manifest }) => manifest.result !== 'running');
+  const old = builds.slice(keep).filter(({ manifest }) => manifest.result !== 'running');
   for (const build of old) await deleteBuild(build);
   return old.length;
 }

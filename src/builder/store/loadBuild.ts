@@ -1,6 +1,7 @@
 import type { Parsed } from '../files/parsedModel.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { fingerprint } from '../files/fingerprint.ts';
 import { type BuildManifest, sizesOf } from '../../core/build/buildManifest.ts';
 import type { BuildLog, LayerInfo, Profile } from '../../core/formats/tensorrt/buildOutput.ts';
 import { readPlacement } from '../../core/formats/tensorrt/readLayerLine.ts';
@@ -85,9 +86,17 @@ export async function loadBuild(
     removed: overrides?.removed,
     builtShapes: manifest.shapes && sizesOf(manifest.shapes),
   };
-  const loaded = { ...(await joined(given, own, files)), overrides, manifest };
+  let read = await joined(given, own, files);
+  // Names with line breaks or marks of log lines look like those of another model in the log.
+  if (read.report.problems.some(({ code }) => code === 'other-model') && (await isOf(onnx, manifest)))
+    read = await joined(given, { ...own, sameModel: true }, files);
+  const loaded = { ...read, overrides, manifest };
   return { ...loaded, report: await withDynamicShapes(await placed(loaded, given), folder) };
 }
+
+/** Whether the build is of that very file. */
+const isOf = async (onnx: string, { model }: BuildManifest): Promise<boolean> =>
+  model.sha256 !== null && (await fingerprint(onnx)).sha256 === model.sha256;
 
 /**
  * The same from files alone.
@@ -139,7 +148,7 @@ async function placed({ report, model, log }: LoadedBuild, given: BuildFilesGive
 /** One report for the same files, however often it is requested. */
 function joined(
   given: BuildFilesGiven,
-  own: Pick<ReportInput, 'added' | 'removed' | 'builtShapes'>,
+  own: Pick<ReportInput, 'added' | 'removed' | 'builtShapes' | 'sameModel'>,
   files: ParsedFiles,
 ): Promise<Pick<LoadedBuild, 'model' | 'log' | 'layers' | 'profile' | 'report'>> {
   const paths = [given.onnx, given.log, given.layers, given.profile, given.ncu];

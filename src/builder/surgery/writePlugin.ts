@@ -68,7 +68,7 @@ export interface WrittenPlugin {
 }
 
 /**
- * Writes a model in which picked nodes are one custom node, and a plugin for it: C++ and Python sources, and a program
+ * Writes a model in which picked nodes are one custom node, and a plugin for it: C++ sources, and a program
  * that compares it with the nodes.
  * @throws {UserError} if these nodes cannot be a plugin, or a file cannot be written
  */

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';

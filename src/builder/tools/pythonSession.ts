@@ -4,6 +4,11 @@ import { JobFailed, type PythonJob, runPythonJob } from './runPythonJob.ts';
 /** The answer to one request, or why there is none. */
 type Answer = { event: 'answer'; result: unknown } | { event: 'refused'; kind: string; message: string };
 
+/** What a script reports without being asked. */
+type Report = { event: string };
+
+const isAnswer = (event: Answer | Report): event is Answer => event.event === 'answer' || event.event === 'refused';
+
 /** A request that could not be met; the session goes on. */
 export class Refused extends JobFailed {
   constructor(kind: string, message: string) {
@@ -15,14 +20,23 @@ export class Refused extends JobFailed {
 export class PythonSession {
   private readonly pending: { resolve: (result: unknown) => void; reject: (error: unknown) => void }[] = [];
   private readonly ended: Promise<void>;
-  /** Requests made before the script starts wait here. */
+  /** Requests that came before the script could be written to. */
   private readonly early: unknown[] = [];
-  private send = (value: unknown): void => void this.early.push(value);
+  private send: (value: unknown) => void = (value) => void this.early.push(value);
   private error: unknown;
   private isOver = false;
 
-  constructor(job: Omit<PythonJob<Answer>, 'request' | 'event' | 'started'>) {
-    const event = (answer: Answer): void => {
+  /** `request`: what the script gets before the conversation; `report`: called for what it says without being asked. */
+  constructor({
+    request = {},
+    report,
+    ...job
+  }: Omit<PythonJob<Answer | Report>, 'request' | 'event' | 'started'> & {
+    request?: object;
+    report?: (event: Report) => void;
+  }) {
+    const event = (answer: Answer | Report): void => {
+      if (!isAnswer(answer)) return report?.(answer);
       const next = this.pending.shift();
       if (answer.event === 'answer') next?.resolve(answer.result);
       else next?.reject(new Refused(answer.kind, answer.message));
@@ -31,7 +45,7 @@ export class PythonSession {
       this.send = send;
       for (const value of this.early.splice(0)) send(value);
     };
-    this.ended = runPythonJob<null, Answer>({ ...job, request: {}, event, started }).then(
+    this.ended = runPythonJob<null, Answer | Report>({ ...job, request, event, started }).then(
       () => this.end(new Cancelled()),
       (error: unknown) => this.end(error),
     );

@@ -17,7 +17,8 @@ import { namedShapes, readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { driverFolder } from '../driverScript.ts';
 import { readTarget } from '../readTarget.ts';
-import { printJson } from '../terminal.ts';
+import { printJson, type Terminal } from '../terminal.ts';
+import { errorText } from '../../core/base/problem.ts';
 import { productName } from '../../core/base/text.ts';
 
 const options = {
@@ -57,7 +58,7 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
       ...(await withApplyingRepairs(path, checkModel(model, target, givenShapes(values)))),
       ...(await missingData(path, model)),
     ];
-    const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal.signal);
+    const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal);
     const rejected = findings.some(({ severity }) => severity === 'error') || parser?.accepted === false;
     if (values.json)
       await printJson(terminal, {
@@ -102,11 +103,18 @@ function givenShapes(values: Record<string, unknown>): GivenShape[] {
 }
 
 /** The answer of TensorRT-RTX's parser, where it is installed; undefined: it was not asked. */
-async function askParser(path: string, target: CheckTarget, signal: AbortSignal): Promise<ParserAnswer | undefined> {
+async function askParser(path: string, target: CheckTarget, terminal: Terminal): Promise<ParserAnswer | undefined> {
   if (target.product !== 'tensorrt-rtx') return undefined;
   const installed = await findPackages('tensorrt-rtx').catch(() => undefined);
   if (installed === undefined) return undefined;
-  const answer = await askOnnxParser(path, { scripts: driverFolder, python: installed.python, signal });
+  const { signal } = terminal;
+  const place = { scripts: driverFolder, python: installed.python, signal };
+  // A parser that crashes must not take what the tables say with it.
+  const answer = await askOnnxParser(path, place).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    terminal.note(`The parser of TensorRT-RTX stopped without an answer: ${errorText(error)}`);
+  });
+  if (answer === undefined) return undefined;
   // Without its weights a model says nothing of what TensorRT accepts.
   const lacksWeights = answer.errors.every(
     ({ message }) => message.includes('Failed to import initializer') && !message.includes('duplicate'),

@@ -1,5 +1,5 @@
 import { readWhole } from '../../builder/files/fileSource.ts';
-import { type TimingCacheReading, useTimingCaches } from '../../builder/run/timingCaches.ts';
+import { type TimingCacheReading, readTimingCache } from '../../builder/run/timingCaches.ts';
 import { type CalibrationCache, readCalibrationCache } from '../../core/quantization/quantization.ts';
 import { decodeUtf8, timeText } from '../../core/base/text.ts';
 import type { Terminal } from '../terminal.ts';
@@ -31,7 +31,7 @@ export async function inspectTimingCache(
   values: InspectValues,
   terminal: Terminal,
 ): Promise<{ fields: { timingCache: TimingCacheReading }; lines: string[] }> {
-  const reading = await useTimingCaches({ caches: [path], ...(await tensorrtPlace(values, terminal)) });
+  const reading = await readTimingCache({ cache: path, ...(await tensorrtPlace(values, terminal)) });
   const { entries, version, gpu, messages } = reading;
   const lines = [
     `read by TensorRT ${version} on ${gpu}`,

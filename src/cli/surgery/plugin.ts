@@ -17,8 +17,8 @@ const options = {
 export const plugin: Command = {
   help: `trtlens plugin MODEL.onnx --nodes ID,… --name NAME [--domain DOMAIN] [--like-input] -o DIR [--force] [--json]
 
-Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake,
-and one in Python (TensorRT 10.6 and later). A chain of elementwise operators gets a CUDA kernel; for other nodes the
+Writes model.onnx, in which the nodes are one custom node, and a plugin that computes it: an IPluginV3 in C++ with CMake.
+A chain of elementwise operators gets a CUDA kernel; for other nodes the
 kernel is left to you, and the plugin refuses to run until then. test_NAME.py compares the plugin with the nodes under
 ONNX Runtime.
 

@@ -75,7 +75,7 @@ Other options are those of trtlens build.
       await terminal.out(
         `${progress(steps)} nodes in ${counted(builds, 'build')}: ${what}${where}\nWritten: ${result.model}\n`,
       );
-      // A zip file is no model to look at.
+      // A zip file cannot be read as a model.
       if (result.until === null && !/\.zip$/i.test(result.model)) {
         const repairs = await suggestRepairs(result.model, undefined);
         if (repairs.length > 0)

@@ -12,7 +12,7 @@ export {
   type RemedyTensor,
   type Sensitivity,
 } from './internal/accuracyTypes.ts';
-export { type Measured, type MeasuredNode, measureErrors, overflowFrom } from './internal/nodeMeasures.ts';
+export { type Measured, type MeasuredNode, measureErrors } from './internal/nodeMeasures.ts';
 export {
   hasRandomInputs,
   randomCaution,
@@ -26,7 +26,6 @@ export {
   accuracyVerdict,
   castsText,
   channelsText,
-  endText,
   errorFigure,
   evidence,
   exactFigure,

@@ -1,4 +1,4 @@
-// Adds to a list in a map.
+// Adds to a list in a map; looks up what is not the prototype's.
 
 /** Adds to the list of a key, which begins with its first item. */
 export function addTo<K, T>(map: Map<K, T[]>, key: K, item: T): void {
@@ -19,3 +19,7 @@ export function appended<T>(list: T[], item: T): T[] {
   list.push(item);
   return list;
 }
+
+/** The value of a key that comes from a model or a file: `constructor` has none unless it was given one. */
+export const valueAt = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;

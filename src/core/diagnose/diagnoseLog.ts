@@ -3,22 +3,18 @@ import type { BuildLog, LogMessage, StrayLine } from '../formats/tensorrt/buildO
 import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
-import { applyRules, type Finding, inWordsOf } from './internal/applyRule.ts';
-import { begunPhase, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
+import { applyRules, type Finding, inWordsOf, type RuleContext } from './internal/matchRule.ts';
+import { endsWhereTimed, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
 import { dlaReport } from './internal/dlaReport.ts';
 import { endsBuild, foldConsequences } from './internal/foldConsequences.ts';
 import { gatherEvents } from './internal/gatherEvents.ts';
 import { programsOf } from './internal/hostProgram.ts';
-import { type LogFacts, logFacts } from './internal/logFacts.ts';
 import { NodeFinder } from './internal/nodeFinder.ts';
 import { parsedOp } from './internal/parsedOp.ts';
-import { raisedIn, withClaim, type RaisedIn } from './internal/raisedIn.ts';
-import type { DiagnosisRule, Program, RuleContext } from './internal/rule.ts';
-import { WORKSPACE_ADVICE } from './internal/rules/builderRules.ts';
-import { RULES } from './internal/ruleTable.ts';
-import { isCode, marksInfo, marksWarning, strayBlocks, strayEvent } from './internal/strayBlocks.ts';
+import { packageOf } from './internal/raisedIn.ts';
+import { type DiagnosisRule, patternOf, type Program, RULES } from './internal/ruleTable.ts';
 import { withModelCauses } from './internal/modelCause.ts';
 
 export { diagnosisMarkdown, howItEnds } from './internal/describePhase.ts';
@@ -40,18 +36,17 @@ interface Judged {
  * gives only its warnings; one that ends in a failure that no message explains says where it ended, and what usually ends
  * a build there.
  */
-export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
+export function diagnoseLog(whole: BuildLog, model?: OnnxModel): Diagnosis[] {
+  const log = withShortLines(whole);
   const nodes = new NodeFinder(log, model);
   const judge = new Judge(log, nodes);
   const found: Judged[] = [];
   for (const event of gatherEvents(log.messages)) {
-    const one = judge.message(withReason(withClaim(event, log), log));
+    const one = judge.message(withReason(event, log));
     if (one) found.push(one);
   }
-  for (const lines of asksForHelp(log) ? [] : strayBlocks(log)) {
-    const known = lines.flatMap((line) => judge.stray(line) ?? []);
-    found.push(...[...known, brokenMessage(judge, lines, known)].flat());
-  }
+  if (!asksForHelp(log))
+    for (const { line, text } of log.strays ?? []) found.push(...judge.stray(strayEvent(line, text)));
   found.push(...pluginSought(log, judge));
   found.sort((a, b) => a.diagnosis.line - b.diagnosis.line);
   const leftDla = ({ rule }: Judged) => rule?.id === 'dla-fallback';
@@ -70,60 +65,35 @@ export function diagnoseLog(log: BuildLog, model?: OnnxModel): Diagnosis[] {
   const isExplained = explained.some(({ severity }) => severity === 'error');
   const rest = isExplained
     ? []
-    : unexplained(log, consequences, judge).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
+    : unexplained(log, consequences).filter((one) => one.severity === 'error' || !explained.some(endsBuild));
   const out = [...explained, ...rest].map((one) => beforePassed(one, log));
   const causes = model ? withModelCauses(out, log, model) : out;
   // The cause first: warnings come after what ended the build.
   return [
-    ...gpuFirst(
-      judge.facts,
-      causes.filter(({ severity }) => severity === 'error'),
-    ),
+    ...causes.filter(({ severity }) => severity === 'error'),
     ...causes.filter(({ severity }) => severity === 'warning'),
   ];
 }
 
-/** Failures whose own words leave open what a GPU without kernels explains. */
-const OPEN: ReadonlySet<DiagnosisCode> = new Set(['failed', 'internal', 'crashed', 'no-implementation']);
+/**
+ * What is read of a line, in characters. A pattern that looks for one word behind another takes time that grows with the
+ * square of a line, so a line of a megabyte would take minutes.
+ */
+const MOST_OF_A_LINE = 4000;
 
-/** Before an error that says little, the reason that the text around it has: a GPU that this TensorRT does not support. */
-function gpuFirst({ unfit }: LogFacts, errors: readonly Diagnosis[]): readonly Diagnosis[] {
-  const [first, ...others] = errors;
-  if (unfit === null || first === undefined || !OPEN.has(first.code)) return errors;
-  const { name, line, version, support } = unfit;
-  return [
-    {
-      code: 'gpu-unsupported',
-      rule: null,
-      severity: 'error',
-      message: `TensorRT ${version} has no kernels for the GPU that the log names (${name}): ${support.why}.`,
-      advice: `${support.use}.`,
-      sure: 'likely',
-      line: line.line,
-      evidence: evidenceOf(line.text),
-      nodes: [],
-      layer: null,
-      follows: [{ line: first.line, message: first.message }, ...first.follows],
-    },
-    ...others,
-  ];
+function withShortLines(log: BuildLog): BuildLog {
+  const short = <T extends { text: string }>(one: T): T =>
+    one.text.length <= MOST_OF_A_LINE ? one : { ...one, text: one.text.split('\n').map(cut).join('\n') };
+  const cut = (line: string) =>
+    line.length <= MOST_OF_A_LINE ? line : `${line.slice(0, MOST_OF_A_LINE / 2)} … ${line.slice(-MOST_OF_A_LINE / 2)}`;
+  return { ...log, messages: log.messages.map(short), ...(log.strays && { strays: log.strays.map(short) }) };
 }
 
-/** Whether a later line says that the step which a rule found at fault came to its end. */
+/** Whether a later line says what the message of a rule came to. */
 function isOvercome({ rule, diagnosis }: Judged, { strays = [], messages }: BuildLog): boolean {
   const { overcome } = rule ?? {};
-  const says = ({ line, text }: StrayLine) => line > diagnosis.line && overcome!.test(text);
+  const says = ({ line, text }: StrayLine) => line > diagnosis.line && patternOf(overcome!).test(text);
   return overcome !== undefined && (strays.some(says) || messages.some(says));
-}
-
-/** What a terminal broke into lines: all of a block, or those before an end, such as a crash, that says nothing of them. */
-function brokenMessage(judge: Judge, lines: readonly LogMessage[], known: readonly Judged[]): Judged | [] {
-  const [first] = known;
-  if (known.some(({ rule }) => !ENDS.has(rule!.code))) return [];
-  const before = first === undefined ? lines : lines.filter(({ line }) => line < first.diagnosis.line);
-  const open = before.filter(({ text }) => !marksInfo(text));
-  if (open.length < 2) return [];
-  return judge.stray(strayEvent(open[0]!.line, open.map(({ text }) => text).join('\n'))) ?? [];
 }
 
 /** A log that ends where the parser looks for a plugin: it goes on, in words of its own, where it finds one. */
@@ -151,13 +121,9 @@ const NO_NAMED_PLUGIN = /^(?![\s\S]*No importer registered)[\s\S]*Plugin not fou
 
 const CUT_AT_NODE = /While parsing node number \d+ (?![\s\S]*(?:In function|In node|Assertion|Invalid Node))/;
 
-/** How a program ends, whatever the cause. */
-const ENDS: ReadonlySet<DiagnosisCode> = new Set(['crashed', 'killed', 'failed']);
-
 /** Applies the rules to the messages of one log. */
 class Judge {
   readonly programs: readonly Program[];
-  readonly facts: LogFacts;
   readonly #log: BuildLog;
   readonly #nodes: NodeFinder;
   readonly #context: RuleContext;
@@ -168,16 +134,15 @@ class Judge {
     this.#log = log;
     this.#nodes = nodes;
     this.programs = programsOf(log);
-    this.facts = logFacts(log);
     const commands = commandLines(log);
     this.#context = {
       op: undefined,
       product: log.product,
-      ...this.facts,
-      dla: /--useDLACore|--buildDLAStandalone/.test(commandOf(log)),
+      version: log.version,
+      gpu: log.gpu,
+      since10: log.messages.some(({ text }) => /^(?:Error\[\d+\]: )?I[A-Z]\w+::\w+: Error Code \d+: /.test(text)),
       inputs: nodes.networkInputs,
       plugins: namesIn(log, /plugin creator\b[^\n]{0,40}?::(\w+)/i),
-      unconverted: namesIn(log, /known unsupported method ([\w.]+)/),
       types: namesIn(log, /Unsupported ONNX data type: (\w+)/),
       shaped: shapedInputs(commands),
       suspect: suspectOption(commands),
@@ -194,7 +159,7 @@ class Judge {
     const layer = this.#nodes.parsed(message.text)?.name ?? message.subject;
     const text = sentence(causeText(message.text));
     const origin = originOf(message, this.#log);
-    const place = origin === 'python' ? raisedIn(this.#log, message.line, message.text) : undefined;
+    const raiser = origin === 'python' ? packageOf(this.#log, message) : undefined;
     return {
       rule: null,
       key: `internal\n${text}`,
@@ -204,8 +169,8 @@ class Judge {
         code: 'internal',
         rule: null,
         severity: 'error',
-        message: place === undefined ? text : `${place.what}: ${text}`,
-        advice: place?.advice ?? OWN_TEXT[origin](context),
+        message: raiser === undefined ? text : `The Python package ${raiser} failed: ${text}`,
+        advice: OWN_TEXT[origin](context),
         sure: 'possible',
         line: message.line,
         evidence: evidenceOf(message.text),
@@ -217,12 +182,10 @@ class Judge {
   }
 
   /** A line that no prefix marks as a message: only a rule can say that it is one. */
-  stray(event: LogMessage): Judged | undefined {
+  stray(event: LogMessage): Judged[] {
     const finding = this.#rulesFor(event, this.#contextOf(event));
-    // A program that marks a line as a warning, or as a report of its work, went on after it. Loggers that give TensorRT's
-    // errors a level of their own are known by the form of these.
-    const wentOn = event.severity === 'warning' || (marksInfo(event.text) && !OWN_ERROR.test(event.text));
-    return finding && this.#judged(wentOn ? { ...finding, severity: 'warning' } : finding, event);
+    if (!finding || !(finding.rule.anywhere ?? BEGINS.test(finding.before))) return [];
+    return [this.#judged(finding, event)];
   }
 
   /** What the log reached is said of its last run. */
@@ -245,7 +208,6 @@ class Judge {
       finding.layer ?? parsed?.name ?? message.subject ?? (timed ? this.#nodes.timedAt(message.line) : null) ?? null;
     const subject = layer ?? finding.tensors[0] ?? null;
     const ids = this.#nodesOf(finding, layer, parsed?.ids);
-    const place = rule.lastResort && raisedIn(this.#log, message.line, message.text);
     const inputs = rule.code === 'shape-mismatch' ? (message.inputs ?? this.#nodes.inputsOf(ids[0])) : [];
     return {
       rule,
@@ -258,11 +220,11 @@ class Judge {
         code: rule.code,
         rule: rule.id,
         severity: finding.severity,
-        message: raisedText(place, withLayer(finding.cause, layer)) + inputText(inputs) + this.#insideText(rule, layer),
-        advice: [this.#advice(finding), ...(place ? [place.advice] : [])].join(' '),
+        message: withLayer(finding.cause, layer) + inputText(inputs) + this.#insideText(rule, layer),
+        advice: this.#advice(finding),
         sure: rule.sure ?? 'stated',
         line: message.line,
-        evidence: evidenceOf(message.text, rule.pattern),
+        evidence: evidenceOf(message.text, patternOf(rule.pattern, rule.flags ?? '')),
         nodes: ids,
         layer,
         ...repairOf(rule, op),
@@ -444,13 +406,12 @@ const asksForHelp = ({ runs, strays = [] }: BuildLog) =>
   strays.slice(0, 100).some(({ text }) => text.includes('show this help message and exit'));
 
 /** A failure that no message explains: where the build was, and what usually ends it there. */
-function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: Judge): Diagnosis[] {
+function unexplained(log: BuildLog, consequences: readonly Diagnosis[]): Diagnosis[] {
   const [first] = consequences.filter(({ message }) => !(log.iterations && message.startsWith('FAILED | Iter')));
   if (log.outcome === 'passed') return unexplainedRun(log, first);
   const { phase, usual } = phaseReached(log);
-  const last = saysMuch(log) ? lastFailure(log, judge) : undefined;
   const end = { rule: null, severity: 'error', sure: 'possible', nodes: [], layer: null } as const;
-  if (first === undefined && last === undefined) {
+  if (first === undefined) {
     if (log.outcome === 'cut-off' && !asksForHelp(log))
       return [
         {
@@ -464,10 +425,10 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: J
           follows: [],
         },
       ];
-    if (log.outcome === 'unknown' && !asksForHelp(log)) return stopped(log);
+    if (endsWhereTimed(log)) return [timedLast(log.lastLine!)];
     if (log.outcome !== 'failed') return [];
   }
-  const evidence = first?.evidence ?? last?.text.trim().slice(0, MAX_EVIDENCE) ?? '';
+  const evidence = first?.evidence ?? '';
   const said = evidence === '' ? '.' : `; it ends with: ${sentence(evidence)}`;
   return [
     {
@@ -475,7 +436,7 @@ function unexplained(log: BuildLog, consequences: readonly Diagnosis[], judge: J
       code: 'failed',
       message: `The build failed while ${phase}, and no line of the log says why${said}`,
       advice: `${usual} Build again with --verbose and keep the whole output, standard error included.`,
-      line: first?.line ?? last?.line ?? log.lines,
+      line: first?.line ?? log.lines,
       evidence,
       nodes: [],
       follows: consequences.slice(1).map(({ line, message }) => ({ line, message })),
@@ -511,27 +472,21 @@ function unexplainedRun({ runs = [], iterations }: BuildLog, end: Diagnosis | un
   ];
 }
 
-/** A log that ends after a program said what it begins: perhaps the program went on, so this is no error. */
-function stopped(log: BuildLog): Diagnosis[] {
-  const { lastLine } = log;
-  const begun = begunPhase(log);
-  if (begun === undefined || lastLine === undefined) return [];
-  return [
-    {
-      code: 'cut-off',
-      rule: null,
-      severity: 'warning',
-      message: `The log ends at line ${lastLine.line}, while ${begun.phase}, and does not say how that ended.`,
-      advice: `The program was stopped there, is still at it, or wrote more than this. ${begun.usual}`,
-      sure: 'possible',
-      line: lastLine.line,
-      evidence: begun.said.slice(0, MAX_EVIDENCE),
-      nodes: [],
-      layer: null,
-      follows: [],
-    },
-  ];
-}
+/** A log that ends where kernels are timed: perhaps the program went on, so this is no error. */
+const timedLast = ({ line, text }: StrayLine): Diagnosis => ({
+  code: 'cut-off',
+  rule: null,
+  severity: 'warning',
+  message: `The log ends at line ${line}, while building the engine (timing its kernels), and does not say how that ended.`,
+  advice:
+    'The program was stopped there, is still at it, or wrote more than this. Builds that end there without a word most often ran out of memory: watch the RAM and the GPU memory. A crash there is most often a driver or CUDA, cuBLAS and cuDNN that do not fit this TensorRT, or a GPU that it is too old for.',
+  sure: 'possible',
+  line,
+  evidence: text.trim().slice(0, MAX_EVIDENCE),
+  nodes: [],
+  layer: null,
+  follows: [],
+});
 
 /** Whether a line is from TensorRT, or from a program that runs it. */
 export const isAboutTensorRT = (log: BuildLog): boolean =>
@@ -541,54 +496,24 @@ export const isAboutTensorRT = (log: BuildLog): boolean =>
     OWN_WORDS.test(text),
   );
 
-/** Words of failure count only around what TensorRT or its tools wrote, and not where the build passed. */
-function saysMuch({ outcome, evidence, runs, strays = [] }: BuildLog): boolean {
-  if (outcome === 'passed' || (runs ?? []).some(({ outcome: one }) => one === 'passed')) return false;
-  if (evidence !== undefined && evidence.library + evidence.phrases + evidence.tools > 0) return true;
-  return strays.some(({ text }) => OWN_WORDS.test(text));
-}
-
 /** Words that only programs around TensorRT write. */
 const OWN_WORDS =
   /\[TRT\]|tensor_?rt(?:\b|[_A-Z])|TRTKernel|\btrtexec\b|\bnvinfer|\bNvDsInfer|\bnvds|\btorch2trt\b|\bvsmlrt\b|\b[Bb]uilding (?:the )?(?:\w+ )?engine\b|\.(?:engine|trt|plan)\b|-- prototxt\b|TRITONBACKEND_/i;
 
-/** The last line that says that something failed, where none after it says that a step came to its end. */
-function lastFailure({ strays = [], lastLine }: BuildLog, judge: Judge): StrayLine | undefined {
-  const last = strays.findLast(
-    ({ line, text }) =>
-      FAILURE.test(text) &&
-      !isCode(text) &&
-      !marksWarning(text) &&
-      !WENT_ON.test(text) &&
-      !KERNEL.test(text) &&
-      !ANNOUNCES.test(text) &&
-      judge.stray(strayEvent(line, text))?.diagnosis.severity !== 'warning',
-  );
-  const after = lastLine === undefined ? strays : [...strays, lastLine];
-  return after.some(({ line, text }) => line > (last?.line ?? 0) && SUCCESS.test(text)) ? undefined : last;
-}
+/** What may stand before a sentence of TensorRT in a line without a prefix: nothing, or what ends like `Error: ` or `[TRT] `. */
+const BEGINS = /^(?:[^]*[:\])"'`])?[\s\W]*$/;
 
-/** How TensorRT writes its errors, whatever the level of the line. */
-const OWN_ERROR = /\bError Code \d+: |\bCuda Error in \w+: \d/;
-
-/** The log of the kernel: it holds failures that concern no build, and a rule knows those that do. */
-const KERNEL = /^\[ *\d+\.\d+\] /;
-
-/** Words that announce the messages that come next. */
-const ANNOUNCES =
-  /^(?!.*:\s*\S).*\b(?:(?:following|these|this|below)\b.{0,20}\b(?:errors?|messages?|logs?|output|traceback)|(?:errors?|messages?|logs?|output)\b.{0,20}\b(?:below|follow(?:s|ing)?))\b/i;
-
-/** Words of a line after which a program goes on in another way. */
-const WENT_ON =
-  /\b(?:using|fall(?:s|ing)? back|fallback|retry(?:ing)?|skipp(?:ed|ing)|ignor(?:ed|ing)|continu(?:es|ing))\b/i;
-
-/** Words of a line that says that a step of a program passed. */
-const SUCCESS =
-  /\b(?:Successfully (?:installed|built|tagged) |Build files have been written to|export success|App run successful)|\[100%\] Built target|\*\*PERF: +\d*[1-9]/;
-
-/** Words of a line that says that something failed. */
-const FAILURE =
-  /(?:^|[\s[(:|])(?:ERROR(?! SUMMARY: 0\b)|FATAL|FAILED|CRITICAL)(?=[\]:\s)|])|\b[Ff]ailed to\b|\b[Cc](?:ould not|annot) (?:build|create|load|parse|open|deserialize|find)\b|\b\w*Exception\b|\bUNAVAILABLE\b|\berror: |\bFailed with result\b|\b(?:run|build|conversion|export|execution) fail(?:ed|s)\b|\bexceeded memory limit\b|^[A-Z]:\\[^>]*>\s*pause\b/;
+/** A line without a prefix as a message. */
+const strayEvent = (line: number, text: string): LogMessage => ({
+  severity: /^\W{0,8}warn(?:ing)?\b|^\S*:\d+: \w*Warning: |\bW(?:ARN)? ?:?onnxruntime\b/i.test(text)
+    ? 'warning'
+    : 'error',
+  text,
+  line,
+  code: null,
+  subject: null,
+  library: false,
+});
 
 const OWN_TEXT = {
   tensorrt: ({ phase, usual }: RuleContext) =>
@@ -623,12 +548,6 @@ function repairOf({ repair }: DiagnosisRule, op: string | undefined): { repair?:
 const inputText = (inputs: NonNullable<LogMessage['inputs']>): string =>
   inputs.length === 0 ? '' : ` Its inputs: ${inputs.map(({ name, shape }) => `${name} ${shape}`).join(', ')}.`;
 
-/** A cause after what was under way when it came up. */
-const raisedText = (place: RaisedIn | undefined, cause: string): string =>
-  place === undefined
-    ? cause
-    : `${place.what}: ${cause.replace(/^(?:The|Some|Sizes|Types|Two|A) /, (word) => word.toLowerCase())}`;
-
 const sentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
 const MAX_EVIDENCE = 300;
@@ -661,7 +580,7 @@ function skippedForWorkspace(log: BuildLog, found: readonly Diagnosis[], judge: 
       rule: null,
       severity: 'warning',
       message,
-      advice: inWordsOf(WORKSPACE_ADVICE, judge.programs),
+      advice: inWordsOf(RULES.find(({ id }) => id === 'no-workspace')!.advice, judge.programs),
       sure: 'stated',
       line: worst.line,
       evidence: `Scratch requested: ${worst.bytes}, available: ${worst.available}`,

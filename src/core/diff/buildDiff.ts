@@ -132,6 +132,7 @@ export interface MatchedNodes {
  * - `precision`: by the same or other layers, but with other types
  * - `format`: with other memory layouts, or a reformat layer was added or is gone
  * - `time`: nothing but the time differs
+ * - `lost`: it changes values, and TensorRT names it nowhere in B (`unaccounted`)
  * - `unknown`: known in A, unknown in B
  */
 export type ChangeKind =
@@ -144,6 +145,7 @@ export type ChangeKind =
   | 'precision'
   | 'format'
   | 'time'
+  | 'lost'
   | 'unknown';
 
 /** One change, of one cluster: nodes that are computed together in either build. */
@@ -199,6 +201,8 @@ export interface NodeStates {
   folded: number;
   /** Computed in B only. */
   computed: number;
+  /** Lost or moved in B, and not in A. */
+  lost: number;
   /** Known in A, unknown in B. */
   unknown: number;
   /** Unknown in A, so that nothing can be said. */
@@ -471,10 +475,11 @@ export interface BuildComparison {
 }
 
 /** What happened to a node or a layer between two builds, in as many words as a picture has signs. */
-export type ChangeState = 'unknown' | 'regrouped' | 'added' | 'removed' | 'changed' | 'time';
+export type ChangeState = 'lost' | 'unknown' | 'regrouped' | 'added' | 'removed' | 'changed' | 'time';
 
 /** The states, what outweighs others first, with the sign that stands for each where color cannot. */
 export const changeStates: Readonly<Record<ChangeState, { sign: string; label: string; meaning: string }>> = {
+  lost: { sign: 'lost?', label: 'Lost in B?', meaning: 'it changes values, and TensorRT names it nowhere in B' },
   unknown: { sign: '?', label: 'No longer known', meaning: 'known in A; the inputs of B do not say' },
   regrouped: { sign: '±', label: 'Fused differently', meaning: 'computed together with fewer, more or other nodes' },
   added: { sign: '+', label: 'Computed in B only', meaning: 'new in the model, or folded or removed in A' },
@@ -488,6 +493,7 @@ export const changeStates: Readonly<Record<ChangeState, { sign: string; label: s
 };
 
 const stateOf: Readonly<Record<ChangeKind, ChangeState>> = {
+  lost: 'lost',
   unknown: 'unknown',
   split: 'regrouped',
   merged: 'regrouped',

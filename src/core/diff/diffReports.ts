@@ -212,6 +212,7 @@ function sumOf<T>(all: readonly T[], value: (one: T) => number | null): number |
 const isOpaque = ({ kind }: ReportLayer): boolean => kind === 'foreign';
 
 const kindOrder: Change['kind'][] = [
+  'lost',
   'unknown',
   'split',
   'merged',

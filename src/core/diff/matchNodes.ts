@@ -573,6 +573,8 @@ export function words(
       return b === '' ? `${label}: only in A, ${a}${time}.` : `${label}: was ${a}, now ${b}${time}.`;
     case 'computed':
       return a === '' ? `${label}: only in B, ${b}${time}.` : `${label}: was ${a}, now ${b}${time}.`;
+    case 'lost':
+      return `${label}: was ${a}, now lost or moved: TensorRT names it nowhere in B${time}.`;
     case 'unknown':
       return `${label}: was ${a}, now unknown${time}.`;
     case 'kernel':

@@ -43,6 +43,7 @@ import { findRemarks } from './internal/reportRemarks.ts';
 import { createResolution, modelTensor, readersOf, type Resolution, sourceOf } from './internal/resolution.ts';
 import { findTimes } from './internal/timeFindings.ts';
 import { joinTrace } from './internal/traceJoin.ts';
+import { findUnaccounted } from './internal/unaccountedNodes.ts';
 import { claimUnrolled } from './internal/unrolledKernels.ts';
 import { claimWitnessed } from './internal/witnessedNodes.ts';
 
@@ -83,6 +84,12 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withoutDamagedLayers(given);
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
+  const lostNodes =
+    input.model === null
+      ? undefined
+      : other
+        ? { checked: false, reason: 'The model differs from the one that was built.' }
+        : findUnaccounted(resolution, log);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
@@ -115,6 +122,7 @@ export function createReport(given: ReportInput): FusionReport {
     nodes,
     tensors: reportTensors(resolution),
     accounting: accountingOf(nodes),
+    ...(lostNodes && { lostNodes }),
     ...(times.traced && { profile: times.traced.profile }),
     funnel: (view.phase?.funnel ?? []).map(({ stage, layers: count }) => ({ stage, layers: count })),
     remarks: [],
@@ -197,7 +205,7 @@ export const noModel: OnnxModel = emptyModel();
 
 /** Claims nodes for layers, by what TensorRT says first; nothing where the inputs are of another model. */
 function resolve(
-  { model, added, removed = {} }: ReportInput,
+  { model, added, removed = {}, sameModel }: ReportInput,
   log: BuildLog | undefined,
   empty: Resolution,
 ): { resolution: Resolution; other: Problem | undefined } {
@@ -210,9 +218,9 @@ function resolve(
   noteUnbuilt(empty, log);
   claimNamed(empty, added);
   const differs = modelProblem(empty, log, added);
-  const other = differs?.severity === 'error' ? differs : otherModel(empty, added);
+  const other = sameModel ? undefined : differs?.severity === 'error' ? differs : otherModel(empty, added);
   if (other) return { resolution: { ...createResolution(empty), problems }, other };
-  if (differs) problems.push(differs);
+  if (differs && differs.severity !== 'error') problems.push(differs);
   problems.push(...overloadProblem(empty), ...operatorProblem(empty), ...scopeProblem(log));
   claimLoggedFusions(empty);
   claimGone(empty);
@@ -380,7 +388,10 @@ export interface EngineReport {
 }
 
 /** The files of a build without its model; `file` names the one that lists the layers. */
-export type EngineInput = Omit<ReportInput, 'model' | 'modelFile' | 'modelProblems' | 'added' | 'removed'> & {
+export type EngineInput = Omit<
+  ReportInput,
+  'model' | 'modelFile' | 'modelProblems' | 'added' | 'removed' | 'sameModel'
+> & {
   file: string;
 };
 

@@ -41,6 +41,8 @@ export interface FusionReport {
   tensors: ReportTensor[];
   /** How many nodes have which fate. */
   accounting: Accounting;
+  /** Whether the build was checked for nodes that TensorRT lost (`unaccounted`); omitted without a model and in reports of older versions. */
+  lostNodes?: LostNodes;
   /** What each execution provider of ONNX Runtime runs, by its log; omitted without one. */
   placement?: ProviderShare[];
   /** Where the times come from, if from a trace of the GPU; omitted otherwise. */
@@ -81,6 +83,11 @@ export type Fate =
   | 'removed'
   /** computes shapes on the host, because shapes in the engine are dynamic */
   | 'shape'
+  /**
+   * lost or moved: it changes values, and TensorRT names it nowhere, neither in a kernel, a member list or a fused name nor
+   * as folded or removed; the reason gives the evidence
+   */
+  | 'unaccounted'
   /** the inputs don't say what happened to it, or the model that was built did not have it */
   | 'unknown';
 
@@ -130,8 +137,18 @@ export interface Accounting {
   removed: number;
   /** Computing shapes on the host. */
   shape: number;
+  /** Lost or moved: they change values, and TensorRT names them nowhere. */
+  unaccounted: number;
   /** Not known. */
   unknown: number;
+}
+
+/** Whether a build was checked for lost nodes. */
+export interface LostNodes {
+  /** true: each node that changes values is accounted for, or its fate is `unaccounted`; false: the inputs do not allow it. */
+  checked: boolean;
+  /** Why it was not checked; omitted where it was. */
+  reason?: string;
 }
 
 /** Shapes of one input in one optimization profile. */
@@ -314,7 +331,7 @@ export interface ReportNode {
   layers: number[];
   /** Id of the ForeignNode that it is in; null: in none. */
   foreignNode: number | null;
-  /** Of a member of a ForeignNode that no kernel names: ids of one to three layers one of which computes it, derived from the graph. Omitted where more are possible. */
+  /** Of a member of a ForeignNode that no kernel names: ids of one to three layers one of which can compute it, derived from the graph. Omitted where more are possible. */
   within?: number[];
   /** Line of the rules that took it out of the copy of the model that was built. Otherwise omitted. */
   removedByLine?: number;
@@ -468,6 +485,8 @@ export interface ReportInput {
   optimizationProfile?: number | undefined;
   /** Names of nodes that were added to the model for this build, such as the Casts of precision overrides. */
   added?: readonly string[] | undefined;
+  /** The build is known to be of this model, such as by its hash: whatever its names are, it is not of another one. */
+  sameModel?: true | undefined;
   /** Nodes that the copy of the model that was built does not have, by id: the line of the rules that removed each. */
   removed?: Readonly<Record<string, number>> | undefined;
 }

@@ -388,6 +388,7 @@ function textOf({ rule, key }: Check, value: number): string {
         : ['kernel because of open dimensions', 'kernels because of open dimensions'],
     reformats: ['reformat layer', 'reformat layers'],
     nodes: [`${key} node`, `${key} nodes`],
+    unaccounted: ['node lost or moved', 'nodes lost or moved'],
     marked: [`tensor marked ${marks[key]}`, `tensors marked ${marks[key]}`],
     quantized: ['Q/DQ node with a kernel of its own', 'Q/DQ nodes with kernels of their own'],
   };
@@ -431,6 +432,12 @@ const measures: Partial<Record<RuleName, (check: Check, side: GateSide) => Measu
       : { value: key === 'fused' ? cost.fused.length : Math.max(0, cost.kernels.dynamic - cost.kernels.fixed) },
   reformats: onLayers((check, { layers }) => reformats(check, layers)),
   nodes: (check, { report }) => (isPlanned(report) ? { missing: noLayers } : nodesWithFate(check, report)),
+  unaccounted: (_, { report }) =>
+    report.lostNodes?.checked
+      ? nodesWithFate({ key: 'unaccounted' }, report)
+      : {
+          missing: `Whether nodes are lost is unknown: ${withoutStop(report.lostNodes?.reason ?? 'the report was made by an older version, or without the model.')}`,
+        },
   quantized: onLayers((_, report) => quantized(report)),
   marked: ({ key }, { marked }) =>
     marked === undefined
@@ -463,7 +470,10 @@ function reformats({ key }: Check, layers: readonly ReportLayer[]): Measured {
 
 const noTimes = 'The times are unknown: pass a profile';
 
-function nodesWithFate({ key }: Check, { nodes, accounting }: FusionReport): Measured {
+/** A reason within a sentence. */
+const withoutStop = (reason: string): string => reason.replace(/\.$/, '');
+
+function nodesWithFate({ key }: Pick<Check, 'key'>, { nodes, accounting }: FusionReport): Measured {
   const fate = key as keyof typeof accounting;
   return { value: accounting[fate], nodes: nodes.filter((node) => node.fate === fate) };
 }

@@ -128,6 +128,7 @@ export type RuleName =
   | 'layers'
   | 'reformats'
   | 'nodes'
+  | 'unaccounted'
   | 'precision'
   | 'time'
   | 'memory'
@@ -228,6 +229,12 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
       removed: fateCount('Nodes that need no work.'),
       shape: fateCount('Nodes that compute shapes on the host.'),
     },
+  },
+  unaccounted: {
+    about:
+      'Nodes that change values and that TensorRT names nowhere: lost, or computed by another kernel without their name. `unaccounted: 0` fails for an engine that may be wrong.',
+    keys: { max: counts('such nodes').max },
+    short: 'max',
   },
   precision: {
     about: 'The compute type of nodes, by selectors as in a .trtprec file: `op:Softmax`, `/blocks.*/mlp/**`.',

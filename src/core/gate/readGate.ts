@@ -71,12 +71,24 @@ class GateReader {
     this.#today = today;
   }
 
+  /** undefined: it is nested so deeply that the parser, which calls itself for each level, gives up. */
+  #document(): ReturnType<typeof parseDocument> | undefined {
+    try {
+      return parseDocument(this.#text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true });
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#problem('yaml', 'The file is nested too deeply for a gate', this.#place(0, 1));
+      return undefined;
+    }
+  }
+
   read(): GateFile | undefined {
     if (this.#text.length > mostText) {
       this.#problem('gate-value', 'The file is larger than 256 KiB, which is too large for a gate', this.#place(0, 1));
       return undefined;
     }
-    const document = parseDocument(this.#text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true });
+    const document = this.#document();
+    if (document === undefined) return undefined;
     for (const { code, message, pos } of document.errors)
       this.#problem('yaml', yamlWords[code] ?? message.split('\n')[0]!, this.#place(pos[0], pos[1]));
     // What is not YAML need not mean what it seems to.
@@ -346,6 +358,7 @@ export function initGate(model: string, baseline: string, side: GateSide): strin
     add(`reformats: { max: ${layers.filter(({ kind }) => kind === 'reformat').length} }`, 'layers that only copy');
   }
   if (!isPlanned(report)) add(`nodes: { unknown: ${accounting.unknown} }`, 'nodes with an unknown fate');
+  if (report.lostNodes?.checked) add(`unaccounted: ${accounting.unaccounted}`, 'nodes that TensorRT may have lost');
   if (nodes.some(({ op }) => op === 'QuantizeLinear'))
     add('quantized: { unfused: 0, optional: true }', 'Q/DQ nodes with kernels of their own');
   if (totalMs(layers) !== null) {

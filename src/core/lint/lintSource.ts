@@ -327,7 +327,7 @@ function pythonFix(
   }
   if (name === 'IBuilderConfig.max_workspace_size') {
     const [module] = modules;
-    const assigned = /^\s*=(?!=)\s*([^\n#]+?)\s*$/m.exec(code.slice(end).split('\n', 1)[0]!)?.[1];
+    const assigned = /^\s*=(?!=)\s*(?=[^\s#])([^\n#]*[^\s#])\s*$/m.exec(code.slice(end).split('\n', 1)[0]!)?.[1];
     if (module === undefined || assigned === undefined || /[\\([{]$/.test(assigned)) return null;
     const size = text.slice(end).split('\n', 1)[0]!;
     const at = end + code.slice(end).indexOf(assigned);

@@ -234,6 +234,7 @@ function liveNodes(graph: ModelGraph, live: readonly number[]): Uint8Array {
     const node = producer >= 0 ? producer : kind === 'formal' ? owner : -1;
     if (node < 0) continue;
     if (producer >= 0) for (const made of madeInside(graph, node, tensor)) need(made);
+    else for (const made of handedOn(graph, node, tensor)) need(made);
     if (alive[node]) continue;
     alive[node] = 1;
     graph.inputs[node]!.forEach(need);
@@ -244,24 +245,32 @@ function liveNodes(graph: ModelGraph, live: readonly number[]): Uint8Array {
 
 const noTensors: readonly number[] = [];
 
+/** What one round of a loop makes for the next, which reads it as that tensor of the body. */
+function handedOn(graph: ModelGraph, owner: number, formal: number): readonly number[] {
+  const { op, subgraphs, inputs, attributes } = graph.nodes[owner]!;
+  if (op !== 'Loop' && op !== 'Scan') return noTensors;
+  const scanned = Number(attributes.find(({ name }) => name === 'num_scan_inputs')?.value ?? 0);
+  return subgraphs.flatMap(({ graph: body }) => {
+    const at = body.inputs.findIndex(({ name }) => graph.tensorAt(body.path, name) === formal);
+    // A body of a Loop is given the number of the round and the condition first, and gives back the condition.
+    const carried = op === 'Loop' ? at - 1 : at < inputs.length - scanned ? at : -1;
+    const result = at < 0 || (op === 'Loop' && at === 0) ? undefined : body.outputs[carried];
+    return result === undefined ? [] : [graph.tensorAt(body.path, result.name)];
+  });
+}
+
 /**
- * What the bodies of a node make for one of its outputs; for -1 what they make for themselves: the condition of a loop
- * and what a round hands to the next.
+ * What the bodies of a node make for one of its outputs; for -1 what they make for themselves: the condition of a loop.
  */
 function madeInside(graph: ModelGraph, node: number, output: number): readonly number[] {
-  const { op, subgraphs, outputs, inputs, attributes } = graph.nodes[node]!;
+  const { op, subgraphs, outputs } = graph.nodes[node]!;
   if (subgraphs.length === 0) return noTensors;
-  const scanned = (): number => Number(attributes.find(({ name }) => name === 'num_scan_inputs')?.value ?? 0);
   const first = op === 'Loop' ? 1 : 0;
-  // A Loop may be given no condition, and no number of rounds.
-  const carried = op === 'Loop' ? Math.max(0, inputs.length - 2) : op === 'Scan' ? inputs.length - scanned() : 0;
   const at = output < 0 ? -1 : outputs.indexOf(graph.tensors[output]!.name);
   return subgraphs.flatMap(({ attribute, graph: body }) => {
     const isKnown = first > 0 || op === 'Scan' || op === 'If' || attribute === op;
     const made =
-      output >= 0
-        ? body.outputs.slice(first + at, first + at + 1)
-        : body.outputs.slice(0, isKnown ? first + carried : undefined);
+      output >= 0 ? body.outputs.slice(first + at, first + at + 1) : body.outputs.slice(0, isKnown ? first : undefined);
     return made.map(({ name }) => graph.tensorAt(body.path, name));
   });
 }

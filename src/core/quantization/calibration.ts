@@ -1,4 +1,4 @@
-// Calibration caches and how to migrate them; autotune states.
+// Calibration caches and how to migrate them.
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
 import type { FusionReport } from '../fusion/fusionReport.ts';
 import { tensorPrecision } from '../formats/tensorrt/buildOutput.ts';
@@ -24,14 +24,12 @@ import {
   type Action,
   type Block,
   type Document,
-  facts,
-  note,
   section,
   table,
   type Target,
   type Text,
 } from '../document/document.ts';
-import { counted, oneLine, percentText, thousands, timeText } from '../base/text.ts';
+import { counted, oneLine, percentText, thousands } from '../base/text.ts';
 
 /** Weights of a product that are to be quantized, per output channel where TensorRT has kernels for that. */
 export interface WeightsToScale {
@@ -210,7 +208,7 @@ export function activationsToScale(network: QuantizedGraph, only: ReadonlySet<st
 export function activationsAt(network: QuantizedGraph, node: number): string[] {
   const { graph } = network;
   const target = graph.owner[node]! >= 0 ? null : targetAt(network, node, null);
-  return (target?.activations ?? []).map((tensor) => graph.tensors[tensor]!.name);
+  return (target?.activations ?? []).flatMap((tensor) => graph.tensors[tensor]?.name ?? []);
 }
 
 /** The node whose kernel makes a tensor: what precedes activations. */
@@ -431,53 +429,6 @@ function boundsOf(
   return { shape, low: bytesAt(limits[0] - half), high: bytesAt(limits[1] + half) };
 }
 
-/** What ModelOpt's autotune has measured so far: its `autotuner_state.yaml`, as its guide documents it. */
-export interface AutotuneState {
-  /** Latency without Q/DQ nodes, in milliseconds; null: not measured. */
-  baselineMs: number | null;
-  /** Signature of the pattern at which the search was interrupted; null: it was not. */
-  interrupted: string | null;
-  patterns: AutotunePattern[];
-}
-
-/** Parts of the network that look alike, for which one placement of Q/DQ nodes is chosen. */
-export interface AutotunePattern {
-  signature: string;
-  /** How many placements were tried. */
-  schemes: number;
-  /** The chosen one; null: none is better than no Q/DQ nodes, or none was measured. */
-  best: { index: number; latencyMs: number | null } | null;
-}
-
-/** Reads the state from parsed YAML; null: it is something else. */
-export function readAutotuneState(content: unknown): AutotuneState | null {
-  if (!isRecord(content) || !('baseline_latency_ms' in content) || !Array.isArray(content['patterns'])) return null;
-  const interrupted = content['current_profile_pattern_schemes_signature'];
-  return {
-    baselineMs: latency(content['baseline_latency_ms']),
-    interrupted: typeof interrupted === 'string' ? interrupted : null,
-    patterns: content['patterns'].filter(isRecord).map(readPattern),
-  };
-}
-
-function readPattern(pattern: Record<string, unknown>): AutotunePattern {
-  const schemes = Array.isArray(pattern['schemes']) ? (pattern['schemes'] as unknown[]) : [];
-  const index = pattern['best_scheme_index'];
-  const scheme = typeof index === 'number' ? schemes[index] : undefined;
-  return {
-    signature: typeof pattern['pattern_signature'] === 'string' ? pattern['pattern_signature'] : '',
-    schemes: schemes.length,
-    best: isRecord(scheme) ? { index: index as number, latencyMs: latency(scheme['latency_ms']) } : null,
-  };
-}
-
-/** What was not measured is infinite there. */
-const latency = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** What is around the results. */
 export interface QuantizationContext {
   /** The model's name. */
@@ -595,35 +546,4 @@ function scales({ tensors }: Quantization): Block[] {
   });
   const head = ['tensor', 'scale#', 'range#', ...(measured ? ['clipped#', 'largest value#'] : []), 'source'];
   return table(head, rows, 'tensor');
-}
-
-/** What ModelOpt's autotune has measured and chosen. */
-export function autotuneDocument({ baselineMs, interrupted, patterns }: AutotuneState): Document {
-  const tried = patterns.reduce((sum, { schemes }) => sum + schemes, 0);
-  return {
-    title: 'Q/DQ Placements of ModelOpt’s Autotune',
-    blocks: [
-      ...facts([
-        ['Latency without Q/DQ nodes', baselineMs === null ? 'not measured' : timeText(baselineMs)],
-        ['Patterns', thousands(patterns.length)],
-        ['Placements tried', thousands(tried)],
-      ]),
-      ...table(
-        ['pattern', 'placements tried#', 'chosen#', 'latency#'],
-        patterns.map(({ signature, schemes, best }) => ({
-          cells: [
-            signature,
-            thousands(schemes),
-            best === null ? 'none' : `number ${best.index}`,
-            best === null || best.latencyMs === null ? '' : timeText(best.latencyMs),
-          ],
-        })),
-        'pattern',
-      ),
-      ...(interrupted === null ? [] : [note(`Interrupted at ${interrupted}: run autotune again to continue.`)]),
-      note(
-        'Placements are relative to a pattern and name no nodes. For the pairs of the whole model, see optimized_final.onnx: select Show Quantization in the editor, or pass it to trtlens quantization.',
-      ),
-    ],
-  };
 }

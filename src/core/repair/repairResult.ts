@@ -1,5 +1,6 @@
 // What a comparison with the original proves; the result of a repair, as data and as text.
 import { type RuntimeUsed, runtimeText } from '../base/runtimeUsed.ts';
+import { valueAt } from '../base/addTo.ts';
 import { counted, releaseName } from '../base/text.ts';
 import { type Block, type Document, facts, list, note, type Row, section, table } from '../document/document.ts';
 import type { Repair } from './internal/repair.ts';
@@ -377,7 +378,10 @@ export function givenValues(
   const found = new Map<string, number[]>();
   for (const { name, type, shape } of model.graph.inputs) {
     const texts = new Set(
-      (profiles ?? []).flatMap(({ [name]: given }) => (given ? [given.min, given.opt, given.max] : [])),
+      (profiles ?? []).flatMap((profile) => {
+        const given = valueAt(profile, name);
+        return given ? [given.min, given.opt, given.max] : [];
+      }),
     );
     const [text] = texts;
     if (texts.size !== 1 || !text || !shape || shape.length > 1 || !integerTypes.has(type ?? '')) continue;
@@ -400,7 +404,12 @@ export function openSettings(model: OnnxModel, profiles: readonly Record<string,
     .filter(({ name, type, shape }) => {
       const [size = 1] = shape ?? [];
       if (weights.has(name) || !shape || shape.length > 1 || !integerTypes.has(type ?? '')) return false;
-      return typeof size === 'number' && size > 0 && size <= mostSettings && !profiles?.some((one) => one[name]);
+      return (
+        typeof size === 'number' &&
+        size > 0 &&
+        size <= mostSettings &&
+        !profiles?.some((profile) => valueAt(profile, name))
+      );
     })
     .map(({ name }) => name);
 }
@@ -485,7 +494,7 @@ export function planProof(
 
 const withAll = (sizes: Record<string, number[]>, inputs: OnnxModel['graph']['inputs']): Record<string, number[]> =>
   Object.fromEntries(
-    inputs.map(({ name, shape }) => [name, sizes[name] ?? (shape ?? []).map((dim) => Number(dim) || 1)]),
+    inputs.map(({ name, shape }) => [name, valueAt(sizes, name) ?? (shape ?? []).map((dim) => Number(dim) || 1)]),
   );
 
 function bounds(input: OnnxModel['graph']['inputs'][number], model: OnnxModel): [number, number] {

@@ -193,6 +193,7 @@ export function formatReport(report: FusionReport): string {
     traceLines(restSection(report)),
     placementLines(report),
     notComputedLines(report),
+    lostLines(report),
     unknownLines(report),
     remarkLines(report),
     isVoid ? [] : problems,
@@ -401,6 +402,25 @@ function operators(nodes: ReportNode[]): string {
   const shown = sorted.slice(0, 12).map(([op, times]) => `${oneLine(op)} ${thousands(times)}`);
   const more = sorted.slice(12).reduce((sum, [, times]) => sum + times, 0);
   return [...shown, ...(more > 0 ? [`others ${thousands(more)}`] : [])].join(', ');
+}
+
+/** Nodes that may be lost, with the evidence for the first; why it is not known, where the layers are. */
+function lostLines({ nodes, lostNodes, layers }: FusionReport): string[] {
+  const lost = nodes.filter(({ fate }) => fate === 'unaccounted');
+  if (lost.length === 0)
+    return lostNodes?.reason === undefined || layers.length === 0
+      ? []
+      : wrap(`Lost nodes: not checked. ${lostNodes.reason}`);
+  return [
+    'Lost?',
+    ...lost
+      .slice(0, mostUnknown)
+      .flatMap(({ op, name, id, reason }, place) => [
+        shorten(`  ${oneLine(op)} ${oneLine(name) || `#${id}`}`, width),
+        ...(place === 0 ? wrap(oneLine(reason), '    ') : []),
+      ]),
+    ...(lost.length > mostUnknown ? [`  … and ${thousands(lost.length - mostUnknown)} more`] : []),
+  ];
 }
 
 function unknownLines({ nodes }: FusionReport): string[] {

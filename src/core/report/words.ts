@@ -365,7 +365,16 @@ export const oneOf = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`;
 
 /** The fates in the order of every list, legend and sentence. */
-export const fateOrder: readonly Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
+export const fateOrder: readonly Fate[] = [
+  'foreign',
+  'fused',
+  'single',
+  'folded',
+  'removed',
+  'shape',
+  'unaccounted',
+  'unknown',
+];
 
 /** The words for each fate: a label, and what can be said of such a node ("it was fused into a ForeignNode"). */
 export const fateWords: Readonly<Record<Fate, { label: string; predicate: string }>> = {
@@ -375,6 +384,11 @@ export const fateWords: Readonly<Record<Fate, { label: string; predicate: string
   folded: { label: 'Folded', predicate: 'was constant-folded at build time' },
   removed: { label: 'Removed', predicate: 'needs no work in this engine' },
   shape: { label: 'Shapes on the host', predicate: 'computes shapes on the host' },
+  unaccounted: {
+    label: 'Lost?',
+    predicate:
+      'changes values, and TensorRT names it nowhere: it is lost, or another kernel computes it without its name',
+  },
   unknown: { label: 'Unknown', predicate: 'has no known fate: the inputs do not show what became of it' },
 };
 
@@ -433,6 +447,7 @@ export function fateSentence(report: FusionReport, node: ReportNode): string {
     case 'folded':
     case 'removed':
     case 'shape':
+    case 'unaccounted':
     case 'unknown':
       return fateTooltip(node.fate);
   }
@@ -644,6 +659,7 @@ function nodesSentence(report: FusionReport): string {
     folded: (count) => `${count === 1 ? 'was' : 'were'} folded`,
     removed: (count) => `${count === 1 ? 'was' : 'were'} removed`,
     shape: (count) => `${count === 1 ? 'computes' : 'compute'} shapes on the host`,
+    unaccounted: (count) => `${count === 1 ? 'is' : 'are'} lost or moved`,
     unknown: (count) => `${count === 1 ? 'is' : 'are'} unknown`,
   };
   if (accounting.total === 0) return 'The model has no nodes.';

@@ -1,6 +1,6 @@
 // Cuts a subgraph out of a model.
 import { similarText } from '../base/text.ts';
-import type { EditedModel } from '../formats/onnx/editModel.ts';
+import { type EditedModel, SEVERAL_PIECES } from '../formats/onnx/editModel.ts';
 import {
   byteLength,
   type DataType,
@@ -288,6 +288,7 @@ export function extractModel(
   known: KnownTensors = new Map(),
 ): ExtractedModel | Unfit {
   const { model } = graph;
+  if (!model.graph.span) return { reason: SEVERAL_PIECES };
   const declared = new Map<string, OnnxValue>();
   for (const value of [...model.graph.values, ...model.graph.outputs, ...model.graph.inputs])
     declared.set(value.name, value);

@@ -21,7 +21,6 @@ export function pluginSources(plan: PluginPlan): Record<string, string> {
       [`${name}_kernel.h`]: kernelHeader(plan),
     }),
     'CMakeLists.txt': cmakeLists(plan),
-    [`${name}_plugin.py`]: pluginPython(plan),
     [`test_${name}.py`]: pluginTest(plan),
   };
 }
@@ -435,113 +434,6 @@ target_link_libraries(${name} PRIVATE "\${TENSORRT_LIBRARY}" CUDA::cudart)
 `;
 }
 
-const pythonTypes: Readonly<Record<string, string>> = {
-  float: 'trt.float32',
-  float16: 'trt.float16',
-  bfloat16: 'trt.bfloat16',
-  int64: 'trt.int64',
-  int32: 'trt.int32',
-  int8: 'trt.int8',
-  uint8: 'trt.uint8',
-  bool: 'trt.bool',
-};
-
-/** Single numbers as arrays, too: TensorRT 10.6 makes them of arrays with one element, which NumPy 2.4 refuses. */
-const annotation = (value: PluginAttribute['value']): string => {
-  if ('string' in value) return 'str';
-  return 'floats' in value || 'float' in value ? 'npt.NDArray[np.float32]' : 'npt.NDArray[np.int64]';
-};
-
-/** The plugin in Python, for TensorRT 10.6 and later (`tensorrt.plugin`). */
-function pluginPython(plan: PluginPlan): string {
-  const { name, domain, inputs, outputs, attributes, chain } = plan;
-  const elementwise = Array.isArray(chain);
-  const described = inputs.map((_, place) => `in${place}: trtp.TensorDesc`);
-  const given = inputs.map((_, place) => `in${place}: trtp.Tensor`);
-  const own = attributes.map(({ name: attribute, value }) => `${attribute}: ${annotation(value)}`);
-  const shape = (output: PluginPlan['outputs'][number]) =>
-    `(${outputDims(inputs, output)!
-      .map((dim) => `${typeof dim === 'number' ? dim : `in${dim.input}.shape_expr[${dim.axis}]`}, `)
-      .join('')
-      .trimEnd()})`;
-  const descs = outputs.map((output) =>
-    elementwise ? 'in0.like()' : `trtp.from_shape_expr(${shape(output)}, dtype=${pythonTypes[output.type]})`,
-  );
-  return `"""${name} as a plugin in Python, for TensorRT 10.6 and later. Import this file before a network that has the node is parsed.
-
-Written by trtlens plugin. ${elementwise ? 'Needs CuPy.' : 'The implementation is not written yet and refuses to run.'}
-"""
-
-${elementwise ? 'import os\n' : ''}from typing import ${elementwise ? 'List, ' : ''}Tuple
-
-${elementwise ? 'import cupy as cp\n' : ''}import numpy as np${attributes.some(({ value }) => !('string' in value)) ? '\nimport numpy.typing as npt' : ''}
-import tensorrt as trt
-import tensorrt.plugin as trtp
-
-
-@trtp.register("${domain}::${name}")
-def ${name}_desc(
-    ${[...described, ...own].join(', ')}
-) -> Tuple[${outputs.map(() => 'trtp.TensorDesc').join(', ')}]:
-    return ${descs.length === 1 ? descs[0] : `(${descs.join(', ')})`}
-
-
-@trtp.impl("${domain}::${name}")
-def ${name}_impl(
-    ${[...given, ...own, `outputs: Tuple[${outputs.map(() => 'trtp.Tensor').join(', ')}]`, 'stream: int'].join(', ')}
-) -> None:
-${elementwise ? launch(plan) : refusal(plan)}${elementwise ? autotune(plan) : ''}`;
-}
-
-function launch(plan: PluginPlan): string {
-  const { name, inputs, outputs } = plan;
-  const parameters = [
-    ...inputs.map((_, place) => `in${place}.data_ptr`),
-    ...outputs.map((_, place) => `outputs[${place}].data_ptr`),
-    'np.int64(count)',
-    ...kernelFloats(plan).map((own) => `np.float32(${own}[0])`),
-  ].join(', ');
-  return `    count = int(np.prod(tuple(in0.shape)))
-    if count == 0:
-        return
-    kernel = _kernels().get_function("${name}_fp16" if in0.dtype == trt.float16 else "${name}_fp32")
-    with cp.cuda.ExternalStream(stream):
-        kernel((min((count + 255) // 256, 65535),), (256,), (${parameters}))
-
-
-_compiled = []
-
-
-def _kernels():
-    if not _compiled:
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "${name}_kernel.cu"), encoding="ascii") as file:
-            _compiled.append(cp.RawModule(code=file.read(), options=("--std=c++17",)))
-    return _compiled[0]
-`;
-}
-
-/** Without it TensorRT takes the types of the network's tensors only. */
-function autotune({ name, domain, inputs, outputs }: PluginPlan): string {
-  const types = [...inputs, ...outputs].map(() => 'FP32|FP16').join(', ');
-  return `
-
-@trtp.autotune("${domain}::${name}")
-def ${name}_autotune(
-    ${[...inputs.map((_, place) => `in${place}: trtp.TensorDesc`), `outputs: Tuple[${outputs.map(() => 'trtp.TensorDesc').join(', ')}]`].join(', ')}
-) -> List[trtp.AutoTuneCombination]:
-    return [trtp.AutoTuneCombination("${types}", "LINEAR")]
-`;
-}
-
-function refusal({ name, inputs, outputs }: PluginPlan): string {
-  const list = (tensors: PluginPlan['inputs'], word: (place: number) => string) =>
-    tensors.map((tensor, place) => `    #   ${word(place)}  ${tensor.type}  ${stringLiteral(tensor.name)}\n`).join('');
-  return `    # YOUR CODE: launch kernels on the stream that compute
-${list(outputs, (place) => `outputs[${place}]`)}    # from
-${list(inputs, (place) => `in${place}`)}    raise NotImplementedError("${name}: the implementation is not written yet")
-`;
-}
-
 /** A program that compares the plugin with the nodes that it replaces, which ONNX Runtime runs. */
 function pluginTest({ name, inputs }: PluginPlan): string {
   const rows = inputs.map(({ name: tensor, type, shape }) => {
@@ -553,10 +445,9 @@ function pluginTest({ name, inputs }: PluginPlan): string {
   return `"""Compares the plugin ${name} with the nodes that it replaces.
 
   python test_${name}.py                                   the reference only: ONNX Runtime runs the nodes
-  python test_${name}.py --library build/lib${name}.so     the plugin in C++, on a GPU
-  python test_${name}.py --python                          the plugin in Python, on a GPU
+  python test_${name}.py --library build/lib${name}.so     the plugin, on a GPU
 
-Needs numpy and onnxruntime; with a plugin also tensorrt and cupy. --size batch=4 sets a symbolic dimension (default 2).
+Needs numpy and onnxruntime; with the plugin also tensorrt and cupy. --size batch=4 sets a symbolic dimension (default 2).
 Written by trtlens plugin.
 """
 
@@ -603,11 +494,7 @@ def with_tensorrt(inputs, library):
     import tensorrt as trt
 
     logger = trt.Logger(trt.Logger.WARNING)
-    if library:
-        trt.get_plugin_registry().load_library(library)
-    else:
-        sys.path.insert(0, FOLDER)
-        __import__("${name}_plugin")
+    trt.get_plugin_registry().load_library(library)
     builder = trt.Builder(logger)
     network = builder.create_network(0)
     parser = trt.OnnxParser(network, logger)
@@ -646,7 +533,6 @@ def with_tensorrt(inputs, library):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--library")
-    arguments.add_argument("--python", action="store_true")
     arguments.add_argument("--size", action="append", default=[], metavar="NAME=N")
     arguments.add_argument("--tolerance", type=float, default=1e-3)
     given = arguments.parse_args()
@@ -655,7 +541,7 @@ def main():
     expected = reference(inputs)
     np.savez(os.path.join(FOLDER, "reference.npz"), **expected)
     print("reference: " + ", ".join("%s %s" % (name, value.shape) for name, value in expected.items()))
-    if not given.library and not given.python:
+    if not given.library:
         return 0
     failed = False
     for name, value in with_tensorrt(inputs, given.library).items():

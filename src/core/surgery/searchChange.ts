@@ -24,19 +24,23 @@ import { closed, missingNode, missingTensor, outermost, type Unfit } from './ext
  * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
  * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
  * - remove: the node passes its first input on; it must have the same type and shape as the output
+ * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them is scaled by the
+ *   product of both instead, which is the same but for its rounding
  */
 export type ModelChange =
   | { outputs: readonly string[] }
   | { unmark: string }
   | { cuts: readonly string[] }
   | { add: string; at: string }
-  | { remove: string };
+  | { remove: string }
+  | { merge: string };
 
 /** The edits that make a change. */
 export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: ModelChange): ModelEdits | Unfit {
   if ('outputs' in change) return marked(graph, inferred, change.outputs);
   if ('unmark' in change) return unmarked(graph, change.unmark);
   if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
+  if ('merge' in change) return mergedScales(graph, inferred, change.merge);
   return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
 }
 
@@ -200,6 +204,86 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
     return { reason: `${words} changes ${before} to ${after}, so the model would be invalid without it` };
   const by = { op: 'Identity', name: node.name, inputs: [node.inputs[0]!], outputs: [node.outputs[0]!] };
   return { replace: [{ node: id, by }] };
+}
+
+/** What only moves elements: a scale on either side of it is the same. */
+const moving: ReadonlySet<string> = new Set(['Transpose', 'Reshape', 'Squeeze', 'Unsqueeze', 'Flatten', 'Identity']);
+
+/** The Mul by one number that an input of a node passes through, and which of its inputs the number is. */
+function scaleOf(
+  graph: ModelGraph,
+  { shapes }: InferredTensors,
+  tensor: number,
+): { node: number; scale: number } | null {
+  for (let at = tensor; ;) {
+    const { producer, consumers } = graph.tensors[at]!;
+    // What something else reads, too, keeps its scale.
+    if (producer < 0 || graph.owner[producer]! >= 0 || consumers.length !== 1 || graph.graphOutputs.includes(at))
+      return null;
+    const { op } = graph.nodes[producer]!;
+    const inputs = graph.inputs[producer]!;
+    if (op === 'Mul') {
+      const scale = inputs.findIndex((input) => shapes[input]?.every((dim) => dim === 1) && shapes[input]!.length <= 1);
+      const other = inputs[1 - scale];
+      return scale < 0 || other === undefined || shapes[other]?.length === 0 ? null : { node: producer, scale };
+    }
+    if (!moving.has(op)) return null;
+    at = inputs[0]!;
+  }
+}
+
+/** Names of the outputs of products whose inputs are scaled by a number each: some versions lose one of the two scales. */
+export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
+  graph.nodes.flatMap(({ op, outputs }, node) =>
+    op === 'MatMul' &&
+    graph.owner[node]! < 0 &&
+    graph.inputs[node]!.length === 2 &&
+    graph.inputs[node]!.every((tensor) => tensor >= 0 && scaleOf(graph, inferred, tensor) !== null)
+      ? [outputs[0]!]
+      : [],
+  );
+
+function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'merge');
+  if (typeof tensor !== 'number') return tensor;
+  const [one, other] = graph.inputs[graph.tensors[tensor]!.producer]!.map((input) =>
+    input < 0 ? null : scaleOf(graph, inferred, input),
+  );
+  if (!one || !other || one.node === other.node)
+    return {
+      reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
+    };
+  const numbers = [one, other].map(({ node, scale }) => graph.inputs[node]![scale]!);
+  const types = new Set(numbers.map((number) => inferred.types[number]));
+  if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
+  const [first, last] = [one.node, other.node].toSorted((a, b) => a - b) as [number, number];
+  const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
+  const kept = graph.nodes[last]!;
+  const dropped = graph.nodes[first]!;
+  const keptScale = last === one.node ? one.scale : other.scale;
+  const droppedScale = first === one.node ? one.scale : other.scale;
+  const before = `${kept.name || kept.id}_merged`;
+  const inputs = kept.inputs.map((input, place) => (place === keptScale ? product : input));
+  return {
+    replace: [
+      {
+        node: kept.id,
+        by: [
+          { op: 'Mul', name: before, inputs: numbers.map((number) => graph.tensors[number]!.name), outputs: [product] },
+          { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] },
+        ],
+      },
+      {
+        node: dropped.id,
+        by: {
+          op: 'Identity',
+          name: dropped.name,
+          inputs: [dropped.inputs[1 - droppedScale]!],
+          outputs: [...dropped.outputs],
+        },
+      },
+    ],
+  };
 }
 
 const describe = (type: string | null | undefined, shape: Shape | undefined): string =>

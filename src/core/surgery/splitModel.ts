@@ -1,5 +1,6 @@
 // Splits a model in a chain.
 import type { ShapeRange } from '../build/buildManifest.ts';
+import { valueAt } from '../base/addTo.ts';
 import { shapeArgument } from '../base/text.ts';
 import { byteLength, type OnnxValue } from '../formats/onnx/onnxModel.ts';
 import type { InferredTensors } from '../network/network.ts';
@@ -100,7 +101,11 @@ export function suggestCuts(graph: ModelGraph, inferred: InferredTensors, most =
   const margin = Math.max(1, Math.ceil(order.length / 20));
   const candidates = order.slice(margin - 1, -margin).flatMap((node) => {
     // Of several outputs the first one that is read names the cut.
-    const tensor = graph.outputs[node]!.find((output) => graph.tensors[output]!.consumers.length > 0);
+    const tensor = graph.outputs[node]!.find((output) => {
+      const { producer, consumers } = graph.tensors[output]!;
+      // The name may be that of an initializer, too.
+      return producer === node && consumers.length > 0;
+    });
     if (tensor === undefined || !computed.has(node)) return [];
     const { module, depth } = moduleBorder(graph, tensor);
     const middle = Math.abs(2 * rank.get(node)! - order.length);
@@ -231,7 +236,7 @@ export function partProfiles(
     };
     return Object.fromEntries(
       border.flatMap(({ name, shape }) => {
-        const own = profile[name];
+        const own = valueAt(profile, name);
         if (own) return [[name, own]];
         if (!shape?.some((dim) => typeof dim !== 'number')) return [];
         const text = (kind: keyof ShapeRange) =>
@@ -250,7 +255,7 @@ function symbolSizes(
 ): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const { name, shape } of inputs) {
-    const given = profile[name]?.[kind].split('x').map(Number);
+    const given = valueAt(profile, name)?.[kind].split('x').map(Number);
     for (const [axis, dim] of (shape ?? []).entries())
       if (typeof dim === 'string' && given?.[axis] !== undefined) sizes.set(dim, given[axis]);
   }

@@ -1,6 +1,6 @@
 // Changes and compares replays.
 import { counted } from '../base/text.ts';
-import { describeAlgorithm, formatWords, implementationName, isMyelin } from './readChoices.ts';
+import { formatWords, implementationName, isMyelin } from './readChoices.ts';
 import {
   type Algorithm,
   implementationId,
@@ -338,18 +338,4 @@ function sameTensor(a: TensorFormat, b: TensorFormat, named: boolean): boolean {
 export function ignoredText({ ignored }: ReplayDiff): string | null {
   if (ignored === 0) return null;
   return `"tensor_format" differs in ${counted(ignored, 'input or output', 'inputs and outputs')}, which is no difference: Polygraphy after 0.49.0 ignores it.`;
-}
-
-/**
- * One side of a comparison of two replays, as text, for an editor that shows both next to each other: the layers that
- * differ, in the same order on both sides. A layer that a side lacks is omitted there.
- */
-export function comparisonText(diff: ReplayDiff, side: 'before' | 'after'): string {
-  const { differences, same } = diff;
-  const lines = [`${counted(same, 'layer is', 'layers are')} the same in both.`];
-  const ignored = ignoredText(diff);
-  if (ignored !== null) lines.push(ignored);
-  for (const { layer, [side]: entry } of differences)
-    if (entry) lines.push('', layer, ...describeAlgorithm(entry.algorithm).map((line) => `    ${line}`));
-  return `${lines.join('\n')}\n`;
 }

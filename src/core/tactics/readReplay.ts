@@ -30,7 +30,7 @@ export interface ReplayRead {
 /** Whether a text looks like a replay of Polygraphy, from its beginning. */
 export function sniffReplay(text: string): ReplayKind | null {
   const head = text.slice(0, 4000);
-  if (/^\s*\{\s*"_N\d+\w*"\s*:/.test(head) && /IterationContext|iteration_info|"success"/.test(head)) return 'debug';
+  if (/^\s*\{\s*"_N\d\w*"\s*:/.test(head) && /IterationContext|iteration_info|"success"/.test(head)) return 'debug';
   if (/^\s*\{[^]*"replay"\s*:\s*\{/.test(head) && /"implementation"|TacticReplayData|"replay"\s*:\s*\{\s*\}/.test(text))
     return 'tactics';
   return null;
@@ -235,7 +235,8 @@ export class ReplayReader {
     if (old && (hasOld || !own)) return this.markOld(old, name);
     const wanted = JSON.stringify(name);
     const last = node.members.at(-1);
-    const gap = last ? /\s*$/.exec(this.text.slice(0, last.keyStart))![0] : '';
+    const before = last ? this.text.slice(0, last.keyStart) : '';
+    const gap = before.slice(before.trimEnd().length);
     const at = last?.value.end ?? node.start + 1;
     // In an object that is cut off, the place after its last member is inside something else.
     const closed = at < node.end && this.text.charAt(node.end - 1) === '}';

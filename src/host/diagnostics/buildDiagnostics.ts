@@ -7,7 +7,7 @@ import type { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { adviceFor, stepsOf, stepWords } from '../../core/diagnose/diagnosis.ts';
 import { stepCommand } from '../builds/takeStep.ts';
 import { commands } from '../ids.ts';
-import { diagnoseBuild, type NamedDiagnosis } from './diagnoseBuild.ts';
+import { diagnoseBuild, lostNodesOf, type NamedDiagnosis } from './diagnoseBuild.ts';
 import { fileUri, isFileUri } from '../platform/fileUri.ts';
 
 /** Names that are told of one diagnosis; the rest is counted. */
@@ -28,24 +28,28 @@ export class BuildDiagnostics implements vscode.CodeActionProvider, vscode.Dispo
   async show(uri: vscode.Uri, build: Build): Promise<NamedDiagnosis[]> {
     const key = uri.toString();
     this.#told.set(key, { uri, build, found: [] });
-    const found = await diagnoseBuild(build, this.#files);
+    const [found, lost] = await Promise.all([diagnoseBuild(build, this.#files), lostNodesOf(build, this.#files)]);
     // Another build has ended meanwhile: what it says stays.
     if (this.#told.get(key)?.build.folder !== build.folder) return found;
     this.#told.set(key, { uri, build, found });
     const log = build.manifest.files.log;
     const logUri = log === null ? undefined : fileUri(join(build.folder, log));
-    this.#collection.set(
-      uri,
-      found.map((diagnosis, place) => toDiagnostic(diagnosis, logUri, fixLink(build, uri, diagnosis, place))),
-    );
+    this.#collection.set(uri, [
+      ...found.map((diagnosis, place) => toDiagnostic(diagnosis, logUri, fixLink(build, uri, diagnosis, place))),
+      ...(lost === undefined ? [] : [warning('unaccounted-nodes', lost)]),
+    ]);
     return found;
   }
 
-  /** Says of a model whose newest build failed what went wrong, unless that was done since the window was opened. */
+  /**
+   * Says of a model whose newest build failed what went wrong, and of one that passed which nodes may be lost, unless that
+   * was done since the window was opened.
+   */
   async recall(uri: vscode.Uri): Promise<void> {
     if (!isFileUri(uri) || this.#told.has(uri.toString())) return;
     const [newest] = await listBuilds(uri.fsPath);
-    if (newest?.manifest.result === 'failed' && !this.#told.has(uri.toString())) await this.show(uri, newest);
+    const isEnded = newest?.manifest.result === 'failed' || newest?.manifest.result === 'passed';
+    if (isEnded && !this.#told.has(uri.toString())) await this.show(uri, newest);
   }
 
   /** Takes back what was said of builds that have been deleted since. */
@@ -107,6 +111,14 @@ function fixLink(build: Build, uri: vscode.Uri, diagnosis: NamedDiagnosis, place
   if (fixes({ uri, build }, diagnosis).length === 0) return undefined;
   const query = encodeURIComponent(JSON.stringify([uri.toString(), place]));
   return vscode.Uri.parse(`command:${commands.fixBuildProblem}?${query}`);
+}
+
+/** A problem of the whole model. */
+function warning(code: string, message: string): vscode.Diagnostic {
+  const shown = new vscode.Diagnostic(new vscode.Range(0, 0, 0, 0), message, vscode.DiagnosticSeverity.Warning);
+  shown.source = 'TensorRT';
+  shown.code = code;
+  return shown;
 }
 
 function toDiagnostic(

@@ -24,6 +24,14 @@ export async function diagnoseBuild({ folder, manifest }: Build, files = new Par
   return found.map((diagnosis) => ({ ...diagnosis, names: diagnosis.nodes.map((id) => names.get(id) ?? id) }));
 }
 
+/** What its report says of nodes that a build which passed may have lost; undefined: nothing. Never rejects. */
+export async function lostNodesOf(build: Build, files: ParsedFiles): Promise<string | undefined> {
+  if (build.manifest.result !== 'passed') return undefined;
+  const { loadBuild } = await import('../../builder/store/loadBuild.ts');
+  const loaded = await loadBuild(build, { files }).catch(() => undefined);
+  return loaded?.report.problems.find(({ code }) => code === 'unaccounted-nodes')?.message;
+}
+
 /** What the log of a build says that failed; undefined: it does not say that it did. */
 export async function failureIn(log: string, files: ParsedFiles): Promise<Diagnosis[] | undefined> {
   const { value } = await files.log(log);

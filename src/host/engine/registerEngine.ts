@@ -121,10 +121,6 @@ async function openWith(parts: AttachParts, uri: vscode.Uri, files: ParsedFiles)
     await vscode.commands.executeCommand('vscode.openWith', uri, cacheViewType);
     return;
   }
-  if (isAutotuneState(uri.path)) {
-    const { showAutotune } = await import('../quantization/showAutotune.ts');
-    return showAutotune(uri);
-  }
   const { engineFilesOf, modelOfEngine } = await import('../../builder/store/engineFiles.ts');
   const given = await engineFilesOf(uri.fsPath, files);
   const model = await modelOfEngine(given, files);
@@ -140,8 +136,6 @@ async function chooseModel(parts: AttachParts, uri: vscode.Uri, files: ParsedFil
 
 /** By its name, as the menu's condition in package.json. */
 const isCacheFile = (path: string): boolean => /\.(?:cache|calib|timing|timingcache)$/i.test(path);
-
-const isAutotuneState = (path: string): boolean => /autotun[^/]*\.ya?ml$/i.test(path);
 
 const urisOf = ({ layers, log, profile, ncu }: EngineFilesGiven): vscode.Uri[] =>
   [layers, log, profile, ncu].filter((path) => path !== undefined).map((path) => fileUri(path));

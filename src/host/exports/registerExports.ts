@@ -11,7 +11,6 @@ export const registerExports = (parts: ExportParts): vscode.Disposable =>
       commands.writeTritonConfig,
       commands.suggestSplit,
       commands.migrateCalibration,
-      commands.mergeTimingCaches,
       commands.writeTorchHook,
     ],
     async () => (await import('./internal/exportCommands.ts')).exportCommands(parts),

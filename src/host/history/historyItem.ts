@@ -49,7 +49,7 @@ export function toTreeItem(item: HistoryItem): vscode.TreeItem {
   shown.description = item.description;
   shown.tooltip = item.tooltip;
   shown.iconPath = item.icon;
-  shown.contextValue = item.build?.manifest.pinned === true ? `${item.context}.pinned` : item.context;
+  shown.contextValue = item.context;
   const heard = [item.label, item.spoken ?? '', ...item.description.split(' · ')].filter((part) => part !== '');
   shown.accessibilityInformation = { label: heard.join(', ') };
   if (item.target !== null)
@@ -118,17 +118,12 @@ export function buildItem(
   const item: HistoryItem = {
     id: manifest.id,
     label: own,
-    spoken: [shown ? 'shown' : '', manifest.pinned === true ? 'pinned' : ''].filter((word) => word !== '').join(', '),
+    spoken: shown ? 'shown' : '',
     description: facts.filter((fact) => fact !== '').join(' · '),
     tooltip: [version, manifest.gpu ?? '', stale ?? '', manifest.error ?? '', build.folder]
       .filter((fact) => fact !== '')
       .join('\n'),
-    icon:
-      shown && manifest.result === 'passed'
-        ? new vscode.ThemeIcon('eye')
-        : manifest.pinned === true
-          ? new vscode.ThemeIcon('pinned')
-          : icons[manifest.result],
+    icon: shown && manifest.result === 'passed' ? new vscode.ThemeIcon('eye') : icons[manifest.result],
     context: 'build',
     build,
     parent: null,

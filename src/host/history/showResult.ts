@@ -2,7 +2,7 @@ import { listBuilds, trimBuilds } from '../../builder/store/buildHistory.ts';
 import type { BuildDiagnostics } from '../diagnostics/buildDiagnostics.ts';
 import { showBuiltGraph } from '../graph/graphEditorProvider.ts';
 import type { FusionTree } from '../fusion/fusionTree.ts';
-import { keepToLimit } from './internal/tidyBuilds.ts';
+import { keepToLimit } from './internal/keepToLimit.ts';
 import { readSettings } from '../platform/settings.ts';
 import type { Sessions } from '../workspace/sessions.ts';
 import type { Ended } from '../builds/builds.ts';

@@ -3,7 +3,6 @@ import { commands } from '../ids.ts';
 import type { LanguageFeatures } from '../language/languageFeatures.ts';
 import { registerLater } from '../platform/registerCommands.ts';
 import type { BuildParts } from '../tasks/startBuild.ts';
-import { registerReplayComparison } from './internal/compareReplays.ts';
 import { EntryDecorations } from './internal/entryDecorations.ts';
 
 /** Tactic replays: their commands and decorations. */
@@ -12,17 +11,9 @@ export function registerReplay(
   building: Pick<BuildParts, 'sessions' | 'builds' | 'tasks'>,
 ): vscode.Disposable {
   return vscode.Disposable.from(
-    registerReplayComparison(),
     new EntryDecorations(features.feed, features.language),
-    registerLater(
-      [
-        commands.buildWithReplay,
-        commands.recordReplay,
-        commands.pinLayer,
-        commands.unpinLayer,
-        commands.compareReplays,
-      ],
-      async () => (await import('./internal/replayCommands.ts')).replayCommands(features, building),
+    registerLater([commands.buildWithReplay], async () =>
+      (await import('./internal/replayCommands.ts')).replayCommands(features, building),
     ),
   );
 }

@@ -34,7 +34,7 @@ test('the page lists pairs and placements, and leads to the nodes in the graph',
   await w.shot('quantization-2-graph');
 });
 
-test('the scales of a calibration cache are on the page and on the graph; the state of autotune opens as a page', async () => {
+test('the scales of a calibration cache are on the page and on the graph', async () => {
   writeFileSync(join(folder, 'resnet18.cache'), 'TRT-100600-EntropyCalibration2\ninput: 3d000000\n');
   const w = await open();
   await w.openGraph('resnet18.onnx');
@@ -46,14 +46,6 @@ test('the scales of a calibration cache are on the page and on the graph; the st
   await w.view.getByText('0.03125').waitFor();
   await w.view.getByText('calibration cache', { exact: true }).waitFor();
   await w.shot('quantization-3-cache');
-  const state =
-    'baseline_latency_ms: 12.5\npatterns:\n  - { pattern_signature: abc, schemes: [{ latency_ms: 9.8 }], best_scheme_index: 0 }\n';
-  writeFileSync(join(folder, 'autotuner_state.yaml'), state);
-  await w.pickInMenu('autotuner_state.yaml', 'Open with TensorRT Lens');
-  await w.view.getByText('Latency without Q/DQ nodes').waitFor();
-  await w.view.getByText('12.5 ms').waitFor();
-  await w.view.getByRole('cell', { name: '9.80 ms' }).waitFor();
-  await w.shot('quantization-6-autotune');
 });
 
 test('a model is calibrated with samples, and the page gives the share of values that each scale clips', async () => {

@@ -133,15 +133,6 @@ test('which new layers an engine has', async () => {
   assert.deepEqual(w.violations, []);
 });
 
-test('what runs inside ONNX Runtime', async () => {
-  const w = await open();
-  await show(w, 'split.onnx');
-  await w.view.locator('.graph-legend select').selectOption('placement');
-  await w.view.locator('.graph-legend', { hasText: /Tensorrt \(derived\)\s*9.*CPU\s*1/s }).waitFor();
-  await w.shot('questions-6-provider');
-  assert.deepEqual(w.violations, []);
-});
-
 test('explicit INT8 like the implicit one', async () => {
   const w = await open();
   await show(w, 'cnn.onnx');

@@ -85,7 +85,9 @@ function checkCandidates(node: ReportNode, { layers }: FusionReport, wrong: Wron
   if (within.length > 3) wrong('within', id, `${within.length} candidates`);
   for (const layer of within) {
     const own = layers[layer];
-    if (own?.kind !== 'kernel' || own.foreignNode !== foreignNode)
+    // A jump compares by itself what decides an If or a Loop.
+    const isJump = own?.type === 'cjmp' && /^(?:Equal|Greater|Less)/.test(node.op);
+    if (!(own?.kind === 'kernel' || isJump) || own?.foreignNode !== foreignNode)
       wrong('within', id, `layer ${layer} is no kernel of its ForeignNode`);
   }
   if (node.layers.some((layer) => layers[layer]?.foreignNode === foreignNode))

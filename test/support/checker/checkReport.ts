@@ -11,6 +11,7 @@ export interface Violation {
     | 'reference'
     | 'gone'
     | 'unknown'
+    | 'lost'
     | 'exact'
     | 'member'
     | 'named'
@@ -292,6 +293,7 @@ class Checker {
       if (node.exact) this.#wrong('exact', node.id, 'is unknown for sure');
       if (this.#listed.has(node.id)) this.#wrong('unknown', node.id, 'a ForeignNode lists it');
     }
+    if (node.fate === 'unaccounted') this.#lost(node, raw);
     if (node.fate === 'shape' && !this.#isDynamic())
       this.#wrong('shape', node.id, 'is said to be computed on the host, where every shape is known');
     if (node.fate !== 'removed' && node.fate !== 'folded' && this.#isNotTaken(raw)) {
@@ -300,6 +302,22 @@ class Checker {
     if (node.exact && (node.fate === 'foreign' || node.fate === 'fused' || node.fate === 'single'))
       this.#exact(node, raw);
     this.#line(node, raw);
+  }
+
+  /** A lost node is named by nothing, in a build that names what kernels compute, and it does more than move data. */
+  #lost({ id, exact, layers, foreignNode }: ReportNode, raw: RawNode): void {
+    if (exact || layers.length > 0 || foreignNode !== null) this.#wrong('lost', id, 'is lost and has a place');
+    if (this.#named.has(id) || this.#listed.has(id)) this.#wrong('lost', id, 'is lost, but TensorRT names it');
+    if (this.#absorbedInto.has(raw.name)) this.#wrong('lost', id, 'is lost, but the log fuses it');
+    if (this.#writerOf(raw)) this.#wrong('lost', id, 'is lost, but a layer writes its result');
+    if (this.#raw.layers?.every(({ tokens }) => tokens.length === 0) ?? true)
+      this.#wrong('lost', id, 'is lost, but no layer has metadata');
+    if (
+      /Identity|Reshape|Squeeze|Transpose|Cast|Slice|Split|Concat|Gather|Constant|Shape|CumSum|LSTM|GRU|RNN|Loop|Scan/.test(
+        raw.op,
+      )
+    )
+      this.#wrong('lost', id, `is lost, but a ${raw.op} changes no value or is a loop`);
   }
 
   /** A node that is said to need no work is in no layer, list or fusion, and no layer writes what it gives. */

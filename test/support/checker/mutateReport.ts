@@ -35,6 +35,14 @@ export const mutations: Mutation[] = [
     },
   },
   {
+    name: 'a named node is lost',
+    change: (report, pick) => {
+      const node = pick(report.nodes.filter(isNamed(report)));
+      if (node) takeOut(report, node, 'unaccounted');
+      return node !== undefined;
+    },
+  },
+  {
     name: 'a layer loses one of several nodes',
     change: (report, pick) => {
       const layer = pick(
@@ -153,10 +161,16 @@ const isNamed =
     (reason.startsWith('The metadata of') || reason.includes('lists it')) &&
     layers.every((layer) => report.layers[layer]!.kind !== 'foreign');
 
-function takeOut(report: FusionReport, node: ReportNode, fate: 'removed' | 'folded' | 'unknown'): void {
+function takeOut(report: FusionReport, node: ReportNode, fate: 'removed' | 'folded' | 'unaccounted' | 'unknown'): void {
   for (const group of [...report.layers, ...report.foreignNodes])
     group.nodes = group.nodes.filter((id) => id !== node.id);
-  Object.assign(node, { fate, layers: [], foreignNode: null, exact: fate !== 'unknown', reason: 'A constant.' });
+  Object.assign(node, {
+    fate,
+    layers: [],
+    foreignNode: null,
+    exact: fate !== 'unknown' && fate !== 'unaccounted',
+    reason: 'A constant.',
+  });
   settle(report);
 }
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { newBuildFolder, readBuildFolder, writeManifest } from '../../../src/builder/store/buildFolder.ts';
-import { labelBuild, listBuilds, trimBuilds } from '../../../src/builder/store/buildHistory.ts';
-import { overLimit } from '../../../src/host/history/internal/overLimit.ts';
+import { nameBuild } from '../../../src/builder/store/buildHistory.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 import { explainFailure } from '../../../src/builder/run/internal/buildFailure.ts';
 import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
@@ -22,28 +21,14 @@ async function build(second: number): Promise<string> {
   return folder;
 }
 
-it('names and pins a build, and takes both back', async () => {
+it('names a build, and takes the name back', async () => {
   const folder = await build(1);
-  await labelBuild(folder, { name: 'baseline' });
-  await labelBuild(folder, { pinned: true });
-  expect((await readBuildFolder(folder))!.manifest).toMatchObject({ name: 'baseline', pinned: true });
-  await labelBuild(folder, { name: '' });
-  const { manifest } = (await labelBuild(folder, { pinned: false }))!;
+  await nameBuild(folder, 'baseline');
+  expect((await readBuildFolder(folder))!.manifest).toMatchObject({ name: 'baseline' });
+  const { manifest } = (await nameBuild(folder, ''))!;
   expect(Object.keys(manifest)).not.toContain('name');
-  expect(Object.keys(manifest)).not.toContain('pinned');
   await rm(folder, { recursive: true });
-  expect(await labelBuild(folder, { name: 'gone' })).toBeUndefined();
-});
-
-it('never deletes pinned builds on its own', async () => {
-  const folders = [await build(1), await build(2), await build(3), await build(4)];
-  await labelBuild(folders[0]!, { pinned: true });
-  const builds = await listBuilds('net.onnx', { folder: parent });
-  const sized = builds.map((one) => ({ build: one, bytes: 10 }));
-  expect(overLimit(sized, 1).map(({ folder }) => folder)).toEqual([folders[2], folders[1]]);
-  expect(await trimBuilds(builds, 1)).toBe(2);
-  const left = await listBuilds('net.onnx', { folder: parent });
-  expect(left.map(({ folder }) => folder)).toEqual([folders[3], folders[0]]);
+  expect(await nameBuild(folder, 'gone')).toBeUndefined();
 });
 
 const ended = {

@@ -11,7 +11,6 @@ import { sweep } from '../../../src/cli/accuracy/sweep.ts';
 import { matrix } from '../../../src/cli/matrix.ts';
 import { run } from '../../../src/cli/accuracy/run.ts';
 import { setup } from '../../../src/cli/setup.ts';
-import { timingCache } from '../../../src/cli/timingCache.ts';
 
 const options = {
   argument: { type: 'string', multiple: true },
@@ -50,7 +49,7 @@ const docs = ['command-line.md', 'matrix.md', 'engines.md', 'profiling.md', 'qua
   .map((name) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8'))
   .join('\n');
 
-const commands = { accuracy, build, compare, inspect, timingCache, sweep, run, diagnose, matrix, setup };
+const commands = { accuracy, build, compare, inspect, sweep, run, diagnose, matrix, setup };
 
 test.each(Object.entries(commands))('every option of trtlens %s is documented', (name, { help }) => {
   const options = [...new Set(help.match(/(?<![\w-])--?[a-zA-Z][\w-]*/g))];

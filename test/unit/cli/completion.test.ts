@@ -52,44 +52,18 @@ describe.skipIf(!has('bash'))('bash', () => {
   });
 });
 
-test.each([
-  ['zsh', ['-n']],
-  ['fish', ['--no-execute']],
-])('%s reads its script without errors, if it is installed', async (shell, flags) => {
-  const script = await scriptFor(shell);
-  const path = join(folder, `trtlens.${shell}`);
+test('zsh reads its script without errors, if it is installed', async () => {
+  const script = await scriptFor('zsh');
+  const path = join(folder, 'trtlens.zsh');
   writeFileSync(path, script);
-  if (has(shell))
-    expect(spawnSync(shell, [...flags, path], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-  expect(script.split('\n').filter((line) => /precision\b.*verify|verify import/.test(line)).length).toBeGreaterThan(0);
-});
-
-describe('scripts of other shells', () => {
-  test('fish: one line an option, with a file after those that take a value', async () => {
-    const lines = (await scriptFor('fish')).split('\n');
-    expect(lines.filter((line) => line.includes('from triton'))).toEqual([
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l out -r -F",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -s o -r -F",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l name -r -F",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l check -r -F",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l force",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l json",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -l help",
-      "complete -c trtlens -n '__fish_seen_subcommand_from triton' -s h",
-    ]);
-  });
-
-  test('zsh and PowerShell', async () => {
-    expect(await scriptFor('zsh')).toContain(`    triton)
+  if (has('zsh')) expect(spawnSync('zsh', ['-n', path], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+  expect(script).toContain(`    triton)
       subcommands=()
       options=(--out -o --name --check --force --json --help -h)
       valued=(--out -o --name --check) ;;`);
-    expect(await scriptFor('powershell')).toContain(
-      "    'triton' = @{ Subcommands = @(); Options = @('--out', '-o', '--name', '--check', '--force', '--json', '--help', '-h'); Valued = @('--out', '-o', '--name', '--check') }",
-    );
-  });
+  expect(script).toMatch(/precision\)\n {6}subcommands=\(.*verify/);
+});
 
-  test('an unknown shell is answered with the one that was probably meant', async () => {
-    await expect(scriptFor('bsh')).rejects.toThrow("unknown subcommand 'bsh'; did you mean 'bash'?");
-  });
+test('an unknown shell is answered with the one that was probably meant', async () => {
+  await expect(scriptFor('bsh')).rejects.toThrow("unknown subcommand 'bsh'; did you mean 'bash'?");
 });

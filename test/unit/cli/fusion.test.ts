@@ -49,7 +49,7 @@ describe('--node', () => {
   it('gives fate, evidence, layer and neighbors', async () => {
     const { out } = await runCommand(fusion, ...vit, '--node', '/blocks/blocks.0/attn/Softmax');
     expect(out).toBe(`/blocks/blocks.0/attn/Softmax (Softmax, node 50)
-  Fused into ForeignNode 0 (blocks.0–11 · Attention ×12 + MLP ×12) with 378 other nodes. Kernel
+  Fused into ForeignNode 0 (blocks.0–11 · Attention ×12 + MLP ×12) with 366 other nodes. Kernel
   _gemm_mha_v2_myl2_3 computes it together with Mul, MatMul, MatMul_1.
   Exact: The metadata of layer 5 of ForeignNode 0 names it.
   Log: line 6873
@@ -114,8 +114,8 @@ describe('--members', () => {
     expect(kernels.map(([, id, count]) => [Number(id), Number(count ?? 0)])).toEqual(
       layers.filter(({ kind }) => kind === 'kernel').map((layer) => [layer.id, layer.nodes.length]),
     );
-    expect(out).toContain('379 nodes, 87 kernels, 1 other step (1 shape_call)');
-    const rest = 379 - new Set(layers.flatMap((layer) => layer.nodes)).size;
+    expect(out).toContain('367 nodes, 87 kernels, 1 other step (1 shape_call)');
+    const rest = 367 - new Set(layers.flatMap((layer) => layer.nodes)).size;
     expect(out).toContain(`Members that no kernel names: ${rest} nodes\n`);
     const open = out.slice(out.indexOf('Members that')).trimEnd().split('\n').slice(1);
     expect(open).toHaveLength(rest);

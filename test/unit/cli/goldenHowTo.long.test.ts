@@ -119,8 +119,7 @@ describe.each(pages)('%s', (name) => {
 });
 
 /** What needs other programs, or answers other programs; tested with them. */
-const withPrograms =
-  'accuracy build completion matrix mcp profile reduce repair run setup timing-cache triton what-if'.split(' ');
+const withPrograms = 'accuracy build completion matrix mcp profile reduce repair run setup triton what-if'.split(' ');
 
 test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
   const path = join(root, 'test/golden/commands.txt');
@@ -211,13 +210,13 @@ describe('the action for GitHub', () => {
     const failed = runAction('failed', { ...inputs, report: 'after.json', baseline: 'action.report.json' });
     expect(failed.status).toBe(1);
     expect(failed.summary).toMatch(
-      /5 of 8 checks failed[^]*12 % slower: 1 attention split, 10 × Cast added\.[^]*\| \+18\.1 µs \| split \|/,
+      /5 of 9 checks failed[^]*12 % slower: 1 attention split, 10 × Cast added\.[^]*\| \+18\.1 µs \| split \|/,
     );
     expect(readFileSync(failed.markdown, 'utf8')).toBe(failed.summary);
     expect(JSON.parse(readFileSync(failed.sarif, 'utf8'))).toMatchObject({ runs: [{ results: [{}, {}, {}, {}, {}] }] });
     const passed = runAction('passed', { ...inputs, onnx: 'encoder.onnx', report: 'before.json\nbefore.json\n' });
     expect(passed.status).toBe(0);
-    expect(passed.summary).toContain('8 checks passed');
+    expect(passed.summary).toContain('9 checks passed');
   });
 
   test('a gate file that cannot be read fails with the reason and no summary', () => {

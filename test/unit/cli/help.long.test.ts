@@ -1,6 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, expect, it } from 'vitest';
-import { mkdtempSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandTable } from '../../../src/cli/commandTable.ts';
@@ -11,21 +10,6 @@ const folder = mkdtempSync(join(tmpdir(), 'trtlens-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const trtlens = bundledCli(folder);
 copyCli(folder);
-const bundled = join(folder, 'dist/cli-help.json');
-
-it('the bundle has the help of every command, and prints it without loading one', async () => {
-  const loaded = Object.entries(commandTable).map(async ([name, { load }]) => [name, (await load()).help] as const);
-  const helps = Object.fromEntries(await Promise.all(loaded));
-  expect(JSON.parse(readFileSync(bundled, 'utf8'))).toEqual(helps);
-  for (const args of [
-    ['precision', '--help'],
-    ['precision', 'check', '-h'],
-  ])
-    expect(trtlens(...args)).toEqual({ code: 0, out: helps['precision'], err: '' });
-  unlinkSync(bundled);
-  const own = spawnSync(process.execPath, [join(folder, 'dist/cli.js'), 'fusion', '--help'], { encoding: 'utf8' });
-  expect(own.stdout).toBe(helps['fusion']);
-});
 
 it('lists every command once, in groups, on one screen; help COMMAND, version and near misses work', () => {
   const { code, out } = trtlens('help');

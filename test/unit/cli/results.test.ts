@@ -75,6 +75,7 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   quantization: ['migrate m.onnx --cache c.cache -o OUT', 'calibrate m.onnx --inputs s.npz --python /none -o OUT'],
   accuracy: ['m.onnx -o OUT', 'm.onnx --html OUT', 'm.onnx --remedy OUT'],
   run: ['build --inputs s.npz -o OUT'],
+  'bisect folder': ['m.onnx -o DIR (model.onnx)', 'm.onnx -o DIR (README.md)', 'm.onnx -o DIR (inputs.npz)'],
   precision: [
     'apply rules.trtprec --onnx m.onnx -o OUT',
     'import -o OUT -- trtexec --layerPrecisions=a:fp32',
@@ -82,7 +83,6 @@ const outputs: Readonly<Record<string, readonly string[]>> = {
   ],
   triton: ['build -o OUT'],
   'torch-hook': ['-o OUT'],
-  'timing-cache': ['merge c.cache c.cache -o OUT'],
   inspect: ['x.engine --read --layers OUT'],
 };
 

@@ -54,7 +54,6 @@ describe('the page of a timing cache', () => {
     version: '10.8.0',
     gpu: 'Some GPU',
     entries: [{ key: `0x${'1'.repeat(32)}`, tacticHash: '0x7', milliseconds: 0.25 }],
-    removed: 0,
     bytes: 100,
     messages: [],
   };

@@ -215,39 +215,6 @@ it('shows at most 30 commands in the palette on a graph, none twice, and INT8 on
   expect(JSON.stringify(contributes.commands).match(/ in Graph"/g)!.length).toBeLessThanOrEqual(4);
 });
 
-it('hides in a browser, from the palette and every menu, what would run a program', () => {
-  const everywhere = '!tensorrtLens.inBrowser && (!isWeb || remoteName)';
-  const onComputers = new Set(
-    contributes.commands.flatMap(({ command, enablement = '' }) => (enablement.includes(everywhere) ? command : [])),
-  );
-  // The features that are not in the bundle of the browser at all.
-  const left = ['accuracy', 'surgery', 'lint', 'agents'];
-  const registered = left.flatMap((folder) =>
-    readdirSync(join(root, 'src/host', folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .flatMap((file) => [...text(`src/host/${folder}/${file}`).matchAll(/\[commands\.(\w+)\]/g)])
-      .map(([, name]) => commands[name as keyof typeof commands]),
-  );
-  expect(registered.length).toBeGreaterThan(10);
-  expect(registered.filter((command) => !onComputers.has(command))).toEqual([]);
-  for (const entries of Object.values(contributes.menus))
-    for (const { command = '', when = '' } of entries)
-      if (onComputers.has(command) && when !== 'false') expect(when, command).toContain(everywhere);
-  const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
-  const texts = steps.map(({ description, when = '' }) => ({ contents: description, when }));
-  for (const { contents, when } of [...contributes.viewsWelcome, ...texts])
-    if ([...contents.matchAll(/\(command:([\w.]+)[)?]/g)].some(([, command]) => onComputers.has(command!)))
-      expect(when).toContain(everywhere);
-
-  // On vscode.dev and github.dev, before the extension has started and after; and with a computer behind the browser.
-  const offered = shown(set('isWeb'));
-  expect(offered).toEqual(shown(set('isWeb', 'remoteName', 'tensorrtLens.inBrowser')));
-  expect(offered).toEqual(shown(set()).filter((name) => !onComputers.has(`tensorrtLens.${name}`)));
-  expect(offered).toContain('openFusionPage');
-  expect(offered.filter((name) => /^build|^rerun|Engine$|Accuracy|^calibrate|^repair|^whatIf/.test(name))).toEqual([]);
-  expect(shown(set('isWeb', 'remoteName'))).toEqual(shown(set()));
-});
-
 it('gives each welcome text a key of its own', () => {
   const all = contributes.viewsWelcome.map(({ contents }) => contents);
   expect(new Set(all).size).toBe(all.length);

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { reportPage } from '../../../src/cli/report.ts';
 import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
 
 const webview = fileURLToPath(new URL('../../../dist/webview/', import.meta.url));
@@ -27,7 +28,6 @@ const types: Record<string, string> = {
   html: 'text/html',
   js: 'text/javascript',
   css: 'text/css',
-  json: 'application/json',
   woff: 'font/woff',
 };
 
@@ -48,27 +48,29 @@ const editorPage = (view: string, theme: string): string => `<!doctype html>
 <body class="${theme}" data-view="${view}"><main id="root"></main><script src="/editor.js"></script></body></html>`;
 
 export interface ViewServer {
-  /** `http://127.0.0.1:<port>`; `/` is the plain page, `/editor/<view>?theme=vscode-dark` one view as in an editor. */
+  /** `http://127.0.0.1:<port>`; `/` is the report, `/editor/<view>?theme=vscode-dark` one view as in an editor. */
   url: string;
-  /** What `/data.json` answers from now on; null: 404. */
-  setData(data: ViewData | null): void;
+  /** What the report at `/` shows from now on. */
+  setData(data: ViewData): void;
   close(): Promise<void>;
 }
 
 /** Serves the built views (`npm run build`) on a free port of this machine, every answer under the strict policy. */
 export async function startViewServer(): Promise<ViewServer> {
-  if (!existsSync(`${webview}playground.js`))
-    throw new Error('dist/webview is missing or old: run `npm run build` first.');
-  let data: string | null = null;
+  if (!existsSync(`${webview}report.js`)) throw new Error('dist/webview is missing or old: run `npm run build` first.');
+  let data: ViewData | null = null;
 
   const answer = async (path: string, theme: string): Promise<{ type: string; body: string | Buffer } | null> => {
-    if (path === '/data.json') return data === null ? null : { type: 'json', body: data };
+    if (path === '/' && data !== null) {
+      const [style, script] = ['report.css', 'report.js'].map((name) => readFileSync(webview + name, 'utf8'));
+      return { type: 'html', body: reportPage(data, style!, script!) };
+    }
     if (path === '/host.js') return { type: 'js', body: editorScript };
     const view = /^\/editor\/(\w+)$/.exec(path)?.[1];
     if (view !== undefined) return { type: 'html', body: editorPage(view, theme.replaceAll(/[^\w -]/g, '')) };
     const font = /^\/fonts\/([\w-]+\.(css|woff))$/.exec(path);
     if (font !== null) return { type: font[2]!, body: await readFile(fonts + font[1]!) };
-    const name = path === '/' ? 'playground.html' : (/^\/([\w.-]+)$/.exec(path)?.[1] ?? '');
+    const name = /^\/([\w.-]+)$/.exec(path)?.[1] ?? '';
     if (name === '' || !existsSync(webview + name)) return null;
     return { type: name.slice(name.lastIndexOf('.') + 1), body: await readFile(webview + name) };
   };
@@ -78,7 +80,8 @@ export async function startViewServer(): Promise<ViewServer> {
     answer(pathname, searchParams.get('theme') ?? 'vscode-light').then(
       (found) => {
         const headers = {
-          'content-security-policy': policy,
+          // The report's page has a policy of its own, by hashes.
+          ...(pathname === '/' ? {} : { 'content-security-policy': policy }),
           'content-type': `${types[found?.type ?? ''] ?? 'text/plain'}; charset=utf-8`,
         };
         response.writeHead(found === null ? 404 : 200, headers);
@@ -91,7 +94,7 @@ export async function startViewServer(): Promise<ViewServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     setData: (value) => {
-      data = value === null ? null : JSON.stringify(value);
+      data = value;
     },
     close: () =>
       new Promise((resolve, reject) => {

@@ -8,8 +8,8 @@ export interface Camera {
   y: number;
 }
 
-/** A fill: a color, or stripes of a color over another. */
-export type Fill = string | { stripes: string; over: string };
+/** A fill: a color, or stripes of a color over another, `crossed` by others. */
+export type Fill = string | { stripes: string; over: string; crossed?: true };
 
 export interface BoxStyle {
   fill?: Fill;
@@ -211,8 +211,8 @@ export class CanvasBrush implements Brush {
     context.fill();
   }
 
-  #stripes({ stripes, over }: { stripes: string; over: string }): CanvasPattern | null {
-    const key = `${stripes}/${over}`;
+  #stripes({ stripes, over, crossed }: Exclude<Fill, string>): CanvasPattern | null {
+    const key = `${stripes}/${over}/${crossed ?? false}`;
     const known = this.#patterns.get(key);
     if (known !== undefined) return known;
     const tile = document.createElement('canvas');
@@ -226,6 +226,10 @@ export class CanvasBrush implements Brush {
     for (const shift of [-8, 0, 8]) {
       context.moveTo(shift, 8);
       context.lineTo(shift + 8, 0);
+      if (crossed) {
+        context.moveTo(shift, 0);
+        context.lineTo(shift + 8, 8);
+      }
     }
     context.stroke();
     const pattern = this.#context.createPattern(tile, 'repeat');

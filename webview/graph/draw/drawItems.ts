@@ -130,7 +130,7 @@ function drawNode(brush: Brush, frame: Frame, item: number, { x, y, width, heigh
   const dashed = isDashed(paint);
   const radius = 5 * scale;
   brush.box(x, y, width, height, { fill: palette.soft(paint), stroke: palette.strong(paint), dashed, radius });
-  const hasBand = paint < paints.gray || paint === paints.unknown;
+  const hasBand = paint < paints.gray || paint === paints.unknown || paint === paints.lost;
   if (hasBand) {
     // Stripes need room to be seen, but the name begins next to them.
     const band = (dashed ? 6 : 4) * scale;
@@ -251,7 +251,7 @@ export function barOf(picture: Frame['picture'], camera: Frame['camera'], item: 
 }
 
 /**
- * What is in a module, as a bar: its groups or colors, gray for what is not computed, stripes for what is unknown.
+ * What is in a module, as a bar: its groups or colors, gray for what is not computed, stripes for what is unknown, crossed ones for what may be lost.
  * Groups next to each other are apart.
  */
 function bar(

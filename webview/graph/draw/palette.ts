@@ -37,6 +37,7 @@ export function makePalette(theme: Theme): Palette {
     if (isTime(paint)) return warm(paint - paints.time);
     if (isDerived(paint)) return theme.categorical[paint - paints.derived]!;
     if (paint === paints.gray) return theme.gray;
+    if (paint === paints.lost) return theme.error;
     return paint === paints.off ? theme.border : theme.strong;
   };
   const strongs: string[] = [];
@@ -53,6 +54,7 @@ export function makePalette(theme: Theme): Palette {
   const fill = theme.contrast ? 0 : theme.dark ? 0.3 : 0.2;
   const area = theme.contrast ? 0 : theme.dark ? 0.16 : 0.1;
   const solid = (paint: number): Fill => {
+    if (paint === paints.lost) return { stripes: theme.error, over: theme.background, crossed: true };
     if (paint === paints.unknown) return { stripes: theme.foreground, over: theme.background };
     if (isDerived(paint)) return { stripes: strong(paint), over: theme.background };
     if (paint === paints.off) return card;

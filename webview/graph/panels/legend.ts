@@ -160,5 +160,6 @@ export const swatchPaints = (all: readonly number[]): readonly number[] => all.s
 function swatchClass(paint: number): string {
   if (paint === paints.gray) return 'gone';
   if (paint === paints.unknown) return 'unknown';
+  if (paint === paints.lost) return 'lost';
   return isDerived(paint) ? 'derived' : 'painted';
 }

@@ -17,20 +17,22 @@ export function safeEnvironment(
   here: string,
   platform: NodeJS.Platform = process.platform,
 ): NodeJS.ProcessEnv {
-  const { delimiter, isAbsolute, resolve } = platform === 'win32' ? win32 : posix;
+  const paths = platform === 'win32' ? win32 : posix;
   const safe = { ...environment };
   for (const [name, value] of Object.entries(environment)) {
     const known = platform === 'win32' ? name.toUpperCase() : name;
     if (!value && !lists.includes(known)) continue;
-    if (single.includes(known)) safe[name] = resolve(here, value!);
+    if (single.includes(known)) safe[name] = paths.resolve(here, value!);
     if (places.includes(known))
-      safe[name] = value!.replace(/\S+/g, (place) => (/^[\w+-]{2,}:/.test(place) ? place : resolve(here, place)));
+      safe[name] = value!.replace(/\S+/g, (place) => (/^[\w+-]{2,}:/.test(place) ? place : paths.resolve(here, place)));
     if (!lists.includes(known) || value === undefined) continue;
     const kept = value
-      .split(delimiter)
-      .filter((entry) => isAbsolute(entry) || (known !== 'PATH' && resolve(here, entry) !== resolve(here)))
-      .map((entry) => resolve(here, entry));
-    if (kept.length > 0 || known === 'PATH') safe[name] = kept.join(delimiter);
+      .split(paths.delimiter)
+      .filter(
+        (entry) => paths.isAbsolute(entry) || (known !== 'PATH' && paths.resolve(here, entry) !== paths.resolve(here)),
+      )
+      .map((entry) => paths.resolve(here, entry));
+    if (kept.length > 0 || known === 'PATH') safe[name] = kept.join(paths.delimiter);
     else delete safe[name];
   }
   return safe;

@@ -1,4 +1,5 @@
 // For which shapes an engine is built.
+import { valueAt } from '../../base/addTo.ts';
 import { shapeArgument } from '../../base/text.ts';
 import type { OnnxModel } from '../../formats/onnx/onnxModel.ts';
 import type { ReportShape } from '../../fusion/fusionReport.ts';
@@ -30,7 +31,7 @@ export function builtShapes(
   const inputs = graph.inputs.filter(({ name, shape }) => shape !== null && !weights.has(name));
   return (profiles.length > 0 ? profiles : [{}]).map((profile) =>
     inputs.map(({ name, shape }): BuiltShape => {
-      const given = profile[name];
+      const given = valueAt(profile, name);
       if (given) return { input: name, ...given };
       const open = shape!.flatMap((size, axis) => (isSize(size) ? [] : [axis]));
       const text = shapeArgument(shape!.map((size) => (isSize(size) ? size : 1)));

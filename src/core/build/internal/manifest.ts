@@ -53,8 +53,6 @@ export interface BuildManifest {
   engine?: { sha256: string; bytes: number };
   /** What the user calls this build; absent: it has no name. */
   name?: string;
-  /** Kept when older builds are deleted, and compared with by one click. */
-  pinned?: boolean;
   /** What went wrong next to a build that passed, one sentence each. */
   warnings?: string[];
   /** While it runs: the process that runs it. A build that runs under a process that is gone was cut off. */

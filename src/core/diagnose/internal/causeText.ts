@@ -43,7 +43,7 @@ const PREFIX =
 
 /** `[6] Assertion failed: (a == b): reason` and `creator && "reason"` → `reason`; what has no words stays. */
 function assertion(text: string): string {
-  const claim = /^(?:\[\d+\] )?(?:Assertion failed: )?(.*)$/.exec(text)![1]!;
+  const claim = text.replace(/^(?:\[\d+\] )?(?:Assertion failed: )?/, '');
   const quoted = /&& "(.+)"$/.exec(claim)?.[1];
   if (quoted !== undefined) return quoted;
   return (text.includes('Assertion failed: ') && /^.*?[)\]\w]: ([A-Z].*)$/.exec(claim)?.[1]) || claim;

@@ -115,7 +115,7 @@ function phaseOf(log: BuildLog): PhaseReached {
       phase: 'reading the model',
       usual: 'What ends a build there is a damaged model, missing weights, or the host memory.',
     };
-  const said = loadsOnly(log) ? LOADED : saidPhase(log);
+  const said = loadsOnly(log) ? LOADED : (spokenPhase(log) ?? reachedPhase(log));
   if (said !== undefined) return said;
   // An excerpt that begins later than the build says nothing of where it was.
   if ((log.runs ?? []).length === 0) return SOME_PHASE;
@@ -135,8 +135,6 @@ const LOADED: PhaseReached = {
   phase: 'loading or running the engine',
   usual: 'What fails there is an engine of another version or GPU, missing shapes, buffers or GPU memory.',
 };
-
-const saidPhase = (log: BuildLog): PhaseReached | undefined => begunPhase(log) ?? spokenPhase(log) ?? reachedPhase(log);
 
 /** Where nothing else says it: the network is optimized, or an engine was loaded. */
 function reachedPhase({ reached }: BuildLog): PhaseReached | undefined {
@@ -213,113 +211,16 @@ const SPOKEN: readonly [RegExp, PhaseReached][] = [
 ];
 
 /** The phase by what the last message names. */
-function spokenPhase({ messages, strays = [] }: BuildLog): PhaseReached | undefined {
-  for (const { text } of (messages.length > 0 ? messages : strays).slice(-20).toReversed()) {
+function spokenPhase({ messages }: BuildLog): PhaseReached | undefined {
+  for (const { text } of messages.slice(-20).toReversed()) {
     const found = SPOKEN.find(([words]) => words.test(text.slice(0, 2000)));
     if (found) return found[1];
   }
   return undefined;
 }
 
-const BUILDING: PhaseReached = {
-  phase: 'building the engine',
-  usual: `${MEMORY} A build can take many minutes without any output.`,
-};
+/** What TensorRT says before it times kernels: a program that ends there says no more. */
+const TIMES_KERNELS = /\[TRT\].*(?:timing cache in use|Timing cache disabled|invalid timing cache)/;
 
-/** What programs around TensorRT say when they begin something, the most particular first. */
-const BEGUN: readonly [RegExp, PhaseReached][] = [
-  [
-    /ONNX: (?:starting export|slimming|simplifying)|\bexporting\b.{0,40}\bonnx\b/i,
-    {
-      phase: 'exporting the model to ONNX',
-      usual:
-        'A program that ends there without a word most often has a broken package onnx or protobuf (install onnx again; on Windows the Visual C++ runtime, or onnx 1.16.1), or ran out of memory; otherwise the exporter lacks an operator.',
-    },
-  ],
-  [
-    /\bloading\b.{0,120}\.(?:engine|trt|plan)\b|\bdeserializ(?:e|ing)\b.{0,80}\bengine\b/i,
-    {
-      phase: 'loading the engine',
-      usual:
-        'What ends a program there is an engine of another version, platform or GPU, a missing plugin, or too little GPU memory.',
-    },
-  ],
-  [
-    /\bTensorRT: (?:starting export|building|input "|output "|network)|\b(?:re)?build(?:ing)? (?:the |a |an )?(?:\w+ )?(?:TensorRT |TRT )?engines?\b|\bTrying to create engine\b|\bconverting\b.{0,60}\bto (?:an? )?(?:TensorRT|TRT|engine)\b|Configuring with profiles|\bvsmlrt\b|trtexec execution|\bcompiling (?:\S+ )?TensorRT\b|\b(?:engine|TensorRT|TRT|Initializing)\b.{0,80}\b(?:may|can|might|will|would|could) take (?:a while|a long time|(?:several|some|a few|many) minutes|some time)\b/i,
-    BUILDING,
-  ],
-  [
-    /\[TRT\].*(?:timing cache in use|Timing cache disabled|invalid timing cache)|Init cu(?:BLAS|DNN)\b.*now: CPU/,
-    {
-      phase: 'building the engine (timing its kernels)',
-      usual: `${MEMORY} A crash there is most often a driver or CUDA, cuBLAS and cuDNN that do not fit this TensorRT, or a GPU that it is too old for.`,
-    },
-  ],
-  [
-    /TRITONBACKEND_Model(?:Instance)?Initialize|model_lifecycle\.cc:\d+\] "?loading|\|\s*LOADING\s*\|/,
-    {
-      phase: 'loading the model into Triton',
-      usual:
-        "What ends the server there is an engine of another version or GPU, GPU memory, or a configuration that does not fit the model. Triton's model table, at the end of its start, names the reason.",
-    },
-  ],
-  [
-    /TensorRT candidate segments|\bpartition(?:ing)? the graph\b|Compilation Settings|\[TF-TRT\]|Linked TensorRT version|Loaded TensorRT version/i,
-    {
-      phase: 'dividing the graph into parts for TensorRT',
-      usual: 'Engines are built next, or at the first inference: what ends a program there is mostly the memory.',
-    },
-  ],
-  [
-    /known unsupported method torch|\btorch2trt\(/,
-    {
-      phase: 'converting the model with torch2trt',
-      usual: 'What ends a program there is a method without a converter, or the memory while the engine is built.',
-    },
-  ],
-  [
-    /TensorRT provider options|\[TensorRT EP\]|TensorrtExecutionProvider/,
-    {
-      phase: 'creating the session of ONNX Runtime',
-      usual: `${MEMORY} ONNX Runtime builds an engine for each part of the model there: minutes without output, shorter with trt_engine_cache_enable.`,
-    },
-  ],
-  [
-    /native precisions? |desired precision|detected model format|-- (?:model|prototxt|batch_size) +\S|loading \w+ network model from/,
-    {
-      phase: 'preparing the build',
-      usual: `${MEMORY} jetson-inference builds the engine next, some minutes without output, and keeps it next to the model.`,
-    },
-  ],
-];
-
-/** Words that something came to its end: what began before is over. */
-const OVER =
-  /\bsuccess|Skipping this subgraph|\b(?:saved|finished|completed?|done|ready|executed|exported|cached)\b|\bloaded\b|\btook \d|\brunning\.\.\.|Pipeline (?:is )?(?:running|PLAYING)/i;
-
-/** Lines at the end of a log of which one may say what began. */
-const LAST_LINES = 12;
-
-/** What people write around a log. */
-const PROSE =
-  /\bI(?:'(?:m|ve)| (?:am|was|have|had|get|got|tr(?:y|ied)|ran?|use[ds]?|did|do|don't|want|also|created?|can|could|set|buil[dt]|think|installed))\b|\b(?:[Ww]hen|[Ii]f|[Aa]fter) (?:I|we|you)\b/;
-
-/** The last lines that are kept, from the end, without warnings and errors: their words begin nothing. */
-function lastLines({ strays = [], messages, lastLine }: BuildLog): string[] {
-  const isMessage = messages.some(({ line }) => line === lastLine?.line);
-  const near = [...strays.slice(-LAST_LINES), ...(lastLine && !isMessage ? [lastLine] : [])];
-  const byLine = new Map(
-    near.filter(({ text }) => !PROSE.test(text)).map(({ line, text }) => [line, text.slice(0, 500)]),
-  );
-  return [...byLine].toSorted(([a], [b]) => b - a).map(([, text]) => text);
-}
-
-/** What a program around TensorRT said last that it begins, and in which words; undefined: nothing, or it is over. */
-export function begunPhase(log: BuildLog): (PhaseReached & { said: string }) | undefined {
-  for (const text of lastLines(log).slice(0, LAST_LINES)) {
-    const found = BEGUN.find(([words]) => words.test(text));
-    if (found) return { ...found[1], said: text.trim() };
-    if (OVER.test(text)) return undefined;
-  }
-  return undefined;
-}
+/** Whether a log ends where kernels are timed. */
+export const endsWhereTimed = ({ lastLine }: BuildLog): boolean => TIMES_KERNELS.test(lastLine?.text ?? '');

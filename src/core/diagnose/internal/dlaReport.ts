@@ -2,7 +2,8 @@ import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
 import { addTo } from '../../base/addTo.ts';
 import { counted } from '../../base/text.ts';
 import type { Diagnosis } from '../diagnosis.ts';
-import { UNEXPLAINED } from './rules/dlaRules.ts';
+/** Why a layer left the DLA where TensorRT says no more; the row `dla-fallback` says so. */
+const UNEXPLAINED = 'not supported on DLA';
 
 /** What TensorRT says of a layer when it has no reason, or has given it in a line before. */
 const VAGUE = new RegExp(`^(?:Unsupported on DLA|${UNEXPLAINED})$`);

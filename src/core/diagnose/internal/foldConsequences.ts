@@ -1,5 +1,5 @@
 import type { Diagnosis, DiagnosisCode } from '../diagnosis.ts';
-import type { DiagnosisRule } from './rule.ts';
+import { type DiagnosisRule, isAfter } from './ruleTable.ts';
 
 /** Lines that only repeat that something failed. */
 const CONSEQUENCES =
@@ -22,7 +22,7 @@ export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnos
   const causes: Judged[] = [];
   const others: Judged[] = [];
   for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
-  const isKnown = ({ rule }: Judged) => rule !== null && !rule.lastResort;
+  const isKnown = ({ rule }: Judged) => rule !== null;
   const known = causes.filter((one) => isKnown(one) && one.diagnosis.severity === 'error');
   const unknown = causes.filter((one) => !isKnown(one));
   const rest = causes.filter(isKnown);
@@ -92,12 +92,13 @@ function causeByRule({ rule, diagnosis }: Judged, found: readonly Judged[]): Jud
     (one) =>
       one.rule?.id !== rule.id &&
       one.rule?.harmless !== true &&
-      rule.after!.includes(one.diagnosis.code) &&
+      isAfter(rule, one.diagnosis.code) &&
       // A crash ends the program: what came before it does not follow from it.
       !(one.diagnosis.code === 'crashed' && one.diagnosis.line > diagnosis.line) &&
       // Of two that may each follow from the other, the first is the cause.
       !(
-        (one.rule?.after?.includes(rule.code) ?? false) &&
+        one.rule !== null &&
+        isAfter(one.rule, rule.code) &&
         one.diagnosis.line >= diagnosis.line &&
         rule.harmless !== true
       ) &&

@@ -1,56 +1,119 @@
-import type { DiagnosisRule } from './rule.ts';
-import { BUILDER_RULES } from './rules/builderRules.ts';
-import { CHECK_RULES, STATEMENT_RULES } from './rules/checkRules.ts';
-import { COMPILE_RULES } from './rules/compileRules.ts';
-import { DLA_RULES } from './rules/dlaRules.ts';
-import { ENGINE_RULES } from './rules/engineRules.ts';
-import { ENVIRONMENT_RULES } from './rules/environmentRules.ts';
-import { FORM_RULES } from './rules/formRules.ts';
-import { FRAMEWORK_RULES } from './rules/frameworkRules.ts';
-import { LAYER_RULES } from './rules/layerRules.ts';
-import { LIBRARY_RULES } from './rules/libraryRules.ts';
-import { LLM_RULES } from './rules/llmRules.ts';
-import { MODEL_RULES } from './rules/modelRules.ts';
-import { OPERATOR_RULES } from './rules/operatorRules.ts';
-import { PIPELINE_RULES } from './rules/pipelineRules.ts';
-import { PRECISION_RULES } from './rules/precisionRules.ts';
-import { PROFILE_RULES } from './rules/profileRules.ts';
-import { PROGRAM_RULES, REPLAY_RULES } from './rules/programRules.ts';
-import { PYTHON_RULES } from './rules/pythonRules.ts';
-import { RUNTIME_RULES } from './rules/runtimeRules.ts';
-import { SHAPE_RULES } from './rules/shapeRules.ts';
-import { TORCH_RULES } from './rules/torchRules.ts';
-import { TRITON_RULES } from './rules/tritonRules.ts';
-import { TYPE_RULES } from './rules/typeRules.ts';
+import type { HostProgram } from '../../formats/tensorrt/buildOutput.ts';
+import type { DiagnosisCode, Sureness } from '../diagnosis.ts';
+import { RULES_JSON } from './rulesData.ts';
 
-/**
- * Every message that is known, from real messages of TensorRT 5 to 11, TensorRT-RTX, Polygraphy and the programs around
- * them. More particular texts come before more general ones: the first that matches wins.
- */
-export const RULES: readonly DiagnosisRule[] = [
-  ...REPLAY_RULES,
-  ...MODEL_RULES,
-  ...OPERATOR_RULES,
-  ...FORM_RULES,
-  ...TYPE_RULES,
-  ...SHAPE_RULES,
-  ...DLA_RULES,
-  ...ENVIRONMENT_RULES,
-  ...LIBRARY_RULES,
-  ...COMPILE_RULES,
-  ...PRECISION_RULES,
-  ...BUILDER_RULES,
-  ...PROFILE_RULES,
-  ...ENGINE_RULES,
-  ...RUNTIME_RULES,
-  ...LLM_RULES,
-  ...TRITON_RULES,
-  ...TORCH_RULES,
-  ...FRAMEWORK_RULES,
-  ...PIPELINE_RULES,
-  ...LAYER_RULES,
-  ...CHECK_RULES,
-  ...PROGRAM_RULES,
-  ...PYTHON_RULES,
-  ...STATEMENT_RULES,
-];
+/** Whose words an advice uses: the program that wrote the log, or the product where its options differ. */
+export type Program = 'trtexec' | 'polygraphy' | 'python' | 'trtlens' | 'rtx' | HostProgram;
+
+/** What to do, for any program, or in the words of some and for `other`. */
+export type Advice = string | ({ other: string } & Partial<Record<Program, string>>);
+
+/** The first case that fits gives the text; `of` is a template, `{match}` where omitted; without `is` it always fits. */
+export interface Case {
+  of?: string;
+  is?: string;
+  then: string | null;
+}
+
+/** The first row whose pattern fits one of the templates gives its values; `or`: where none does. */
+export interface ValueTable {
+  of?: string | readonly string[];
+  rows: readonly (readonly [string, Readonly<Record<string, string>>])[];
+  or?: Readonly<Record<string, string>>;
+}
+
+/** How a value is made: a template, cases, what a pattern finds in the text, or the layer before some words of the cause. */
+export type ValueSpec = string | readonly Case[] | { find: string } | { before: string };
+
+/** A row of `src/core/diagnose/rules/*.yaml`. `schemas/diagnosis-rules.schema.json` describes each field. */
+export interface DiagnosisRule {
+  id: string;
+  code: DiagnosisCode;
+  pattern: string;
+  flags?: string;
+  /** Texts of which one is in whatever the pattern matches; null: there are none that always are. */
+  literals: readonly string[] | null;
+  at?: string | Readonly<Record<string, string>>;
+  phase?: string;
+  product?: 'tensorrt' | 'tensorrt-rtx';
+  requires?: string;
+  cause: string;
+  advice: Advice;
+  severity?: 'error' | 'warning';
+  becomes?: readonly Case[];
+  after?: readonly string[];
+  overcome?: string;
+  anywhere?: boolean;
+  once?: boolean;
+  harmless?: boolean;
+  sure?: Sureness;
+  repair?: string | Readonly<Record<string, string>>;
+  use?: string;
+  values?: Readonly<Record<string, ValueSpec | ValueTable>>;
+  layer?: string;
+  layerBefore?: string | readonly string[];
+  evidence?: string;
+  reason?: string;
+}
+
+/** Every message that is known, the first that matches wins. */
+export const RULES = JSON.parse(RULES_JSON) as readonly DiagnosisRule[];
+
+const compiled = new Map<string, RegExp>();
+
+/** A pattern of the rows, compiled at its first use. */
+export function patternOf(source: string, flags = 'm'): RegExp {
+  const key = `${flags}/${source}`;
+  let pattern = compiled.get(key);
+  if (pattern === undefined) compiled.set(key, (pattern = new RegExp(source, flags)));
+  return pattern;
+}
+
+/** What the pattern of a rule finds in a text, which is looked at only where it holds one of the rule's literals. */
+export function matchOf({ pattern, flags = '', literals }: DiagnosisRule, text: string): RegExpExecArray | null {
+  if (literals !== null && !literals.some((literal) => text.includes(literal))) return null;
+  return patternOf(pattern, flags).exec(text);
+}
+
+/** Whether a rule's message is what followed from a cause of some code: `any`, codes, and `not x` for all but these. */
+export const isAfter = ({ after = [] }: DiagnosisRule, code: DiagnosisCode): boolean =>
+  after.includes(code) || (after.includes('any') && CAUSES.has(code) && !after.includes(`not ${code}`));
+
+/** What a program's last words may follow from. */
+const CAUSES: ReadonlySet<DiagnosisCode> = new Set([
+  'unsupported-op',
+  'unsupported-form',
+  'unsupported-type',
+  'plugin-missing',
+  'no-implementation',
+  'profile-missing',
+  'profile-inconsistent',
+  'shape-values-missing',
+  'unknown-input',
+  'flag-conflict',
+  'workspace-too-small',
+  'out-of-memory',
+  'engine-invalid',
+  'engine-other-version',
+  'engine-other-device',
+  'gpu-unsupported',
+  'library-missing',
+  'weights-missing',
+  'model-unreadable',
+  'model-invalid',
+  'model-missing',
+  'file-missing',
+  'library-mismatch',
+  'calibration-missing',
+  'calibration-failed',
+  'quantization',
+  'control-flow',
+  'shape-mismatch',
+  'type-mismatch',
+  'dla-failed',
+  'runtime-shape',
+  'runtime-failed',
+  'killed',
+  'crashed',
+  'internal',
+]);

@@ -21,10 +21,11 @@ import {
 const computedFates: ReadonlySet<Fate> = new Set(['foreign', 'fused', 'single']);
 
 /** What a matched pair's fates alone say. */
-type PairState = 'both' | 'neither' | 'folded' | 'computed' | 'unknown' | 'notComparable';
+type PairState = 'both' | 'neither' | 'folded' | 'computed' | 'lost' | 'unknown' | 'notComparable';
 
 function pairState(a: Fate, b: Fate): PairState {
   if (a === 'unknown') return 'notComparable';
+  if (b === 'unaccounted' && a !== b) return 'lost';
   if (b === 'unknown') return 'unknown';
   const [before, after] = [computedFates.has(a), computedFates.has(b)];
   return before ? (after ? 'both' : 'folded') : after ? 'computed' : 'neither';
@@ -38,6 +39,7 @@ export class NodeComparison {
     moved: 0,
     folded: 0,
     computed: 0,
+    lost: 0,
     unknown: 0,
     notComparable: 0,
   };
@@ -178,15 +180,15 @@ export class NodeComparison {
     const told = new Set<ReportLayer>();
     const changes: Change[] = [];
     const add = (
-      kind: 'folded' | 'computed' | 'unknown',
+      kind: 'folded' | 'computed' | 'lost' | 'unknown',
       nodesA: FusionReport['nodes'],
       nodesB: FusionReport['nodes'],
       groups: readonly Group[] | undefined,
     ) => {
       const layers = (groups ?? []).flatMap((group) => group.layers).filter((layer) => !told.has(layer));
       for (const layer of layers) told.add(layer);
-      const lost = kind !== 'computed';
-      const deltaMs = lost ? this.#delta(layers, []) : this.#delta([], layers);
+      const isGone = kind !== 'computed';
+      const deltaMs = isGone ? this.#delta(layers, []) : this.#delta([], layers);
       const a = fateWords(this.#a, nodesA);
       const b = fateWords(this.#b, nodesB);
       const nodes = nodesA.length > 0 ? nodesA : nodesB;
@@ -197,8 +199,8 @@ export class NodeComparison {
         nodesB: nodesB.map(({ id }) => id),
         a,
         b,
-        layersA: lost ? layers.map(({ id }) => id) : [],
-        layersB: lost ? [] : layers.map(({ id }) => id),
+        layersA: isGone ? layers.map(({ id }) => id) : [],
+        layersB: isGone ? [] : layers.map(({ id }) => id),
         deltaMs: layers.length === 0 ? null : deltaMs,
         exact: [...nodesA, ...nodesB].every(({ exact }) => exact),
         message,
@@ -211,7 +213,8 @@ export class NodeComparison {
         return;
       }
       const other = this.#match.toB[index]!;
-      if (pair === 'folded' || pair === 'unknown') add(pair, [node], [this.#b.nodes[other]!], groupsA.get(index));
+      if (pair === 'folded' || pair === 'lost' || pair === 'unknown')
+        add(pair, [node], [this.#b.nodes[other]!], groupsA.get(index));
       if (pair === 'computed') add(pair, [node], [this.#b.nodes[other]!], groupsB.get(other));
     });
     this.#b.nodes.forEach((node, index) => {
@@ -278,5 +281,6 @@ const whereWords: Readonly<Record<Exclude<Fate, 'foreign'>, string>> = {
   folded: 'constant-folded',
   removed: 'without work',
   shape: 'computed on the host',
+  unaccounted: 'lost or moved',
   unknown: 'unknown',
 };

@@ -68,6 +68,7 @@ const verbs: Readonly<Record<Change['kind'], string>> = {
   precision: 'with another output type',
   format: 'in another memory layout',
   time: 'in another time',
+  lost: 'lost or moved',
   unknown: 'no longer known',
 };
 

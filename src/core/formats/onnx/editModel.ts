@@ -297,6 +297,10 @@ export async function planEdit(
   return { value: { segments, size, external: outside }, problems };
 }
 
+/** Why a model without a span cannot be edited. */
+export const SEVERAL_PIECES =
+  'The file stores the graph in several pieces, so it cannot be edited. Save the model again with onnx.save.';
+
 /** The model with the places of its parts; read again where it was read without them. */
 async function withSpans(
   model: OnnxModel,
@@ -307,9 +311,7 @@ async function withSpans(
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (!value || errors.length > 0) return { value: undefined, problems: errors };
   if (value.graph.span) return { model: value };
-  const message =
-    'The file stores the graph in several pieces, so it cannot be edited. Save the model again with onnx.save.';
-  return { value: undefined, problems: [{ severity: 'error', code: 'cannot-edit', message }] };
+  return { value: undefined, problems: [{ severity: 'error', code: 'cannot-edit', message: SEVERAL_PIECES }] };
 }
 
 class Editor {

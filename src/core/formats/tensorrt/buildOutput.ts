@@ -143,16 +143,7 @@ export type HostProgram =
   /** The NvTensorRTRTX provider of ONNX Runtime. */
   | 'nv-tensorrt-rtx'
   | 'triton'
-  | 'torch-tensorrt'
-  | 'torch2trt'
-  | 'tf-trt'
-  | 'tensorrt-llm'
-  | 'ultralytics'
-  | 'deepstream'
-  | 'jetson-inference'
-  | 'isaac-ros'
-  | 'comfyui'
-  | 'vs-mlrt';
+  | 'torch-tensorrt';
 
 /** A line with its number, from 1. */
 export interface StrayLine {

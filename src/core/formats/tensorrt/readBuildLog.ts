@@ -4,16 +4,16 @@ import { ownText, Utf8Decoder } from '../../base/text.ts';
 import type { BuildEvent, BuildLogRead, LoggedBuild } from './buildOutput.ts';
 import { goOn, heldLine, isOpen } from './internal/brokenNames.ts';
 import { DockerLog } from './internal/dockerLog.ts';
-import { emptyCursor, type LogCursor, type LogSeverity } from './internal/logCursor.ts';
+import { emptyCursor, type LogCursor } from './internal/logCursor.ts';
 import { closeList, finishLists, onListLine, onProfileLine, openList, resumeList } from './internal/logEngine.ts';
 import { addMessage, keepStray, onMessage, onMessageContinued } from './internal/logMessages.ts';
 import { onForeignNodeContinued, onFusion, onGraphNode } from './internal/logOptimizer.ts';
 import { keepNodeNames, readNodeInputs } from './internal/logParser.ts';
+import { LogMarkup } from './internal/logMarkup.ts';
 import { phraseAt } from './internal/logPhrases.ts';
 import { droppedOf, type LogState, newLogState } from './internal/logState.ts';
-import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage, SHORTEST_BROKEN } from './internal/logStrays.ts';
+import { isParserText, leaveBlock, MAX_PREFIX, readStrayMessage } from './internal/logStrays.ts';
 import { onTableRow, onTacticLine } from './internal/logTactics.ts';
-import { LogWrapper } from './internal/logWrapper.ts';
 import { readQuietLine } from './internal/quietLines.ts';
 import { readCommonForm, readLogPrefix } from './internal/readLogPrefix.ts';
 import { finishOutcome, finishProduct } from './internal/logFrame.ts';
@@ -76,7 +76,7 @@ export class BuildLogReader {
   readonly #cursor: LogCursor = emptyCursor();
   readonly #docker = new DockerLog();
   readonly #decoder = new Utf8Decoder();
-  readonly #wrapper = new LogWrapper();
+  readonly #markup = new LogMarkup();
   /** Pieces of a line whose end has not come yet. */
   #pieces: string[] = [];
   #length = 0;
@@ -126,7 +126,7 @@ export class BuildLogReader {
 
   /** @param bytes the chunk's, one for each character, where quiet lines are of no use */
   #push(chunk: string, bytes: Uint8Array | null): void {
-    this.#wrapper.see(chunk);
+    this.#markup.see(chunk);
     let from = 0;
     let end = chunk.indexOf('\n');
     if (this.#pieces.length > 0) {
@@ -196,7 +196,7 @@ export class BuildLogReader {
       last.to = to;
       last.line = this.#lines;
     }
-    if (bytes !== null && this.#wrapper.isOver && readQuietLine(this.#state, text, bytes, from, to)) return;
+    if (bytes !== null && this.#markup.isPlain && readQuietLine(this.#state, text, bytes, from, to)) return;
     const cursor = this.#cursor;
     cursor.text = text;
     cursor.from = from;
@@ -204,15 +204,15 @@ export class BuildLogReader {
     cursor.line = this.#lines;
     cursor.cut = cut;
     // Nearly all lines of nearly all logs.
-    if (this.#wrapper.isOver && readCommonForm(cursor)) return readMessage(this.#state, cursor);
+    if (this.#markup.isPlain && readCommonForm(cursor)) return readMessage(this.#state, cursor);
     const entry = this.#docker.unpack(cursor);
-    if (entry === 'line') this.#wrapper.see(cursor.text);
+    if (entry === 'line') this.#markup.see(cursor.text);
     if (entry !== 'held') this.#read();
   }
 
   #read(): void {
-    const cursor = this.#cursor;
-    readLine(this.#state, cursor, this.#wrapper.unwrap(cursor));
+    this.#markup.strip(this.#cursor);
+    readLine(this.#state, this.#cursor);
   }
 
   #problems(): Problem[] {
@@ -258,13 +258,8 @@ export class BuildLogReader {
   }
 }
 
-/** `severity`: what the wrapper says in the place of TensorRT's own prefix. */
-function readLine(state: LogState, cursor: LogCursor, severity?: LogSeverity): void {
+function readLine(state: LogState, cursor: LogCursor): void {
   readLogPrefix(cursor);
-  if (severity !== undefined && !cursor.prefixed) {
-    cursor.prefixed = true;
-    cursor.severity = severity;
-  }
   readMessage(state, cursor);
 }
 
@@ -357,13 +352,8 @@ function readBare(state: LogState, cursor: LogCursor): void {
     return keepStray(state, cursor);
   }
   if (!state.stray || isParserText(message.text)) return onMessageContinued(state, cursor);
-  // Where no line has a prefix, only lines that a terminal broke go on.
   leaveBlock(state);
-  if (readLoose(state, cursor)) return;
-  if (message.text.length - message.text.lastIndexOf('\n') <= SHORTEST_BROKEN) return keepStray(state, cursor);
-  state.block = 'message';
-  state.message = message;
-  onMessageContinued(state, cursor);
+  if (!readLoose(state, cursor)) keepStray(state, cursor);
 }
 
 const OWN_ERROR = /^(?:Could not open file |[\w.]+:\S+:\d+:.*Assertion ['`].*failed)/;

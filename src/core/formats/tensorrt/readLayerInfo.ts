@@ -41,7 +41,21 @@ const MAX_LAYERS = 1_000_000;
  * `extra` and counted. `value` is undefined if the text contains no layer info at all; problems say what was odd.
  */
 export function readLayerInfo(text: string): Read<LayerInfo> {
-  const info: LayerInfo = {
+  const layers: EngineLayer[] = [];
+  const { value, problems } = readEachLayer(text, () => {
+    layers.length = 0;
+    return (layer) => void layers.push(layer);
+  });
+  return { value: value && { ...value, layers }, problems };
+}
+
+/**
+ * The same, for files of any size: each layer is passed on and not kept, so `layers` of the result stays empty.
+ * @param begin called where the reading begins, and once more where the JSON turns out not to be proper; gives what takes the
+ * layers
+ */
+export function readEachLayer(text: string, begin: () => (layer: EngineLayer) => void): Read<LayerInfo> {
+  const empty = (): LayerInfo => ({
     detail: 'none',
     layers: [],
     bindings: [],
@@ -49,10 +63,10 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
     documents: 0,
     unknownKeys: {},
     layerTypes: {},
-  };
+  });
   if (text.trim() === '')
     return {
-      value: info,
+      value: empty(),
       problems: [
         {
           severity: 'warning',
@@ -62,59 +76,144 @@ export function readLayerInfo(text: string): Read<LayerInfo> {
         },
       ],
     };
-  const { documents, problems } = readJsonDocuments(text, { rawMembers: rawLayerMembers });
-  if (problems.some(({ severity }) => severity === 'error')) info.damaged = true;
-  let names = 0;
-  for (const document of documents) names += addDocument(info, document, problems);
-  if (info.documents === 0) {
-    const none: Problem = {
-      severity: 'error',
-      code: 'no-layer-info',
-      message: 'Not layer info: the list "Layers" is missing. Use the file that trtexec --exportLayerInfo writes.',
-    };
-    // What another kind of file, such as a log, lacks for being JSON helps no one.
-    return { value: undefined, problems: /"layers"/i.test(text) ? [...problems, none] : [none] };
+  let reading = new LayerReading(empty(), begin());
+  const rest = properLayers(text, (layer) => reading.add(layer));
+  if (rest !== null) {
+    reading.info.documents++;
+    addBindings(reading.info, rest);
+  } else {
+    reading = new LayerReading(empty(), begin());
+    const { documents, problems } = readJsonDocuments(text, { rawMembers: rawLayerMembers });
+    reading.problems.push(...problems);
+    if (problems.some(({ severity }) => severity === 'error')) reading.info.damaged = true;
+    for (const document of documents) reading.addDocument(document);
   }
-  if (info.layers.length > 0) info.detail = names < info.layers.length ? 'detailed' : 'names';
-  if (info.detail === 'names')
-    problems.push({
-      severity: 'info',
-      code: 'layer-names-only',
-      message:
-        'The layer info contains only layer names. Build with --profilingVerbosity=detailed to get types, tensors and nodes.',
-    });
-  info.bindings = [...new Set([...info.bindings, ...info.ioTensors.map(({ name }) => name)])];
-  return { value: info, problems };
+  return reading.end(text);
 }
 
-/** Adds what one document contains; returns how many of its layers are only names. */
-function addDocument(info: LayerInfo, document: unknown, problems: Problem[]): number {
-  const layers = layersOf(document);
-  if (layers === undefined) return 0;
-  info.documents++;
-  if (isRecord(document)) addBindings(info, document);
-  let names = 0;
-  for (const layer of layers) {
-    if (info.layers.length >= MAX_LAYERS) {
-      problems.push({
-        severity: 'warning',
-        code: 'too-many-layers',
-        message: `The file has more than ${MAX_LAYERS} layers; the rest was not read.`,
-      });
-      break;
+/** What is read so far. */
+class LayerReading {
+  readonly info: LayerInfo;
+  readonly problems: Problem[] = [];
+  readonly #take: (layer: EngineLayer) => void;
+  #layers = 0;
+  #names = 0;
+
+  constructor(info: LayerInfo, take: (layer: EngineLayer) => void) {
+    this.info = info;
+    this.#take = take;
+  }
+
+  /** Adds what one document contains. */
+  addDocument(document: unknown): void {
+    const layers = layersOf(document);
+    if (layers === undefined) return;
+    this.info.documents++;
+    if (isRecord(document)) addBindings(this.info, document);
+    for (const layer of layers) this.add(layer);
+  }
+
+  /** Adds an entry of a list of layers. */
+  add(layer: unknown): void {
+    if (this.#layers >= MAX_LAYERS) {
+      const code = 'too-many-layers';
+      const message = `The file has more than ${MAX_LAYERS} layers; the rest was not read.`;
+      if (!this.problems.some((problem) => problem.code === code))
+        this.problems.push({ severity: 'warning', code, message });
+      return;
     }
-    if (typeof layer === 'string') {
-      info.layers.push(bareLayer(layer, null));
-      names++;
-    } else if (isRecord(layer)) info.layers.push(readLayer(info, layer));
-    else
-      problems.push({
+    if (typeof layer === 'string') this.#take(bareLayer(layer, null));
+    else if (isRecord(layer)) this.#take(readLayer(this.info, layer));
+    else {
+      this.problems.push({
         severity: 'warning',
         code: 'layer-unreadable',
         message: `An entry of "Layers" is neither a name nor a layer: ${briefly(layer)}.`,
       });
+      return;
+    }
+    this.#layers++;
+    if (typeof layer === 'string') this.#names++;
   }
-  return names;
+
+  end(text: string): Read<LayerInfo> {
+    const { info, problems } = this;
+    if (info.documents === 0) {
+      const none: Problem = {
+        severity: 'error',
+        code: 'no-layer-info',
+        message: 'Not layer info: the list "Layers" is missing. Use the file that trtexec --exportLayerInfo writes.',
+      };
+      // What another kind of file, such as a log, lacks for being JSON helps no one.
+      return { value: undefined, problems: /"layers"/i.test(text) ? [...problems, none] : [none] };
+    }
+    if (this.#layers > 0) info.detail = this.#names < this.#layers ? 'detailed' : 'names';
+    if (info.detail === 'names')
+      problems.push({
+        severity: 'info',
+        code: 'layer-names-only',
+        message:
+          'The layer info contains only layer names. Build with --profilingVerbosity=detailed to get types, tensors and nodes.',
+      });
+    info.bindings = [...new Set([...info.bindings, ...info.ioTensors.map(({ name }) => name)])];
+    return { value: info, problems };
+  }
+}
+
+/** The beginning of layer info that is one object whose first member is the list. */
+const LIST = /^\s*\{\s*"Layers"\s*:\s*\[/;
+/** What ends, opens or closes something, or begins a string. */
+const MARK = /["{}[\]]/g;
+const STRING_END = /["\\]/g;
+
+/**
+ * Passes on each layer of proper layer info as soon as it is parsed: the values of a whole file take ten times its size.
+ * @returns the document without its layers; null: the text is something else, or not proper JSON somewhere
+ */
+function properLayers(text: string, take: (layer: unknown) => void): Record<string, unknown> | null {
+  const list = LIST.exec(text);
+  if (list === null) return null;
+  let at = list[0].length;
+  try {
+    for (;;) {
+      while (/[\s,]/.test(text[at] ?? '')) at++;
+      if (text[at] === ']') break;
+      const end = valueEnd(text, at);
+      if (end === null) return null;
+      take(JSON.parse(text.slice(at, end)));
+      at = end;
+    }
+    const rest: unknown = JSON.parse(`{ "Layers": [${text.slice(at)}`);
+    return isRecord(rest) ? rest : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where the object or string ends that begins here; null: it does not, or it is neither. */
+function valueEnd(text: string, start: number): number | null {
+  let depth = 0;
+  MARK.lastIndex = start;
+  for (let match = MARK.exec(text); match !== null; match = MARK.exec(text)) {
+    if (depth === 0 && match.index > start) return null;
+    if (match[0] === '"') {
+      const end = stringEnd(text, match.index + 1);
+      if (end === null) return null;
+      if (depth === 0) return end;
+      MARK.lastIndex = end;
+    } else depth += match[0] === '{' || match[0] === '[' ? 1 : -1;
+    if (depth === 0) return match[0] === '"' ? null : match.index + 1;
+  }
+  return null;
+}
+
+function stringEnd(text: string, from: number): number | null {
+  STRING_END.lastIndex = from;
+  for (let match = STRING_END.exec(text); match !== null; match = STRING_END.exec(text)) {
+    if (match[0] === '"') return match.index + 1;
+    STRING_END.lastIndex = match.index + 2;
+  }
+  return null;
 }
 
 /** What an entry is, in words: a list may be nested deeper than a text of it can be made. */

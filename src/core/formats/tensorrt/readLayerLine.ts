@@ -347,7 +347,10 @@ function providerOf(message: string, line: number): PlacedProvider | undefined {
   if (some) return { name: some[1]!, count: Number(some[2]), nodes: [], line };
   const list = /^ ?Provider: \[([^\]]+)\]: \[(.*)\]$/.exec(message);
   if (!list) return undefined;
-  const nodes = [...list[2]!.matchAll(/([\w.:]+) \((.*?)\), /g)].map(([, op, name]) => ({ op: op!, name: name! }));
+  const nodes = [...list[2]!.matchAll(/(?<![\w.:])([\w.:]+) \((.*?)\), /g)].map(([, op, name]) => ({
+    op: op!,
+    name: name!,
+  }));
   return { name: list[1]!, count: nodes.length, nodes, line };
 }
 
@@ -358,9 +361,9 @@ function nodeOf(text: string): { op: string; name: string } | undefined {
 }
 
 function noteReason(message: string, reasons: Map<string, string>): void {
-  const preferred = /Force fallback to CPU execution for node: (.+?) because (.+)$/.exec(message);
+  const preferred = /Force fallback to CPU execution for node: (.+?) because (.+)/.exec(message);
   if (preferred) reasons.set(preferred[1]!, `ONNX Runtime runs it on the CPU because ${preferred[2]!}`);
-  const missing = /(\w+) kernel not found in registries for Op type: (\S+) node name: (.+)$/i.exec(message);
+  const missing = /\b(\w+) kernel not found in registries for Op type: (\S+) node name: (.+)$/i.exec(message);
   if (missing) reasons.set(missing[3]!, `ONNX Runtime has no ${missing[1]!} kernel for ${missing[2]!}`);
 }
 

@@ -1,6 +1,7 @@
 import { branchOf, nodesInName, untakenNodes } from '../../network/nodeNames.ts';
 import { bodyOf, type ModelGraph } from '../../network/modelGraph.ts';
 import { torchKeys } from '../../network/sourceLines.ts';
+import { computesValues } from './valueFacts.ts';
 import { isFree, type Resolution } from './resolution.ts';
 
 /**
@@ -92,14 +93,19 @@ export function claimUntaken(to: Resolution): void {
   // The parser's log shows that it read the other branch; without it, that follows from the condition.
   const isParsed = to.names.registersLayers;
   for (const [node, owner] of untakenNodes(graph)) leave(node, owner, isParsed && !to.names.recordOf(node));
+  const hasKernels = view.names.some(({ kind }) => kind === 'kernel');
   const inGraph = new Set(view.phase?.graphNodes?.flatMap(({ name }) => to.names.nodesOfLayer(name)));
   graph.nodes.forEach(({ op, subgraphs }, owner) => {
     const condition = graph.inputs[owner]![0] ?? -1;
     const producer = condition < 0 ? -1 : graph.tensors[condition]!.producer;
     const role = producer < 0 ? undefined : roles[producer];
-    if (op !== 'If' || subgraphs.length < 2 || !(role === 'constant' || (role === 'shape' && view.isDynamic === false)))
-      return;
+    if (op !== 'If' || subgraphs.length < 2) return;
     const body = bodyOf(graph, owner);
+    // Without a jump the engine decides nothing, and kernels name what computes values.
+    const isDecided =
+      hasKernels && body.some((node) => isNamed(node)) && !view.layers.some(({ type }) => /^c?jmp$/.test(type));
+    const isKnown = role === 'constant' || (role === 'shape' && view.isDynamic === false);
+    if (!isKnown && !(isDecided && body.some((node) => !isNamed(node) && computesValues(graph.nodes[node]!)))) return;
     for (const isThere of [isNamed, (node: number) => inGraph.has(node)]) {
       const branches = new Set(body.filter(isThere).map((node) => branchOf(graph, node, owner)));
       if (branches.size !== 1) continue;

@@ -23,17 +23,22 @@ export interface KnownKernels {
 }
 
 /** Operators that the name of a generated kernel always lists, if the kernel computes them. */
-const listed = new Set(['Add', 'Erf', 'Mul', 'Sqrt', 'Sub', 'Transpose']);
+const listed = new Set(['Add', 'Cos', 'Erf', 'Exp', 'Mul', 'Sin', 'Sqrt', 'Sub', 'Tanh', 'Transpose']);
+/** Operators that make data without an input, and the words that kernels have for them. */
+const generating = new Set(['ConstantOfShape', 'EyeLike', 'Range']);
+const generates = /^(?:Iota|Repl?|Fill?|Eql|Rand?|Etc)$/;
 
 /**
  * False for a kernel that cannot compute an operator: `__myl_AddReshTran_myl0_4` lists all that it does, and a product of
  * matrices that reads and writes rows in order transposes none. A long list ends in `Etc`.
  */
 function canCompute({ name, type, inputs, outputs }: KnownKernels['layers'][number], op: string): boolean {
-  if (!listed.has(op)) return true;
+  if (!listed.has(op) && !generating.has(op)) return true;
   if (type === 'gemm' && op === 'Transpose')
     return ![...inputs, ...outputs].every(({ format }) => format?.startsWith('(Linear) '));
+  if (generating.has(op) && type !== 'kgen') return false;
   const steps = type === 'kgen' ? /^__myl_((?:[A-Z][a-z]+)+)_myl/.exec(name)?.[1]?.match(/[A-Z][a-z]+/g) : undefined;
+  if (generating.has(op)) return !steps || steps.some((step) => generates.test(step));
   return !steps || steps.some((step) => step === 'Etc' || op.startsWith(step));
 }
 
@@ -94,7 +99,6 @@ export class KernelCandidates {
     // Where the layers' tensors do not connect them, or are not listed, both sides are candidates as a whole.
     const found = between.size > 0 ? between : new Set([...above.layers, ...below.layers]);
     const kernels = [...found].filter((layer) => this.#known.isKernel(layer)).toSorted((a, b) => a - b);
-    if (kernels.length <= mostCandidates) return kernels;
     const { graph, layers } = this.#known;
     const able = kernels.filter((layer) => canCompute(layers[layer]!, graph.nodes[node]!.op));
     return able.length > mostCandidates ? [] : able;

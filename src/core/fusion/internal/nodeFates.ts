@@ -52,6 +52,8 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
     const alone = layers.every((layer) => from.layerNodes[layer]!.size === 1);
     return { fate: alone ? 'single' : 'fused', exact, reason: layerReason(from, index) };
   }
+  const unaccounted = from.unaccounted.get(index);
+  if (unaccounted !== undefined) return { fate: 'unaccounted', exact: false, reason: unaccounted };
   if (whole.noEngine !== null) return { fate: 'unknown', exact: false, reason: whole.noEngine };
   if (from.unbuilt.has(index)) {
     return {
@@ -157,6 +159,14 @@ function leftOver(from: Resolution, index: number, whole: Whole): Judged {
       fate: 'removed',
       exact: false,
       reason: `No layer computes it: ${op} only changes the shape of the tensor, and its neighbors use the same data.`,
+    };
+  }
+  const record = from.names.recordOf(index);
+  if (record && record.layers.length === 0 && record.helpers.length > 0) {
+    return {
+      fate: 'unknown',
+      exact: false,
+      reason: `TensorRT's parser built it from layers without its name (log line ${record.line}), so that no layer names it.`,
     };
   }
   if (whole.listed && isBetweenLayers(from, index)) {
@@ -289,6 +299,7 @@ export function accountingOf(nodes: readonly ReportNode[]): Accounting {
     folded: 0,
     removed: 0,
     shape: 0,
+    unaccounted: 0,
     unknown: 0,
   };
   for (const { fate } of nodes) sum[fate]++;

@@ -40,7 +40,7 @@ export function findProblems(
   if (from.view.source === 'plan') problems.push(planProblem(input.log));
   const builds = otherBuildProblem(input);
   if (builds) problems.push(builds);
-  const wrong = other ?? noPlaces(from);
+  const wrong = other ?? (input.sameModel ? undefined : noPlaces(from));
   if (wrong) problems.push(wrong);
   const unnamed = from.view.regions.filter(({ named }) => !named).length;
   if (unnamed > 0) {
@@ -56,6 +56,8 @@ export function findProblems(
   if (stale) problems.push(stale);
   const foreign = foreignDomains(from, input);
   if (foreign) problems.push(foreign);
+  const lost = lostNodes(from);
+  if (lost) problems.push(lost);
   const shared = sharedNames(from);
   if (shared) problems.push(shared);
   return problems;
@@ -78,6 +80,25 @@ function foreignDomains({ graph }: Resolution, { model, log, layerInfo }: Report
     code: 'foreign-domain',
     message: `TensorRT-RTX ignores the domains of operators: ${counted(foreign.length, 'node')} (${names}) may be built as ONNX operators of the same names. Compare the outputs, or rename the operators.`,
     node: first.id,
+  };
+}
+
+/** The engine may be wrong: nothing shows that it computes these nodes. */
+function lostNodes({ unaccounted, graph }: Resolution): Problem | null {
+  const [first] = unaccounted.keys();
+  if (first === undefined) return null;
+  const count = unaccounted.size;
+  const { name, id } = graph.nodes[first]!;
+  const ops = [...new Set([...unaccounted.keys()].map((node) => graph.nodes[node]!.op))].slice(0, 4).join(', ');
+  const [verb, pronoun] = count === 1 ? ['changes', 'it is'] : ['change', 'they are'];
+  return {
+    severity: 'warning',
+    code: 'unaccounted-nodes',
+    message:
+      `${counted(count, 'node')} (${ops}) ${verb} values, and TensorRT names ${count === 1 ? 'it' : 'them'} nowhere` +
+      `${count === 1 ? '' : `, the first is ${quote(name || id)}`}: ${pronoun} lost, or other kernels compute ${count === 1 ? 'it' : 'them'} without a name. ` +
+      'The engine may return wrong values: compare its outputs with the model before you ship it. A bisection of the engine finds where they differ.',
+    node: graph.nodes[first]!.id,
   };
 }
 

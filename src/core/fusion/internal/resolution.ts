@@ -77,6 +77,10 @@ export interface Resolution {
   gone: Map<number, Provenance>;
   /** Regions whose members TensorRT listed in full. */
   listed: boolean[];
+  /** Nodes that change values and that TensorRT names nowhere, with the evidence. */
+  unaccounted: Map<number, string>;
+  /** The named node with which TensorRT merged one that it does not name, because both compute the same. */
+  twins: Map<number, number>;
   /** The tensor of the model that each engine tensor is, as far as it was asked for; -1: none. */
   tensors: Map<string, number>;
   problems: Problem[];
@@ -103,6 +107,8 @@ export function createResolution({ graph, names, view, roles, arithmetic, contra
     unbuilt: new Set(),
     absorbed: new Map(),
     gone: new Map(),
+    unaccounted: new Map(),
+    twins: new Map(),
     listed: view.regions.map(() => false),
     tensors: new Map(),
     problems: [],

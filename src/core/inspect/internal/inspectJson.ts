@@ -3,7 +3,7 @@ import { type JsonNode, memberOf, readLosslessJson } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
 import {
   rawLayerMembers,
-  readLayerInfo,
+  readEachLayer,
   readProfile,
   readTiming,
   summarizeTiming,
@@ -20,6 +20,7 @@ export function inspectJson(text: string, head: string): Inspection | null {
   if (/"computeMs"\s*:/.test(head)) return inspectTiming(text);
   if (/"(?:timeMs|averageMs)"\s*:/.test(head)) return inspectProfile(text);
   if (/"ph"\s*:\s*"X"/.test(head)) return inspectProfile(text, 'in Chrome’s trace format');
+  if (/^\s*\{\s*"Layers"\s*:\s*\[\s*\{\s*"Name"\s*:/.test(head)) return inspectLayerInfo(text);
   const { documents, problems } = readLosslessJson(text, { rawMembers: rawLayerMembers });
   return (
     inspectReplay(documents, problems) ??
@@ -87,11 +88,17 @@ function isLayer(node: JsonNode): boolean {
 }
 
 function inspectLayerInfo(text: string): Inspection | null {
-  const { value, problems } = readLayerInfo(text);
+  let [layers, kernels, foreignNodes] = [0, 0, 0];
+  const { value, problems } = readEachLayer(text, () => {
+    [layers, kernels, foreignNodes] = [0, 0, 0];
+    return ({ name }) => {
+      layers++;
+      if (isNumberedKernel(name)) kernels++;
+      if (isForeignNodeName(name)) foreignNodes++;
+    };
+  });
   if (value === undefined) return null;
-  const counts: Record<string, number> = { layers: value.layers.length, bindings: value.bindings.length };
-  const kernels = value.layers.filter((layer) => isNumberedKernel(layer.name)).length;
-  const foreignNodes = value.layers.filter((layer) => isForeignNodeName(layer.name)).length;
+  const counts: Record<string, number> = { layers, bindings: value.bindings.length };
   if (kernels > 0) counts['kernels'] = kernels;
   if (foreignNodes > 0) counts['foreignNodes'] = foreignNodes;
   if (value.documents > 1) counts['documents'] = value.documents;
@@ -100,7 +107,7 @@ function inspectLayerInfo(text: string): Inspection | null {
   const what = value.detail === 'names' ? 'names only' : 'detailed';
   return inspection(
     'layer-info',
-    `Layer info of an engine, ${what}: ${counted(value.layers.length, 'entry', 'entries')}${kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''}`,
+    `Layer info of an engine, ${what}: ${counted(layers, 'entry', 'entries')}${kernels > 0 ? ` (${counted(kernels, 'kernel')})` : ''}`,
     {
       counts,
       problems,

@@ -65,7 +65,7 @@ const MAY_BE_OVERRIDE = /^\s*(?:model|base|require)\s|[\s"](?:fp\d+|bf16|int\d+|
 
 /** Recognizes precision overrides by their grammar; null for other text. */
 export function inspectOverrides(text: string): Inspection | null {
-  if (text.length > MAX_OVERRIDES || /[<>{}]/.test(text.replace(/->|"(?:[^"\\\n]|\\.)*"|group:\S*|#.*/g, '')))
+  if (text.length > MAX_OVERRIDES || /[<>{}]/.test(text.replace(/->|"(?:[^"\\\n]|\\.)*"?|group:\S*|#.*/g, '')))
     return null;
   const lines = text.split('\n').filter((line) => /^\s*[^\s#]/.test(line));
   // A look at the first lines spares other texts the whole reading.

@@ -1,15 +1,13 @@
 // Colors of nodes.
-import { endText, overflowFrom } from '../../accuracy/accuracyReport.ts';
 import { addTo } from '../../base/addTo.ts';
 import { type ChangeState, changeStates } from '../../diff/buildDiff.ts';
 import { tensorPrecision } from '../../formats/tensorrt/buildOutput.ts';
 import { type Evidence, type Fate, type FusionReport, nodeTimes, type ReportNode } from '../../fusion/fusionReport.ts';
-import { engineMs, fateOrder, fateTooltip, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
+import { engineMs, fateOrder, fateTooltip, fateWords, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';
 import type { FusionGroups } from './fusionGroups.ts';
 import type { GraphIndex } from './graphIndex.ts';
 import type { Hierarchy } from './hierarchy.ts';
 import { changeKey, comparisonKeys, comparisonPaints } from './internal/comparisonOverlay.ts';
-import { paintPlacement } from './internal/placementOverlay.ts';
 import type { Scene } from './scene.ts';
 import type { RequestedPrecision, NodeAccuracy } from './viewData.ts';
 
@@ -74,38 +72,6 @@ export function paintErrors(put: PaintNode, judged: readonly (NodeAccuracy | und
   return ['root', 'victim', `error:${errorBounds.length}`, ...steps.toReversed(), ...exact.slice(0, 1)];
 }
 
-/** Upper ends of the steps of ranges, as shares of the largest number of the type; the last step ends at that number. */
-const rangeBounds = [1e-4, 1e-3, 1e-2, 1e-1, 0.5];
-
-/**
- * The largest result of each node in FP32, as a share of the largest number of its low type. INT8 and FP8 have a scale
- * instead of an end, so they have no range here.
- * @param judged by point; undefined: not in low precision
- * @returns keys of the legend's lines, in their order
- */
-export function paintRanges(put: PaintNode, judged: readonly (NodeAccuracy | undefined)[], paints: Paints): string[] {
-  for (const [point, node] of judged.entries()) {
-    const end = node === undefined ? Infinity : overflowFrom[node.type];
-    if (node === undefined) put(point, ...exact, paints.gray, 'stays as it is');
-    else if (node.notJudged !== undefined || end === Infinity)
-      put(point, 'unknown', 'Range unknown', paints.unknown, 'was not measured, or its type has a scale');
-    // Measured, and not finite in FP32 already.
-    else if (node.max === null || node.max >= end)
-      put(point, 'over', `Over ${endText(node.type)}`, 1, 'becomes infinity in low precision');
-    else {
-      const share = node.max / end;
-      const found = rangeBounds.findIndex((bound) => share <= bound);
-      const step = found < 0 ? rangeBounds.length : found;
-      const percent = (bound: number) => `${Number((100 * bound).toPrecision(2))} %`;
-      const label = found < 0 ? `over ${percent(rangeBounds.at(-1)!)}` : `up to ${percent(rangeBounds[step]!)}`;
-      const meaning = `largest result in FP32, of the ${endText(node.type)} at which the low precision ends`;
-      put(point, `range:${step}`, label, paints.time + step, meaning);
-    }
-  }
-  const steps = Array.from({ length: rangeBounds.length + 1 }, (_, i) => `range:${i}`);
-  return ['over', ...steps.toReversed(), 'unknown', ...exact.slice(0, 1)];
-}
-
 /** What the colors say. */
 export const overlayKinds = [
   'fusion',
@@ -114,18 +80,25 @@ export const overlayKinds = [
   'time',
   'evidence',
   'accuracy',
-  'range',
   'comparison',
-  'placement',
   'none',
 ] as const;
 export type OverlayKind = (typeof overlayKinds)[number];
 
 /**
  * 0 … 15: a color of its own, in two shades; then steps of the time scale; the first eight colors again for what is
- * derived or only probable; not computed; unknown; nothing to say; switched off in the legend.
+ * derived or only probable; not computed; unknown; nothing to say; switched off in the legend; lost or moved.
  */
-export const paints = { time: 16, timeSteps: 7, derived: 24, gray: 32, unknown: 33, plain: 34, off: 35 } as const;
+export const paints = {
+  time: 16,
+  timeSteps: 7,
+  derived: 24,
+  gray: 32,
+  unknown: 33,
+  plain: 34,
+  off: 35,
+  lost: 36,
+} as const;
 
 /** One line of the legend, which is also a switch. */
 export interface Category {
@@ -165,10 +138,9 @@ export function buildOverlay(
   changed: ReadonlyMap<string, ChangeState> = new Map(),
 ): Overlay {
   const draft = new OverlayDraft(kind, graph);
-  if (kind === 'accuracy' || kind === 'range') {
+  if (kind === 'accuracy') {
     const nodes = Array.from({ length: graph.nodes }, (_, point) => judged.get(graph.data.nodes[point]!.id));
-    const paint = kind === 'range' ? paintRanges : paintErrors;
-    return draft.finish(paint((...painting) => draft.put(...painting), nodes, paints));
+    return draft.finish(paintErrors((...painting) => draft.put(...painting), nodes, paints));
   }
   if (report === null || kind === 'none') {
     for (let point = 0; point < graph.nodes; point++) draft.put(point, 'plain', 'ONNX nodes', paints.plain, '');
@@ -185,11 +157,6 @@ export function buildOverlay(
       return timeOverlay(draft, graph, report, fusion);
     case 'comparison':
       return comparisonOverlay(draft, graph, fusion, changed);
-    case 'placement': {
-      const placements = Array.from({ length: graph.nodes }, (_, at) => report.nodes[fusion.reportOf[at]!]?.placement);
-      const put: OverlayDraft['put'] = (...painting) => draft.put(...painting);
-      return draft.finish(paintPlacement(put, placements, report.placement ?? [], paints));
-    }
     case 'evidence':
       return evidenceOverlay(draft, graph, report, fusion);
   }
@@ -265,10 +232,13 @@ type Subject = Pick<FusionReport, 'subject'>;
 const putFateOf = (draft: OverlayDraft, point: number, fate: Fate, paint: number, report: Subject = {}): void =>
   draft.put(point, fate, fateWordsOf(report)[fate].label, paint, fateTooltip(fate, report));
 
-/** true: the node is not computed or its fate is not known, and that is shown. */
-function putFate(draft: OverlayDraft, point: number, fate: Fate | null): boolean {
+/** true: the node is not computed or its fate is not known, and that is shown. `sign`: of one that may be lost. */
+function putFate(draft: OverlayDraft, point: number, fate: Fate | null, sign?: string): boolean {
   if (fate === 'foreign' || fate === 'fused' || fate === 'single') return false;
-  putFateOf(draft, point, fate ?? 'unknown', (fate ?? 'unknown') === 'unknown' ? paints.unknown : paints.gray);
+  const shown = fate ?? 'unknown';
+  const paint = shown === 'unknown' ? paints.unknown : shown === 'unaccounted' ? paints.lost : paints.gray;
+  const own = shown === 'unaccounted' ? sign : undefined;
+  draft.put(point, shown, fateWords[shown].label, paint, fateTooltip(shown), own);
   return true;
 }
 
@@ -278,7 +248,7 @@ function fusionOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRep
   const named = foreign.length <= namedForeignNodes;
   for (let point = 0; point < graph.nodes; point++) {
     const fate = fusion.fateOf[point]!;
-    if (putFate(draft, point, fate)) continue;
+    if (putFate(draft, point, fate, changeStates.lost.sign)) continue;
     const group = fusion.groups[fusion.groupOf[point]!];
     const paint = group?.color ?? paints.plain;
     if (fate !== 'foreign' || group === undefined) {
@@ -323,7 +293,15 @@ function precisionOverlay(draft: OverlayDraft, graph: GraphIndex, report: Fusion
         'output type of its layers',
       );
   }
-  return draft.finish([...Object.keys(precisionColors), 'hidden', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([
+    ...Object.keys(precisionColors),
+    'hidden',
+    'folded',
+    'removed',
+    'shape',
+    'unaccounted',
+    'unknown',
+  ]);
 }
 
 type Verdict = RequestedPrecision['verdict'] | 'probable';
@@ -361,7 +339,7 @@ function overridesOverlay(
     const verdict = request.verdict === 'obeyed' && !request.certain ? 'probable' : request.verdict;
     draft.put(point, verdict, ...verdicts[verdict]);
   }
-  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...Object.keys(verdicts), 'unasked', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Upper ends of the steps of the time scale, in percent of the engine's time that one node takes. */
@@ -398,7 +376,7 @@ function timeOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionRepor
     );
   }
   const steps = Array.from({ length: paints.timeSteps }, (_, i) => `time:${paints.timeSteps - 1 - i}`);
-  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...steps, 'unmeasured', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** Milliseconds of each point, as `nodeTimes` divides them; NaN: not measured. */
@@ -425,7 +403,7 @@ function comparisonOverlay(
     const { sign, label, meaning } = changeStates[state];
     draft.put(point, changeKey(state), `${sign} ${label}`, own[state], meaning, sign);
   }
-  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish([...comparisonKeys, 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 const evidenceLabels: Record<Evidence, [label: string, color: number, meaning: string]> = {
@@ -445,7 +423,7 @@ function evidenceOverlay(draft: OverlayDraft, graph: GraphIndex, report: FusionR
       : 'reach';
     draft.put(point, best, ...evidenceLabels[best]);
   }
-  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unknown']);
+  return draft.finish(['metadata', 'log', 'name', 'reach', 'folded', 'removed', 'shape', 'unaccounted', 'unknown']);
 }
 
 /** What the nodes of a module are painted with: stretches from left to right, as fractions of its nodes. */

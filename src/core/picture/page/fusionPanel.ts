@@ -134,7 +134,7 @@ export function toFusionPanel(
     ...foreignItems(context),
     ...layerKinds.flatMap((kind) => kindItem(context, kind)),
     ...(search.trim() === '' ? findingItems(report) : []),
-    ...(report.subject === 'engine' ? [] : [...notComputed(context), unknownItem(context)]),
+    ...(report.subject === 'engine' ? [] : [...lostItems(context), ...notComputed(context), unknownItem(context)]),
   ];
   const hits =
     search.trim() === ''
@@ -354,6 +354,12 @@ function notComputed(context: Context): PanelItem[] {
   const make = (self: PanelItem) =>
     kept.filter(({ nodes }) => nodes.length > 0).map(({ fate, nodes }) => fateItem(context, self, fate, nodes));
   return [item(null, draft, make)];
+}
+
+/** Nodes that may be lost; nothing where there are none. */
+function lostItems(context: Context): PanelItem[] {
+  const nodes = nodesOfFate(context, 'unaccounted');
+  return nodes.length === 0 ? [] : [fateItem(context, null, 'unaccounted', nodes)];
 }
 
 function unknownItem(context: Context): PanelItem {

@@ -124,6 +124,7 @@ const nouns: Record<Fate, string> = {
   folded: 'folded',
   removed: 'removed',
   shape: 'on the host',
+  unaccounted: 'lost?',
   unknown: 'unknown',
 };
 

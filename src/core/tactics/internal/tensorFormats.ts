@@ -25,8 +25,8 @@ export function readFormats(text: string): { inputs: TensorFormat[]; outputs: Te
 
 function readSide(text: string): TensorFormat[] | null {
   if (text.trim() === '') return [];
-  const found = [...text.matchAll(/(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g)];
-  const rest = text.replace(/(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g, '').replace(/[, ]/g, '');
+  const found = [...text.matchAll(/\b(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g)];
+  const rest = text.replace(/\b(\w+)\(([\d,:E*\- ]*)\)(?: [a-z-]+)?/g, '').replace(/[, ]/g, '');
   if (found.length === 0 || rest !== '') return null;
   const formats: TensorFormat[] = [];
   for (const [, type = '', dims = ''] of found) {

@@ -42,10 +42,10 @@ export class CacheEditor implements vscode.CustomReadonlyEditorProvider {
     const { kind, counts } = await inspectUri(uri, unknownTarget);
     if (kind !== 'timing-cache') return;
     const reading = await withProgress(`Reading ${nameOf(uri)} with TensorRT`, this.#log, async (signal) => {
-      const { useTimingCaches } = await import('../../../builder/run/timingCaches.ts');
+      const { readTimingCache } = await import('../../../builder/run/timingCaches.ts');
       const { python, launcher, driver } = toolsOf(this.#context, uri, {}).tools;
       const output = (line: string) => this.#log.info(line);
-      return useTimingCaches({ caches: [uri.fsPath], scripts: dirname(driver), python, launcher, signal, output });
+      return readTimingCache({ cache: uri.fsPath, scripts: dirname(driver), python, launcher, signal, output });
     });
     if (reading === undefined) return;
     this.#readings.set(uri.toString(), { reading, bytes: counts['bytes'] ?? 0 });

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../builder/files/parsedFiles.ts';
 import { writeResult } from '../../../builder/files/writeResult.ts';
 import { migrateCalibration } from '../../../builder/quantization/migrateCalibration.ts';
-import { useTimingCaches } from '../../../builder/run/timingCaches.ts';
 import type { Build } from '../../../builder/store/buildFolder.ts';
 import { listBuilds } from '../../../builder/store/buildHistory.ts';
 import { newGate } from '../../../builder/store/newGate.ts';
@@ -14,17 +13,15 @@ import { nodesInInt8 } from '../../../core/quantization/calibration.ts';
 import { networkOf } from '../../../core/network/network.ts';
 import { suggestCuts } from '../../../core/surgery/splitModel.ts';
 import { writeTritonConfig } from '../../../core/triton/tritonConfig.ts';
-import { toolsOf } from '../../builds/toolsOf.ts';
 import { openGraph } from '../../graph/graphEditorProvider.ts';
 import type { HistoryItem } from '../../history/historyItem.ts';
 import { commands } from '../../ids.ts';
-import { pickFiles, pickItem, pickTarget } from '../../platform/askUser.ts';
+import { pickItem, pickTarget } from '../../platform/askUser.ts';
 import { showInformation } from '../../platform/messages.ts';
 import { besideModel } from '../../platform/modelFile.ts';
 import { modelToWrite } from '../../platform/modelToWrite.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import type { CommandHandlers } from '../../platform/registerCommands.ts';
-import { mayRun, tellUntrusted } from '../../platform/trust.ts';
 import { withProgress } from '../../platform/withProgress.ts';
 import { isOnDisk } from '../../tasks/startBuild.ts';
 import { pickFile } from '../../workspace/pickFile.ts';
@@ -113,32 +110,6 @@ export function exportCommands(parts: ExportParts): CommandHandlers {
           `Q/DQ nodes are where the shown build computes in INT8: ${counted(made.activations.length, 'activation')}, ${counted(made.weights.length, 'weight tensor')}. In floating point as there: ${counted(made.floating?.length ?? 0, 'node')}.`,
         );
     }),
-    [commands.mergeTimingCaches]: async (argument, all) => {
-      if (!mayRun()) return tellUntrusted();
-      const chosen = Array.isArray(all) ? all.filter((one) => one instanceof vscode.Uri) : [];
-      const caches = chosen.length > 1 ? chosen : await askForCaches(argument);
-      const [first] = caches ?? [];
-      if (caches === undefined || first === undefined) return undefined;
-      const name = nameOf(first).replace(/(\.\w+)?$/, '.merged$1');
-      const out = await fileToWrite(undefined, vscode.Uri.joinPath(first, '..', name), 'Merge Timing Caches');
-      if (out === undefined) return undefined;
-      const made = await withProgress(`Merging ${counted(caches.length, 'timing cache')}`, log, (signal) => {
-        const { python, launcher, driver } = toolsOf(context, first, {}).tools;
-        const paths = caches.map(({ fsPath }) => fsPath);
-        const output = (line: string) => log.info(line);
-        return useTimingCaches({
-          caches: paths,
-          out: out.fsPath,
-          scripts: dirname(driver),
-          python,
-          launcher,
-          signal,
-          output,
-        });
-      });
-      if (made !== undefined) void showInformation(`Wrote ${nameOf(out)}, ${sizeText(made.bytes)}.`);
-      return undefined;
-    },
     [commands.writeTorchHook]: async (target) => {
       const name = 'trtlens_torch.py';
       const [folder] = vscode.workspace.workspaceFolders ?? [];
@@ -173,10 +144,4 @@ const cacheQuestion = {
 async function cacheOf(model: vscode.Uri, sessions: Sessions): Promise<vscode.Uri | undefined> {
   const used = sessions.find(model)?.calibrationCache ?? null;
   return used === null ? pickFile(cacheQuestion) : fileUri(used);
-}
-
-async function askForCaches(first: unknown): Promise<vscode.Uri[] | undefined> {
-  const place = first instanceof vscode.Uri ? { defaultUri: vscode.Uri.joinPath(first, '..') } : {};
-  const title = 'Select the Timing Caches to Merge';
-  return pickFiles({ canSelectMany: true, title, openLabel: 'Merge', ...place });
 }

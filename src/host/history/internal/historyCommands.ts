@@ -21,7 +21,6 @@ import { buildLabel, type HistoryItem, type HistoryTarget } from '../historyItem
 import { labelCommands } from './labelCommands.ts';
 import type { HistoryTree } from '../historyTree.ts';
 import { rerunOptions } from '../rerunOptions.ts';
-import { tidyBuilds } from './tidyBuilds.ts';
 import { shell } from '../../../builder/tools/shell.ts';
 import { pickItem } from '../../platform/askUser.ts';
 import { fileUri } from '../../platform/fileUri.ts';
@@ -92,12 +91,6 @@ export function historyCommands(
         await diagnostics.forgetDeleted();
         await tree.refresh();
       }
-    },
-    [commands.tidyBuilds]: async () => {
-      if (!(await tidyBuilds())) return;
-      await sessions.reloadBuilds();
-      await diagnostics.forgetDeleted();
-      await tree.refresh();
     },
     [commands.openHistoryItem]: (target) => open(sessions, target as HistoryTarget),
   };

@@ -6,15 +6,15 @@ export interface SizedBuild {
   bytes: number;
 }
 
-/** The builds that must go so that the others take no more than `limit` bytes; the oldest go, pinned ones and the newest of each model never. */
+/** The builds that must go so that the others take no more than `limit` bytes; the oldest go, the newest of each model never. */
 export function overLimit(newestFirst: readonly SizedBuild[], limit: number): Build[] {
   const seen = new Set<string>();
   const over: Build[] = [];
   let sum = 0;
   for (const { build, bytes } of newestFirst) {
-    const { model, result, pinned } = build.manifest;
+    const { model, result } = build.manifest;
     sum += bytes;
-    const kept = !seen.has(model.file) || result === 'running' || pinned === true;
+    const kept = !seen.has(model.file) || result === 'running';
     seen.add(model.file);
     if (sum <= limit || kept) continue;
     over.push(build);

@@ -7,7 +7,7 @@ import { LanguageClient, type LanguageClientOptions, TransportKind } from 'vscod
 
 export { DidOpenTextDocumentNotification, ErrorAction, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
 
-/** The client of the language server, which runs in a process. In a browser it is that of `host/web`. */
+/** The client of the language server, which runs in a process. */
 export function createClient(
   id: string,
   name: string,

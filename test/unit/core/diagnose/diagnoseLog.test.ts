@@ -38,30 +38,8 @@ describe('an exception of Python that no rule knows', () => {
       ].join('\n'),
     )[0]!;
 
-  it.each([
-    [
-      'the exporter of PyTorch',
-      ['app.py', '/venv/torch/onnx/utils.py', '/venv/torch/nn/modules/module.py'],
-      /export to ONNX/,
-    ],
-    ['TensorRT-LLM', ['/app/examples/llama/convert_checkpoint.py'], /convert or build this model/],
-    ['Windows', ['C:\\venv\\Lib\\site-packages\\torch_tensorrt\\_compile.py'], /Torch-TensorRT failed/],
-  ])('is told with the place that it was raised in: %s', (_, files, place) => {
-    expect(raised(files)).toMatchObject({ severity: 'error', rule: null, sure: 'possible' });
-    expect(raised(files).message).toMatch(place);
-    expect(raised(files).message).toContain("with 'y'");
-  });
-
   it('is told as it is where no frame is of a known package', () => {
     expect(raised(['app.py']).message).toMatch(/^RuntimeError: /);
-  });
-
-  it('is told with its meaning and the place where one is known', () => {
-    const one = raised(['/venv/torch/onnx/utils.py'], "AttributeError: module 'numpy' has no attribute 'bool'");
-    expect(one).toMatchObject({ rule: 'numpy-version' });
-    const other = raised(['/venv/torch/onnx/utils.py'], 'ValueError: not enough values to unpack (expected 4, got 2)');
-    expect(other.message).toMatch(/^The export to ONNX failed: sizes do not fit/);
-    expect(other.advice).toMatch(/Feed the batch.* Export in eval mode/);
   });
 
   it('is told after what TensorRT said before it', () => {
@@ -73,35 +51,8 @@ describe('an exception of Python that no rule knows', () => {
 describe('a message is told by what it says, not by what is usual', () => {
   const first = (...lines: string[]) => diagnose(lines.join('\n'))[0]!;
 
-  it.each([
-    ['Expected 96 from C header, got 88 from PyObject', /a later NumPy/, /Update NumPy/],
-    ['Expected 88 from C header, got 96 from PyObject', /an older NumPy/, /numpy<2/],
-  ])('structures of NumPy: %s', (sizes, cause, advice) => {
-    const found = first(`ValueError: numpy.dtype size changed, may indicate binary incompatibility. ${sizes}`);
-    expect(found.message).toMatch(cause);
-    expect(found.advice).toMatch(advice);
-  });
-
-  it('headers of NumPy that are newer than the installed one', () => {
-    const found = first('RuntimeError: module compiled against API version 0x10 but this version of numpy is 0xf');
-    expect(found.advice).toMatch(/^Update NumPy/);
-  });
-
-  it('text in the encoding of the system is no header of an engine', () => {
-    const found = first(
-      'Building TensorRT engine',
-      "UnicodeDecodeError: 'gbk' codec can't decode byte 0x80 in position 205: illegal multibyte sequence",
-    );
-    expect(found.message).toMatch(/encoding of the system \(gbk\)/);
-    expect(found.advice).toMatch(/PYTHONUTF8=1/);
-  });
-
   it('an illegal instruction is no access violation', () => {
     expect(first('Illegal instruction (core dumped)').message).toMatch(/\(illegal instruction\)/);
-  });
-
-  it('a GPU that is busy is there', () => {
-    expect(first('  what():  CUDA initialization failure with error: 46. Check it').rule).toBe('no-new-context');
   });
 
   it('the library of Torch-TensorRT is none of PyTorch', () => {
@@ -136,51 +87,8 @@ describe('a message is told by what it says, not by what is usual', () => {
     ]);
   });
 
-  it('a line of the source tells that TensorRT is older than 8.6, and not which version it is', () => {
-    const error = (line: number) =>
-      first(
-        `[E] Error[10]: [optimizer.cpp::computeCosts::${line}] Error Code 10: Internal Error (Could not find any implementation for node {ForeignNode[a...b]}.)`,
-      );
-    expect(error(2011)).toMatchObject({ rule: 'no-implementation-foreign-old' });
-    expect(error(2011).message).toMatch(/^This TensorRT is older than 8\.6 and/);
-    expect(error(3869)).toMatchObject({ rule: 'no-implementation-foreign' });
-  });
-
-  it('only the release that is packed wrongly is called so', () => {
-    const error = (version: string) =>
-      first(
-        `[TRT] [E] Error Code 6: API Usage Error (Unable to load library: libnvinfer_builder_resource_win.so.${version}: libnvinfer_builder_resource_win.so.${version}: cannot open shared object file: No such file or directory)`,
-      );
-    expect(error('10.2.0').rule).toBe('builder-resource-windows');
-    expect(error('10.6.0').rule).toBe('library-missing');
-  });
-
   it('what ldd does not find is missing', () => {
     expect(first('\tlibnvinfer.so.10 => not found').message).toMatch(/^libnvinfer\.so\.10 cannot be loaded/);
-  });
-
-  it('None in a script need not be an engine', () => {
-    expect(first('Loaded model.engine', "TypeError: 'NoneType' object is not subscriptable").rule).toBe('python-none');
-  });
-
-  it('the library that is missing comes before the provider that is left out', () => {
-    const found = first(
-      '2024-05-01 12:00:00.1 [E:onnxruntime:Default, provider_bridge_ort.cc:1480 Get] [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: libnvinfer.so.8: cannot open shared object file: No such file or directory',
-      'EP Error pybind_state.cc:456 Please install TensorRT libraries as mentioned in the GPU requirements page',
-      "Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and retrying.",
-    );
-    expect(found).toMatchObject({ severity: 'warning', rule: 'library-of-provider' });
-  });
-
-  it('what was missing at a step that passed is not told beside what fails after it', () => {
-    const found = diagnose(
-      [
-        '-- Could NOT find CUDNN (missing: CUDNN_LIBRARY)',
-        '-- Build files have been written to: /src/build',
-        '/src/a.cpp:3:10: fatal error: NvInfer.h: No such file or directory',
-      ].join('\n'),
-    );
-    expect(found.map(({ rule }) => rule)).toEqual(['header-missing']);
   });
 });
 
@@ -192,19 +100,6 @@ it('the help of a tool has no error', () => {
     '  --calibration-cache  if INT8 is required but no calibration cache is provided, this fails',
   ];
   expect(diagnose(help.join('\n'))).toEqual([]);
-});
-
-it('a message that a terminal broke is found before the end of the program, too', () => {
-  const [first] = diagnose(
-    [
-      'Building the TensorRT engine',
-      'Unable to load library:',
-      'libnvinfer_builder_resource.so.10.7.0:',
-      'cannot open shared object file: No such file or directory',
-      "terminate called after throwing an instance of 'std::runtime_error'",
-    ].join('\n'),
-  );
-  expect(first).toMatchObject({ rule: 'library-missing', line: 1, follows: [{ line: 5 }] });
 });
 
 it.each([
@@ -382,22 +277,6 @@ describe('what the author of an issue writes around a log', () => {
     )?.[1];
 
   it.each([
-    [
-      '8.4.1',
-      ['## Environment', '', '**TensorRT Version**: 8.4.1.5', '**NVIDIA GPU**: RTX 3060', '**CUDA Version**: 11.8'],
-    ],
-    ['8.5.3', ['**TensorRT Version**: V8.5.3']],
-    ['8.4.1', ['| TensorRT | 8.4.1 |', '| CUDA | 11.8 |']],
-    ['8.5.2', ['I use a Jetson Orin with TensorRT 8.5.2.2.']],
-    ['8.4.1', ['I use TensorRT 8.4.1.5 on a Xavier. It is a part of its JetPack, so I cannot upgrade.']],
-    ['8.2.0', ["I'm running TRT v8.2 in a container", 'TensorRT 8.6 works.']],
-    ['8.4.1', ['TensorRT Version: 8.4.1', 'We are using TensorRT 8.5 on another machine.']],
-    ['8.4.1', ['TensorRT Version: 8.4.1', 'TensorRT Version: 8.4.1']],
-  ])('version %s', (version, lines) => {
-    expect(versionIn(...lines)).toBe(version);
-  });
-
-  it.each([
     [['TensorRT Version: 8.4.1 / 8.5.3']],
     [['TensorRT Version: 8.4.1', 'TensorRT Version: 8.5.3']],
     [['I use TensorRT 8.4.1 and 8.5.3.']],
@@ -423,20 +302,7 @@ describe('what the author of an issue writes around a log', () => {
     expect(diagnose(log.join('\n'))[0]!.message).toMatch(/^This TensorRT \(8\.5\.3\) /);
   });
 
-  it('tells that a region is compiled by a version before 8.6', () => {
-    const failed = '[E] [TRT] 10: Could not find any implementation for node {ForeignNode[a...b]}.';
-    expect(diagnose(failed)[0]!.rule).not.toBe('no-implementation-foreign-old');
-    expect(diagnose(`${failed}\n\nTensorRT Version: 8.5.1\n`)[0]!.rule).toBe('no-implementation-foreign-old');
-  });
-
   it.each([
-    [
-      'a field',
-      ['GPU Type: NVIDIA GeForce GTX 1080 Ti', 'TensorRT Version: 10.3'],
-      /\(GTX 1080 Ti\): Pascal GPUs .* were dropped in TensorRT 10\.0/,
-    ],
-    ['a sentence', ['My card is a GTX1080.'], /for this GPU \(GTX1080\)\.$/],
-    ['a GPU that the version supports', ['GPU: RTX 3060', 'TensorRT Version: 10.3'], /for this GPU \(RTX 3060\)\.$/],
     ['two of them', ['I use a GTX 1080 and an RTX 3060.', 'TensorRT Version: 10.3'], /for this GPU\.$/],
     ['another one', ['It should run on a GTX 1080, too.'], /for this GPU\.$/],
   ])('the GPU: %s', (_, lines, message) => {
@@ -564,19 +430,6 @@ describe('errors of the model on TensorRT-RTX, as trtlens build logs them', () =
       code: 'type-mismatch',
       layer: 'ad',
       message: 'The inputs of node "ad" have different types: Half and Float.',
-    });
-  });
-  // As reported for TensorRT 8.4 and 10.3 (NVIDIA/TensorRT#3024, #4217).
-  it.each([
-    '[E] Error[9]: [pluginV2Builder.cpp::reportPluginError::23] Error Code 9: Internal Error (scatter_0: could not find any supported formats consistent with input/output data types)',
-    '[E] IBuilder::buildSerializedNetwork: Error Code 9: Internal Error (scatter_0: could not find any supported formats consistent with input/output data types)',
-  ])('a plugin for other types: %s', (line) => {
-    const [found] = diagnoseLog(readBuildLog(`[11/22/2026-10:00:00] ${line}\n`).value);
-    expect(found).toMatchObject({
-      code: 'type-mismatch',
-      severity: 'error',
-      layer: 'scatter_0',
-      message: expect.stringMatching(/^The plugin of node "scatter_0" supports none of the types/) as string,
     });
   });
   it('an operator that TensorRT-RTX does not have, though it speaks of a plugin', () => {
@@ -755,21 +608,6 @@ describe('who speaks', () => {
   });
 });
 
-describe('an engine file that is missing', () => {
-  const missing = 'WARNING: Deserialize engine failed because file path: /m/net.engine open error\n';
-  const assertion = "net: yolo.cpp:74: nvinfer1::ICudaEngine* Yolo::create(): Assertion `network' failed.\n";
-  const rebuilt = 'Trying to create engine from model files\n';
-
-  it.each([
-    ['before', `${missing}${rebuilt}${assertion}Aborted (core dumped)\n`],
-    ['behind', `${assertion}${missing}Aborted (core dumped)\n`],
-  ])('is not the cause of what fails when it is built: %s it', (_, text) => {
-    const found = diagnoseLog(readBuildLog(text).value);
-    expect(found.map(({ rule }) => rule)).toEqual(['engine-is-null']);
-    expect(found[0]!.follows).toHaveLength(2);
-  });
-});
-
 describe('memory', () => {
   // Of ultralytics/yolov5 issue 12248, TensorRT 8.2 on a GPU with 2 GB.
   const device =
@@ -815,15 +653,6 @@ it('an excerpt that ends at a node names the operator for which no plugin was fo
   expect(log('[V] [TRT] Global registry found LayerNormalization creator.\n')!.rule).not.toBe('operator-later');
 });
 
-it('a plugin that a later TensorRT brought is said to be one', () => {
-  const log = (version: string) =>
-    diagnose(
-      `TensorRT Version: ${version}\n[E] [TRT] 3: getPluginCreator could not find plugin: EfficientNMS_TRT version: 1\n`,
-    )[0]!;
-  expect(log('7.2.3').message).toContain('TensorRT has it from 8.0 on');
-  expect(log('8.6.1').message).not.toContain('from 8.0');
-});
-
 it('a timing cache whose compiled kernels cannot be read is a warning', () => {
   const found = diagnose(
     'TensorRT backend: 1: [myelinCache.h::nvinfer1::builder::MyelinCache::deserializeFromBuffer::52] Error Code 1: Myelin (Myelin error from unknown graph)\nTensorRT backend: 4: The timing cache will not be used!\n',
@@ -839,27 +668,6 @@ it('a package of TensorRT for other boards is told from a version that is too ol
   expect(old!.advice).toContain('10.8');
 });
 
-it('names the architecture that a plugin is to be compiled for', () => {
-  const [first] = diagnose(
-    'I run it on a Jetson Orin Nano.\npermuteData.cu, 38, no kernel image is available for execution on the device\n',
-  );
-  expect(first!.advice).toContain('for this GPU 87');
-});
-
-it('a sentence that announces messages is no failure', () => {
-  const found = diagnose(
-    'the run of nvinfer fails with these messages\n0:00:07.2 29 0xffff WARN nvinfer gstnvinfer.cpp:643:gst_nvinfer_logger:<nvinfer0> NvDsInferContext[UID 1]: Warning from NvDsInferContextImpl::checkBackendParams() <nvdsinfer_context_impl.cpp:1833> [UID = 1]: Backend has maxBatchSize 1 whereas 2 has been requested\n',
-  );
-  expect(found.map(({ severity, code }) => [severity, code])).toEqual([['warning', 'runtime-shape']]);
-});
-
-it('a size that an export fixed is told where the profile breaks it', () => {
-  const [first] = diagnose(
-    '[TRT] [E] 4: [shapeCompiler.cpp::evaluateShapeChecks::1180] Error Code 4: Internal Error (kOPT values for profile 0 violate shape constraints: IShuffleLayer /1/Reshape_12: reshaping failed for tensor: /1/Expand_1_output_0 Reshape would change volume.)\n',
-  );
-  expect(first!.advice).toContain('The shapes of the profile (opt) do not fit');
-});
-
 it('an exception of the parser that names no plugin is about the one that was sought before it', () => {
   const [first] = diagnose(
     '[TRT] [I] No importer registered for op: TRTBatchedNMS. Attempting to import as plugin.\nTraceback (most recent call last):\n  File "deploy.py", line 69, in main\n    raise RuntimeError(error_msgs)\nRuntimeError: Failed to parse onnx, In node 13 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n',
@@ -868,33 +676,9 @@ it('an exception of the parser that names no plugin is about the one that was so
   expect(first!.advice).not.toContain('does not name the operator');
 });
 
-it('a quotation of Markdown ends a message, and is no last line of a log', () => {
-  const [first] = diagnose("Traceback (most recent call last):\nKeyError: 'x'\n```\nThe log of the export:\n");
-  expect(first!.message).toContain("asks for 'x'");
-  expect(first!.evidence).not.toContain('export');
-  const { value } = readBuildLog('```\n[I] Loaded engine size: 5 MiB\n```\n');
-  expect(value.lastLine?.text).toContain('Loaded engine');
-});
-
 it.each([
-  [' "RuntimeError: cannot get YoloLayer_TRT plugin creator"\n', 'plugin-missing', 'libyolo_layer.so'],
   ["cuda failure in file 'yolo_layer.cu' line 51:35\n", 'library-missing', 'driver'],
   ["cuda failure in file 'yolo_layer.cu' line 51:700\n", 'runtime-failed', 'compute-sanitizer'],
-  [
-    "yolo.cpp:207:46: error: 'class nvinfer1::IBuilder' has no member named 'buildEngineWithConfig'\n",
-    'unknown-flag',
-    'buildSerializedNetwork',
-  ],
-  [
-    "a.cpp:7:6: error: 'class nvinfer1::IBuilder' has no member named 'setFp16Mode'\n",
-    'unknown-flag',
-    'BuilderFlag::kFP16',
-  ],
-  [
-    'configuration specified max-batch 16 but TensorRT engine  only supports max-batch =1\n',
-    'profile-inconsistent',
-    '--maxShapes',
-  ],
   [
     'IRuntime::deserializeCudaEngine: Error Code 1: Internal Error (Failed due to an old deserialization call on a newer plan file.)\nPython exception: operator (): engine deserialization failed\n',
     'engine-other-version',
@@ -906,34 +690,9 @@ it.each([
     'delete the engine and build it again',
   ],
   [
-    'E tensorflow/core/common_runtime/executor.cc:642] Executor failed to create kernel. Invalid argument: The TF function for the TRT segment could not be empty\n',
-    'engine-other-version',
-    'Convert with the TensorFlow that runs the model',
-  ],
-  [
-    'yolo_layer.o: error adding symbols: File in wrong format\ncollect2: error: ld returned 1 exit status\n',
-    'library-mismatch',
-    'make clean',
-  ],
-  [
-    'WARNING: Detected NVIDIA GeForce RTX 3090 GPU, which is not yet supported in this version of the container\nERROR: No supported GPU(s) detected to run this container\n',
-    'gpu-unsupported',
-    'CUDA 11.1',
-  ],
-  [
     'When I run trtexec --onnx=a.onnx:\n[E] [TRT] INVALID_ARGUMENT: getPluginCreator could not find plugin EfficientNMS_TRT version 1\n',
     'plugin-missing',
     '--staticPlugins',
-  ],
-  [
-    "RuntimeError: Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but type torch.cuda.FloatTensor does not equal torch.cuda.HalfTensor\n",
-    'failed',
-    '.half()',
-  ],
-  [
-    'parseModel: Failed to open TLT encoded model file /models/a.etlt\nERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:862 Failed to get cuda engine from custom library API\n',
-    'file-missing',
-    'Check that it exists',
   ],
 ])('as users quote it: %s', (text, code, step) => {
   const [first, ...others] = diagnose(text);
@@ -966,22 +725,6 @@ it('a workspace that the command limits is named where a region has no implement
   expect(advice('--memPoolSize=dlaSRAM:1,workspace:2048')).toContain('limits the workspace to 2048 MiB');
   expect(advice('--workspace=1024000')).not.toContain('limits the workspace');
   expect(advice('')).not.toContain('limits the workspace');
-});
-
-it('an option of the command counts also where only the last line names it', () => {
-  const log = (command: string) =>
-    diagnose(
-      `[E] 2: [cgraph.h::assertIsValidSubscript::161] Error Code 2: Internal Error (Assertion static_cast<size_t>(c) < mSet.size() failed. )\n${command}`,
-    )[0]!.advice;
-  const polygraphy = '[E] FAILED | Runtime: 12.9s | Command: polygraphy run m.onnx --trt --int8';
-  expect(log(`${polygraphy} --trt-outputs mark all`)).toMatch(/^The command marks all tensors/);
-  expect(log(polygraphy)).not.toContain('marks all');
-  const dla = (options: string) =>
-    diagnose(
-      `[E] Error[10]: Could not find any implementation for node {ForeignNode[a...b]}.\n&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx ${options}`,
-    )[0]!.code;
-  expect(dla('--useDLACore=0')).toBe('dla-failed');
-  expect(dla('')).toBe('no-implementation');
 });
 
 it('an input of Concat with a size of 0 is called empty', () => {
@@ -1066,33 +809,6 @@ it('the condition of an assertion is no part of its reason', () => {
 });
 
 describe('a log that stops in the middle, with the prefix of the program around TensorRT', () => {
-  const logs = readFileSync(fixturePath('failures/stopped.txt'), 'utf8')
-    .split(/^=== /m)
-    .slice(1)
-    .map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)] as const);
-  const phases: Record<string, string> = {
-    'ComfyUI, an exception': 'exporting the model to ONNX',
-    'Ultralytics, engine': 'loading the engine',
-    Triton: 'loading the model into Triton',
-    'Triton, table': 'loading the model into Triton',
-    'jetson-inference': 'preparing the build',
-    'jetson-inference, Caffe': 'preparing the build',
-    torch2trt: 'converting the model with torch2trt',
-    'TF-TRT': 'dividing the graph into parts for TensorRT',
-    'Torch-TensorRT': 'dividing the graph into parts for TensorRT',
-    'ONNX Runtime': 'creating the session of ONNX Runtime',
-    'DeepStream, end': 'building or running the engine',
-  };
-
-  it.each(logs)('%s: says what it was doing and what usually ends it there', (name, text) => {
-    const { value: log } = readBuildLog(text);
-    const [first] = diagnoseLog(log);
-    expect(first?.message).toContain(`while ${phases[name] ?? 'building the engine'}`);
-    expect(first!.advice).toMatch(/[.)]$/);
-    expect(first!.evidence).toMatch(/\w/);
-    expect(isAboutTensorRT(log)).toBe(true);
-  });
-
   it.each([
     "TensorRT: starting export with TensorRT 10.3.0...\nTensorRT: export success ✅ 210.1s, saved as 'yolov8n.engine' (9.0 MB)\n",
     'Building the TensorRT Engine\n** INFO: <bus_callback:239>: Pipeline running\n',
@@ -1174,14 +890,6 @@ describe('an excerpt of what the parser says', () => {
   });
 });
 
-it('an exception inside of a sentence is found', () => {
-  const [first] = diagnose(
-    "tensorrt is installed, but I got `AttributeError: module 'modelopt.onnx' has no attribute 'quantize'`. Why?\n",
-  );
-  expect(first).toMatchObject({ rule: 'python-module-attribute' });
-  expect(first!.message).toContain('modelopt.onnx, as it is installed here, has no quantize');
-});
-
 it('a failure of the compiler is found where the reason and the node are on lines of their own', () => {
   const [first] = diagnose(
     [
@@ -1203,13 +911,6 @@ it('a failure of the compiler is found where the reason and the node are on line
 describe('a GPU that the text around an error names', () => {
   const failure = "Name:'TRTKernel_graph_0' Status Message: TensorRT EP failed to create engine from network.";
 
-  it('comes first where its TensorRT has no kernels for it', () => {
-    const [first, ...others] = diagnose(`${failure}\nLibraries: cuda12.5.1, tensorrt10.2.0.19\nGPU: Quadro P6000\n`);
-    expect(first).toMatchObject({ code: 'gpu-unsupported', line: 3, follows: [{ line: 1 }] });
-    expect(first!.message).toContain('TensorRT 10.2.0 has no kernels for the GPU that the log names (Quadro P6000)');
-    expect(others).toEqual([]);
-  });
-
   it.each([
     ['fits its version', 'TensorRT Version: 8.6.1\nGPU Type: GTX 1080 Ti'],
     ['is one of several', 'TensorRT 10.2\nGPU 0: Quadro P6000\nGPU 1: RTX 3090'],
@@ -1221,13 +922,6 @@ describe('a GPU that the text around an error names', () => {
   });
 });
 
-it('a request that a client printed as Python quotes it, over two lines, is read', () => {
-  const [first] = diagnose(
-    "tritonclient.utils.InferenceServerException: [StatusCode.INTERNAL] in ensemble \\'faces\\', request \nspecifies invalid shape for input \\'x\\' for det_0_gpu0. Error details: model expected the shape of dimension 0 to be between 1 and 1 but received 2\\n\n",
-  );
-  expect(first!.message).toContain('has 2 in dimension 0 of input x, and the profile of the engine takes 1 to 1');
-});
-
 it('the same node in the words of a plugin registry and of an exception is one error', () => {
   const quoted =
     'In node 1143 (importFallbackPluginImporter): UNSUPPORTED_NODE: Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"';
@@ -1235,17 +929,6 @@ it('the same node in the words of a plugin registry and of an exception is one e
     `[TensorRT] ERROR: 3: getPluginCreator could not find plugin: TRTBatchedNMS version: 1\n2022-03-05:23:28:33,root ERROR    [utils.py:43] Failed to parse onnx, ${quoted}\n\nTraceback (most recent call last):\n  File "utils.py", line 76, in create\n    raise RuntimeError(msg)\nRuntimeError: Failed to parse onnx, ${quoted}\n`,
   );
   expect(found.map(({ line, code }) => [line, code])).toEqual([[1, 'plugin-missing']]);
-});
-
-it('a batch that an export fixed in a reshape is told by the shapes', () => {
-  const at = (to: string) =>
-    diagnose(
-      `E0518 01:21:26.79 1 logging.cc:43] r: reshaping failed for tensor: t\nE0518 01:21:26.79 1 logging.cc:43] shapeMachine.cpp (160) - Shape Error in executeReshape: reshape would change volume\nE0518 01:21:26.79 1 logging.cc:43] Instruction: RESHAPE_ZERO_IS_PLACEHOLDER{1 1 3 2} ${to}\n`,
-    )[0]!.message;
-  expect(at('{8 3 1 2}')).toContain(
-    '[1 1 3 2] into [8 3 1 2]: the numbers of elements differ. They differ by the factor 8',
-  );
-  expect(at('{2 3 2 2}')).toMatch(/differ\.$/);
 });
 
 it('an operation of the optimizer that knows no plugins is no question of types', () => {
@@ -1272,10 +955,6 @@ it.each([
   [
     'IBuilder::buildSerializedNetwork: Error Code 2: Internal Error (Assertion cask::isSuccess(status) failed. )',
     'internal-check',
-  ],
-  [
-    "IExecutionContext::executeV2: Error Code 3: API Usage Error (Not all input tensors' dimensions or shape bindings are specified.)",
-    'profile-not-set',
   ],
   [
     'IRuntime::deserializeCudaEngine: Error Code 6: API Usage Error (TensorRT plan major version does not match runtime major version. )',
@@ -1357,13 +1036,6 @@ it.each([
   expect(diagnose(`&&&& RUNNING ${run}\n${text}\n&&&& FAILED ${run}\n`)).toMatchObject([{ message }]);
 });
 
-it('a timing cache that cannot be read is a warning, not an engine that cannot be read', () => {
-  const found = diagnose(
-    '[TRT] [E] [stdArchiveReader.cpp::stdArchiveReaderInitCommon::45] Error Code 1: Serialization (Serialization assertion magicTagRead == kMAGIC_TAG failed.Magic tag does not match)\n[TRT] [W] The timing cache will not be used!\nsaved\n',
-  );
-  expect(found).toMatchObject([{ rule: 'timing-cache', severity: 'warning' }]);
-});
-
 it('a plugin that an engine lacks is not taken for an operator of a model', () => {
   const found = diagnose(
     '[TRT] [E] IPluginRegistry::getCreator: Error Code 4: API Usage Error (Cannot find plugin: Scale, version: 1, namespace:.)\n[TRT] [E] IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization assertion creator failed.Cannot deserialize plugin since corresponding IPluginCreatorInterface not found in Plugin Registry)\n',
@@ -1376,62 +1048,17 @@ it('a crash after an error that no rule knows follows from it', () => {
   expect(found).toMatchObject([{ code: 'internal', line: 1, follows: [{ line: 2 }] }]);
 });
 
-describe('methods that torch2trt has no converter for', () => {
-  const warnings = ['numel', 'index_fill_', '__hash__'].map(
-    (name) => `Warning: Encountered known unsupported method torch.Tensor.${name}`,
-  );
-
-  it('are a warning that names those that may matter, after an error of another kind', () => {
-    const refused =
-      '[TRT] [E] 3: [network.cpp::addScaleNd::1151] Error Code 3: API Usage Error (Parameter check failed at: optimizer/api/network.cpp::addScaleNd::1151, condition: qdqScale || basicScale )';
-    const [first, second] = diagnose([...warnings, refused].join('\n'));
-    expect(first).toMatchObject({ rule: 'scale-weights', severity: 'error' });
-    expect(second).toMatchObject({ rule: 'torch2trt-unconverted', severity: 'warning' });
-    expect(second!.message).toContain('torch2trt: torch.Tensor.index_fill_; the engine');
-  });
-
-  it('are named where a layer after them fails', () => {
-    const [first] = diagnose([...warnings, "AttributeError: 'Tensor' object has no attribute '_trt'"].join('\n'));
-    expect(first).toMatchObject({ rule: 'torch2trt-converter', severity: 'error' });
-    expect(first!.message).toContain('torch2trt: torch.Tensor.index_fill_.');
-  });
-});
-
-it('TensorRT in TensorFlow 1 is read behind the prefix of its old folder', () => {
-  const [first] = diagnose(
-    '2018-08-24 15:35:02.9: E tensorflow/contrib/tensorrt/log/trt_logger.cc:38] DefaultLogger resources.cpp (199) - Cuda Error in gieCudaMalloc: 2\n',
-  );
-  expect(first).toMatchObject({ code: 'out-of-memory', severity: 'error' });
-  expect(first!.advice).toContain('per_process_gpu_memory_fraction');
-});
-
 describe('a cause that other messages hide', () => {
   const provider =
     'RuntimeError: provider_bridge_ort.cc:1025 Get() [ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_tensorrt.so with error: /x/libonnxruntime_providers_tensorrt.so: undefined symbol: ';
   const check = '[TensorRT] ERROR: Parameter check failed at: engine.cpp::';
 
   it.each([
-    ['TensorRT is older than a provider needs', `${provider}getBuilderPluginRegistry`, 'tensorrt-libraries-mixed'],
     ['a provider of another ONNX Runtime', `${provider}Provider_GetHost`, 'symbol-missing'],
     [
       'a shape outside the profile',
       `${check}setBindingDimensions::949, condition: profileMinDims.d[i] <= dimensions.d[i]\n${check}resolveSlots::1092, condition: allInputDimensionsSpecified(routine)`,
       'outside-profile',
-    ],
-    [
-      'what an assertion without words asserts',
-      'Traceback (most recent call last):\n  File "/x/infer.py", line 2, in load\n    assert len(outputs) == 4\nAssertionError\n',
-      'python-condition',
-    ],
-    [
-      'a compiler of kernels that does not know the GPU',
-      '[E] [TRT] Error Code: 9: Skipping tactic 0x0000000000000003 due to exception NVRTC error: NVRTC_ERROR_INVALID_OPTION\nnvrtc: error: invalid value for --gpu-architecture (-arch)\n',
-      'compiler-older-than-gpu',
-    ],
-    [
-      'the kernel that failed before the run did',
-      '[TRT]    ../rtSafe/cuda/cutensorReformat.cpp (352) - cuTensor Error in executeCutensor: 7 (Internal cuTensor reformat failed)\n[TRT]    FAILED_EXECUTION: std::exception\n',
-      'kernel-not-run',
     ],
   ])('%s', (_, text, rule) => {
     expect(diagnose(text).map((one) => one.rule)).toEqual([rule]);
@@ -1443,14 +1070,6 @@ describe('a cause that other messages hide', () => {
     ['Cudnn Error in executeConv: 8 (CUDNN_STATUS_EXECUTION_FAILED)\n', 'CUDNN_STATUS_EXECUTION_FAILED'],
   ])('the status of a library: %j', (line, status) => {
     expect(diagnose(`[TensorRT] ERROR: cuda/x.cpp (12) - ${line}`)[0]!.message).toContain(`(${status})`);
-  });
-
-  it.each([
-    ['in ensemble "x", onnx runtime error 2: not enough space: expected 8, got 0', 'input_map'],
-    ['onnx runtime error 2: not enough space: expected 8, got 4', 'dynamic_batching'],
-    ['Ort::Exception: not enough space: expected 8, got 4', 'CreateTensor'],
-  ])('how %j comes about', (text, step) => {
-    expect(diagnose(text)[0]!.advice).toContain(step);
   });
 });
 
@@ -1507,17 +1126,6 @@ describe('what could not be built', () => {
     expect(of('101303', 'NVIDIA GeForce RTX 3090', '', region).advice).not.toContain('The command allows');
   });
 
-  it('tells a case that is known of the version', () => {
-    expect(of('8205', 'Tesla T4', '', region).advice).toContain('8.4 builds it (NVIDIA/TensorRT#1917)');
-    expect(of('8503', 'Tesla T4', '', region).advice).not.toContain('A known case');
-    expect(of('8205', 'Tesla T4', '', failed('{ForeignNode[a...b]}')).advice).not.toContain('A known case');
-    const crash = 'Segmentation fault (core dumped)';
-    expect(of('100000', 'NVIDIA GeForce RTX 3060', '--fp16', crash).advice).toContain('NVIDIA/TensorRT#3800');
-    expect(of('100000', 'NVIDIA GeForce RTX 3060', '', crash).advice).not.toContain('A known case');
-    expect(of('8601', 'NVIDIA GeForce RTX 2080 Ti', '--fp16', crash).advice).toContain('#3162');
-    expect(of('8601', 'NVIDIA GeForce RTX 3090', '--fp16', crash).advice).not.toContain('A known case');
-  });
-
   it('counts the operators from the first to the last node of a region', () => {
     const parsed = ['a [Relu]', 'b [MatMul]', 'c [Add]', 'd [MatMul]', 'e [Softmax]', 'f [Relu]'].map(
       (node) => `[V] [TRT] Parsing node: ${node}`,
@@ -1542,14 +1150,5 @@ describe('what the last words of a message are taken for', () => {
       "[TRT] [E] Layer: (Unnamed Layer* 24)[Select]'s output can not be used as shape tensor.\n",
     );
     expect(first).toMatchObject({ rule: 'shape-tensor-rank', layer: '(Unnamed Layer* 24)[Select]' });
-  });
-
-  it('an export of Ultralytics calibrates by itself', () => {
-    const failed =
-      '[TRT] [E] [calibrator.cpp::calibrateEngine::1235] Error Code 2: Internal Error (Assertion context->executeV2(bindings.data()) failed. )\n';
-    const exported =
-      'TensorRT: export failure ❌ 45.8s: __enter__\n  File "/x/ultralytics/engine/exporter.py", line 388, in __call__\n';
-    expect(diagnose(failed)[0]!.advice).toContain('get_batch()');
-    expect(diagnose(failed + exported)[0]!.advice).toContain('half=True');
   });
 });

@@ -54,6 +54,7 @@ export function reportWith(
     folded: 0,
     removed: 0,
     shape: 0,
+    unaccounted: 0,
     unknown: 0,
   };
   for (const { fate } of nodes) accounting[fate] += 1;

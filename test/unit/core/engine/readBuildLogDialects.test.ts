@@ -60,7 +60,6 @@ describe('prefixes', () => {
     ['Torch-TensorRT in TorchScript', `DEBUG: [Torch-TensorRT TorchScript Conversion Context] - ${PARSING}`],
     ['DeepStream', `DEBUG: [TRT]: ${PARSING}`],
     ['Triton', `I0822 10:07:46.563271 123 logging.cc:46] ${PARSING}`],
-    ['a collector', `2026-07-01T12:00:00.123Z [V] [TRT] ${PARSING}`],
     ['a DOS line end', `[V] [TRT] ${PARSING}\r`],
     ['none at all', PARSING],
   ])('%s', (_writer, line) => {

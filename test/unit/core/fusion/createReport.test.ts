@@ -69,6 +69,7 @@ describe('fates by the graph', () => {
       folded: 2,
       removed: 2,
       shape: 3,
+      unaccounted: 0,
       unknown: 0,
     });
     expect(fateOf(report, 'mul')).toMatchObject({ foreignNode: 0, exact: false });

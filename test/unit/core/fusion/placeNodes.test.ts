@@ -7,9 +7,6 @@ import { fusion } from '../../../../src/cli/fusion.ts';
 import { type Placement, readPlacement } from '../../../../src/core/formats/tensorrt/readLayerLine.ts';
 import { noModel, placeNodes } from '../../../../src/core/fusion/createReport.ts';
 import type { OnnxModel } from '../../../../src/core/formats/onnx/onnxModel.ts';
-import { fusionGroups } from '../../../../src/core/picture/graph/fusionGroups.ts';
-import { indexGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
-import { buildOverlay } from '../../../../src/core/picture/graph/overlay.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { runCommand } from '../../cli/runCommand.ts';
 import { reportWith } from '../diff/reportWith.ts';
@@ -146,33 +143,6 @@ describe('nodes on execution providers', () => {
       ['x', 'x'],
     );
     expect(twins.nodes.map(({ placement }) => placement!.provider)).toEqual([null, null]);
-  });
-
-  it('have colors on the graph: derived ones in stripes, unlisted ones as unknown', () => {
-    const report = placed(split, names);
-    const graph = indexGraph({
-      name: '',
-      nodes: report.nodes.map(({ id, name, op }) => ({
-        id,
-        name,
-        op,
-        domain: '',
-        inputs: [],
-        outputs: [],
-        attributes: [],
-      })),
-      inputs: [],
-      outputs: [],
-      tensors: [],
-    });
-    const { categories, categoryOf } = buildOverlay('placement', graph, report, fusionGroups(graph, report), new Map());
-    expect(categories.map(({ label, nodes }) => [label, nodes])).toEqual([
-      ['CUDA', 1],
-      ['CUDA (derived)', 1],
-      ['CPU', 1],
-      ['Not listed', 3],
-    ]);
-    expect(categories[categoryOf[3]!]!.label).toBe('CUDA (derived)');
   });
 });
 

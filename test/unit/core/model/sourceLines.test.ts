@@ -1,3 +1,5 @@
+import { bytesOf } from '../../../../src/core/base/problem.ts';
+import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,8 +56,8 @@ describe('the line of Python of a node', () => {
 });
 
 test.each(['tiny_vit.onnx', 'torchscript.onnx'])('%s has the lines of its program', async (file) => {
-  const { out } = await runCommand(fusion, '--onnx', `${folder}/${file}`, '--log', `${folder}/build.log.gz`, '--json');
-  const { nodes } = JSON.parse(out) as FusionReport;
+  const { value } = await readModel(bytesOf(readFileSync(`${folder}/${file}`)));
+  const { nodes } = value!;
   const lines = new Map(
     ['blocks.py', 'tiny_vit.py'].map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8').split('\n')]),
   );
@@ -66,7 +68,9 @@ test.each(['tiny_vit.onnx', 'torchscript.onnx'])('%s has the lines of its progra
     Gelu: /act/,
   };
   let checked = 0;
-  for (const { op, source } of nodes) {
+  for (const node of nodes) {
+    const { op } = node;
+    const { source } = sourceFrom(node);
     const read = source === undefined ? null : readSource(source);
     if (read === null || code[op] === undefined) continue;
     checked++;

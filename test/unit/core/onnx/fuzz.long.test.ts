@@ -5,6 +5,7 @@ import { readModel } from '../../../../src/core/formats/onnx/readModel.ts';
 import type { InlineData, OnnxModel, OnnxTensor } from '../../../../src/core/formats/onnx/onnxModel.ts';
 import { bytesOf, type ByteSource, type Problem } from '../../../../src/core/base/problem.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { mutate, mutation } from '../../../support/mutations.ts';
 import { int, len, model, node } from '../../../support/wire.ts';
 
 // Thousands of files; a machine with other work must not make it fail.
@@ -71,38 +72,6 @@ describe('a model cut off at every byte', () => {
     await Promise.all(Array.from({ length: seed.length }, (_, length) => survives(seed.subarray(0, length))));
   });
 });
-
-/** What goes wrong with bytes: changed, lost, doubled, moved, replaced by extreme values. */
-const mutation = fc.oneof(
-  fc.record({ kind: fc.constant('set' as const), at: fc.nat(), bytes: fc.uint8Array({ minLength: 1, maxLength: 12 }) }),
-  fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), bit: fc.nat(7) }),
-  fc.record({ kind: fc.constant('remove' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 40 }) }),
-  fc.record({ kind: fc.constant('repeat' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 200 }) }),
-  fc.record({ kind: fc.constant('ones' as const), at: fc.nat(), count: fc.integer({ min: 1, max: 12 }) }),
-);
-
-type Mutation = typeof mutation extends fc.Arbitrary<infer T> ? T : never;
-
-function mutate(bytes: Uint8Array, change: Mutation): Uint8Array {
-  const at = change.at % (bytes.length + 1);
-  const splice = (count: number, ...added: number[]): Uint8Array => {
-    const list = [...bytes];
-    list.splice(at, count, ...added);
-    return Uint8Array.from(list);
-  };
-  switch (change.kind) {
-    case 'set':
-      return splice(change.bytes.length, ...change.bytes);
-    case 'flip':
-      return at < bytes.length ? splice(1, bytes[at]! ^ (1 << change.bit)) : bytes;
-    case 'remove':
-      return splice(change.count);
-    case 'repeat':
-      return splice(0, ...bytes.subarray(at, at + change.count));
-    case 'ones':
-      return splice(change.count, ...Array<number>(change.count).fill(0xff));
-  }
-}
 
 describe('damaged files', () => {
   test('mutated models', async () => {

@@ -72,38 +72,6 @@ describe('buildOverlay', () => {
     ]);
   });
 
-  it('shows how near results come to the end of the low precision; what has no range is unknown', () => {
-    const data = graphOf(
-      'a = Pow(x)\nb = Add(a)\nc = Mul(b)\nd = Shape(c)\ne = Exp(c)\nf = Neg(c)\ng = Conv(c)',
-      ['x'],
-      ['c'],
-    );
-    const graph = indexGraph(data);
-    const judged = new Map(
-      [
-        judgedNode('0', { max: 65520, role: 'root' }),
-        judgedNode('1', { max: 65519 }),
-        judgedNode('2', { max: 6.5 }),
-        judgedNode('4', { max: null }),
-        judgedNode('5', { max: null, notJudged: 'did not run with these inputs' }),
-        judgedNode('6', { type: 'int8', max: 1e9 }),
-      ].map((node) => [node.id, node]),
-    );
-    const paint = (nodes: typeof judged) =>
-      buildOverlay('range', graph, null, fusionGroups(graph, null), new Map(), nodes).categories.map(
-        ({ label, nodes: count }) => `${label} ${count}`,
-      );
-    expect(paint(judged)).toEqual([
-      'Over 65,504 2',
-      'over 50 % 1',
-      'up to 0.01 % 1',
-      'Range unknown 2',
-      'Not in low precision 1',
-    ]);
-    const wide = new Map([...judged].map(([id, node]) => [id, { ...node, type: 'bfloat16' as const }]));
-    expect(paint(wide)[0]).toBe('Over 3.39e38 1');
-  });
-
   it('says gray for what is not computed, hatched for what is unknown', () => {
     const data = graphOf('a = Conv(x)\nk = Constant()\nb = Foo(a)', ['x'], ['b']);
     const report = reportOf(data, [layer(0, ['0'])]);

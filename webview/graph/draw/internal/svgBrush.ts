@@ -77,15 +77,18 @@ export class SvgBrush implements Brush {
 
   #fill(fill: Fill): string {
     if (typeof fill === 'string') return fill;
-    const key = `${fill.stripes}/${fill.over}`;
+    const key = `${fill.stripes}/${fill.over}/${fill.crossed ?? false}`;
     const id = `stripes${[...this.#patterns.keys()].indexOf(key) < 0 ? this.#patterns.size : [...this.#patterns.keys()].indexOf(key)}`;
     this.#patterns.set(
       key,
-      `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${escape(fill.over)}"/><path d="M-8 8L0 0M0 8L8 0M8 8L16 0" stroke="${escape(fill.stripes)}" stroke-width="2"/></pattern>`,
+      `<pattern id="${id}" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" fill="${escape(fill.over)}"/><path d="M-8 8L0 0M0 8L8 0M8 8L16 0${fill.crossed ? crossing : ''}" stroke="${escape(fill.stripes)}" stroke-width="2"/></pattern>`,
     );
     return `url(#${id})`;
   }
 }
+
+/** The second lines of a crossed pattern. */
+const crossing = 'M-8 0L0 8M0 0L8 8M8 0L16 8';
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 

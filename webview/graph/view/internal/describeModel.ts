@@ -12,9 +12,8 @@ export function describeModel({ figures, state, legend }: GraphParts, model: Gra
   figures.show(headlineOf(model.data));
   legend.offer('overrides', model.asked.size > 0);
   legend.offer('evidence', report?.subject !== 'engine');
-  for (const kind of ['accuracy', 'range'] as const) legend.offer(kind, model.judged.size > 0);
+  legend.offer('accuracy', model.judged.size > 0);
   legend.offer('comparison', model.data.comparison !== undefined);
-  legend.offer('placement', model.data.report?.placement !== undefined);
   showLegend(legend, model, palette);
 }
 

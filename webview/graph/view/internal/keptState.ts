@@ -55,22 +55,14 @@ export function overlayFor(
   last: GraphModel | null,
 ): OverlayKind {
   // What was just judged is what the user wants to see.
-  if (accuracy && chosen === 'range') return 'range';
   if (accuracy && (chosen === 'accuracy' || (last ? !last.data.accuracy : chosen === 'fusion'))) return 'accuracy';
-  if (chosen === 'accuracy' || chosen === 'range') return report === null ? 'none' : 'fusion';
+  if (chosen === 'accuracy') return report === null ? 'none' : 'fusion';
   if (report === null) return 'none';
-  if (chosen === 'fusion' && last === null) return firstOf(report, comparison !== undefined);
+  if (chosen === 'fusion' && last === null) return comparison === undefined ? 'fusion' : 'comparison';
   const isMissing: Partial<Record<OverlayKind, boolean>> = {
     comparison: comparison === undefined,
-    placement: report.placement === undefined,
     overrides: (asked ?? []).length === 0,
   };
   if (isMissing[chosen]) return 'fusion';
   return chosen === 'none' && (last === null || last.data.report === null) ? 'fusion' : chosen;
-}
-
-/** What is painted before anyone has chosen: the changes of a comparison; without an engine, where ONNX Runtime runs nodes. */
-function firstOf({ placement, layers }: NonNullable<ViewData['report']>, compares: boolean): OverlayKind {
-  if (compares) return 'comparison';
-  return placement !== undefined && layers.length === 0 ? 'placement' : 'fusion';
 }

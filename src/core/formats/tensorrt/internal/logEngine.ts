@@ -350,7 +350,7 @@ function profileCells(columns: string[], text: string): string[] | null {
   return [text.slice(0, end).trimStart(), ...cells];
 }
 
-const ROW = / *\d+\.?\d* +\d/y;
+const ROW = / *\d+(?:\.\d*)? +\d/y;
 
 /** A line of the profile's table that only has times. */
 function isProfileRow({ text, from, to, severity }: LogCursor): boolean {

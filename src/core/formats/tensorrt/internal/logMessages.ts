@@ -172,7 +172,7 @@ function groupParserErrors(state: LogState, message: LogMessage): void {
 
 /** `[a -> (2, 4)[FLOAT]], [w -> (5, 3)[FLOAT]], ` */
 const inputsIn = (state: LogState): NonNullable<LogMessage['inputs']> =>
-  [...state.nodeInputs.matchAll(/\[(\S+) -> \(([\d, -]*)\)\[\w+\]\]/g)].map(([, name = '', dims = '']) => ({
+  [...state.nodeInputs.matchAll(/\[(\S{1,1000}) -> \(([\d, -]*)\)\[\w+\]\]/g)].map(([, name = '', dims = '']) => ({
     name: own(state, name),
     shape: shapeText(dims.split(', ').filter(Boolean).map(Number)),
   }));

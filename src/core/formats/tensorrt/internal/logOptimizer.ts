@@ -142,7 +142,7 @@ function onSwap(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function onWeights(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) with (?:scale )?(.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) with (?:scale )?(.*)/.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'fuse', 'convolution weights', [match[1]!, match[2]!]);
 }
 

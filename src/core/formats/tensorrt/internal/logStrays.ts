@@ -4,9 +4,6 @@ import { closeList } from './logEngine.ts';
 import { addMessage } from './logMessages.ts';
 import type { LogState } from './logState.ts';
 
-/** Terminals are not narrower, in characters. */
-export const SHORTEST_BROKEN = 60;
-
 /** No prefix of another program is longer, in characters. */
 export const MAX_PREFIX = 400;
 

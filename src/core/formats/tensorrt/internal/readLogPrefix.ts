@@ -52,19 +52,17 @@ const OTHER_FORMS: { form: RegExp; writer: LogCursor['writer']; library: boolean
     form: /^\[TensorRT-LLM\]\[(VERBOSE|DEBUG|INFO|WARNING|ERROR)\] ?/,
     writer: null,
     library: true,
-    host: 'tensorrt-llm',
   },
   // TensorFlow with TensorRT
   {
     form: /^\S+ [\d:.]+: ([IWEF]) \S*(?:tf2tensorrt|contrib\/tensorrt)\S*:\d+\] (?:\w*Logger )?/,
     writer: null,
     library: true,
-    host: 'tf-trt',
   },
   // Nodes of ComfyUI
-  { form: /^\[ComfyUI[\w-]*\|(DEBUG|INFO|WARNING|ERROR)\] -? ?/, writer: null, library: false, host: 'comfyui' },
+  { form: /^\[ComfyUI[\w-]*\|(DEBUG|INFO|WARNING|ERROR)\] -? ?/, writer: null, library: false },
   // DeepStream and others
-  { form: /^(DEBUG|VERBOSE|INFO|WARNING|ERROR): \[TRT\]:? ?/, writer: null, library: true, host: 'deepstream' },
+  { form: /^(DEBUG|VERBOSE|INFO|WARNING|ERROR): \[TRT\]:? ?/, writer: null, library: true },
   // Torch-TensorRT
   {
     form: /^(DEBUG|INFO|WARNING|ERROR|CRITICAL): ?(?:torch_tensorrt)? ?\[[^\]]*\] ?[:-]+ ?/,
@@ -164,7 +162,6 @@ function readBrackets(cursor: LogCursor): void {
 function isLlm(cursor: LogCursor, at: number): boolean {
   if (cursor.text.charCodeAt(at + 8) !== CLOSE || !cursor.text.startsWith('[TRT-LLM', at)) return false;
   cursor.library = true;
-  cursor.host = 'tensorrt-llm';
   return true;
 }
 

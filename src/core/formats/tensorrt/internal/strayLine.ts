@@ -1,3 +1,5 @@
+// Lines without a prefix that is known. What is read of them: messages of TensorRT 8.2 and later, of its parser and of
+// ONNX Runtime, behind anything or nothing, and how a program ended. TensorRT before 8.2 wrote other messages; they are not read.
 /** Source files of TensorRT's ONNX parser: their names open its messages, whatever a program writes before them. */
 const PARSER_FILES =
   'ModelImporter|ModelRefitter|NvOnnxParser|builtin_op_importers|onnx2trt_utils|onnxOp\\w+|importerUtils|WeightsContext|ImporterContext|ShapedWeights|RNNHelpers|LoopHelpers|ConditionalHelpers|onnxErrorRecorder';
@@ -29,10 +31,6 @@ const ANYWHERE = new RegExp(`${OWN}|${QUOTED}`);
 const WARNINGS =
   /Your ONNX model|outside the range|Attribute \S+ not found|Attempting to cast|DataType is determined|already exists|Make sure (?:input|output)|at least opset/;
 
-/** What the parser says of its work: TensorRT 6 and older print it with the file and without a level. */
-const WORK =
-  /^\S+\.cpp:\d+: (?:\w*[cC]onvolution (?:in|out)put dimensions|Using kernel|Searching for |Registering |Importing |Parsing node|Static check|Marking |Found |Original shape|Running |\S+ \[\w+\] (?:in|out)puts: )/;
-
 /**
  * Where a message of TensorRT begins in a line whose prefix is not known, and how severe it is; null if it holds none
  * that is a warning or an error. `within`: it follows an error, whose part it may be.
@@ -42,7 +40,6 @@ export function strayMessage(head: string, within: boolean): { at: number; sever
   if (match === null) return null;
   const prefix = head.slice(0, match.index);
   const text = head.slice(match.index);
-  if (WORK.test(text)) return null;
   if (/\b(?:error|fatal|critical|fail)|[[ :]E[\] :/]|^E\b/i.test(prefix)) return { at: match.index, severity: 'error' };
   if (/\bwarn|[[ :]W[\] :/]|^W\b/i.test(prefix)) return { at: match.index, severity: 'warning' };
   if (/\b(?:info|verbose|debug|trace)\b|[[ :][IVD][\] :/]/i.test(prefix)) return null;
@@ -53,10 +50,6 @@ export function strayMessage(head: string, within: boolean): { at: number; sever
 const END =
   /^(?:\S*(?:: line \d+: +\d+)? *)?(?:Killed|Aborted|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b|^terminate called|^ *what\(\): |^\[\d+\] +\d+ (?:killed|abort|segmentation)|\b(?:0[xX][cC]0000[\da-fA-F]{3}|-1073741819|3221225477)\b|\b(?:exit(?:ed)?|returned|died|terminated|finished)\b.{0,40}\b(?:code|status|SIG[A-Z]+|signal)\b|\boom-kill|\bOOMKilled\b|Fatal Python error|^App run failed/;
 
-/** What shells and the C library say in other languages; \b knows only the letters of English. */
-const END_TRANSLATED =
-  /^(?:\S*(?:: \S+ \d+: +\d+)? *)?(?:段错误|程式記憶體區段錯誤|セグメンテーション違反|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|세그멘테이션 오류|已放弃|已中止|Аварийный останов|(?:Abgebrochen|Abandon|Abortado|中止) \(|已杀死|已砍掉|強制終了|Getötet|Processus arrêté|Убито)/;
-
 const FENCE = /^```[\w-]*\s*$/;
 
 /** Whether a line begins or ends a quotation in Markdown. */
@@ -64,4 +57,4 @@ export const isFence = (text: string, from = 0, to = text.length): boolean =>
   text.charCodeAt(from) === 0x60 && FENCE.test(text.slice(from, to));
 
 /** Whether a line is no part of the message before it: it says how a program ended, or a quotation begins or ends. */
-export const endsMessage = (head: string): boolean => END.test(head) || END_TRANSLATED.test(head) || isFence(head);
+export const endsMessage = (head: string): boolean => END.test(head) || isFence(head);

@@ -9,7 +9,9 @@ export const comparisonPaints = (paints: {
   derived: number;
   unknown: number;
   plain: number;
+  lost: number;
 }): Record<ChangeState, number> => ({
+  lost: paints.lost,
   unknown: paints.unknown,
   regrouped: 2,
   added: 6,

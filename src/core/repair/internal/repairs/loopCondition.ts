@@ -13,6 +13,12 @@ export const loopCondition: Repair = {
       if ((node.inputs[1] ?? '') !== '') continue;
       const at = draft.at(node);
       const condition = at.scalar('bool', 1);
+      // A Loop within its body may be edited, too, so what surrounds that stays.
+      if (node.inputs.length > 1) {
+        draft.rewire(node, 1, condition);
+        draft.place(node);
+        continue;
+      }
       at.op('Loop', [node.inputs[0] ?? '', condition, ...node.inputs.slice(2)], { outputs: node.outputs, like: node });
       at.done();
     }

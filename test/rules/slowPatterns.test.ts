@@ -1,0 +1,79 @@
+import { expect, it, vi } from 'vitest';
+import { MAX_PREFIX } from '../../src/core/formats/tensorrt/internal/logStrays.ts';
+import { rowPatterns, ruleExamples } from '../support/diagnosisRows.ts';
+import { literalsOf, patternsIn, slowestLine, type SourcePattern } from '../support/slowPatterns.ts';
+
+/** Longest line that patterns of core/diagnose see (`MOST_OF_A_LINE` in diagnoseLog.ts), in characters. */
+const SHORT = 4000;
+
+/** Readers see whole lines. */
+const LONG = 20_000;
+
+/** Patterns that take several times as long as one that takes the square of the line, on whatever machine this is. */
+function tooSlow(patterns: readonly SourcePattern[], length: number, factor: number): string[] {
+  const limit = factor * Math.max(10, slowestLine(/[.a]+$/, length, Infinity).time);
+  return patterns.flatMap(({ place, pattern }) => {
+    const { time, line } = slowestLine(pattern, length, limit);
+    return time > limit ? [`${place}: ${time.toFixed(0)} ms for ${JSON.stringify(line.slice(0, 60))}…`] : [];
+  });
+}
+
+it('no pattern of core/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
+  const patterns = [...rowPatterns, ...patternsIn('src/core/diagnose')];
+  expect(rowPatterns.length).toBeGreaterThan(300);
+  expect(tooSlow(patterns, SHORT, 4)).toEqual([]);
+});
+
+it.each(['formats', 'lint', 'inspect', 'tactics', 'quantization', 'triton', 'network'])(
+  'no pattern of core/%s takes long for such a line',
+  { timeout: 120_000 },
+  (folder) => {
+    expect(tooSlow(patternsIn(`src/core/${folder}`), LONG, 3)).toEqual([]);
+  },
+);
+
+it('nor does one that is put together while the program runs', { timeout: 120_000 }, async () => {
+  const made: SourcePattern[] = [];
+  const Original = RegExp;
+  vi.stubGlobal(
+    'RegExp',
+    class extends Original {
+      constructor(source: string, flags = '') {
+        super(source, flags);
+        made.push({ place: source, pattern: new Original(source, flags.replace('g', '')) });
+      }
+    },
+  );
+  try {
+    vi.resetModules();
+    const { diagnoseLog } = await import('../../src/core/diagnose/diagnoseLog.ts');
+    const { readBuildLog } = await import('../../src/core/formats/tensorrt/readBuildLog.ts');
+    diagnoseLog(readBuildLog([...ruleExamples.values()].join('\n')).value);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(made.length).toBeGreaterThan(0);
+  // Those of readers see the beginning of a line.
+  const ofRules = new Set(rowPatterns.map(({ pattern }) => pattern.source));
+  expect(
+    tooSlow(
+      made.filter(({ place }) => ofRules.has(place)),
+      SHORT,
+      4,
+    ),
+  ).toEqual([]);
+  expect(
+    tooSlow(
+      made.filter(({ place }) => !ofRules.has(place)),
+      MAX_PREFIX,
+      4,
+    ),
+  ).toEqual([]);
+});
+
+it.each([
+  [SHORT, 'const r = { pattern: /condition: .*(?:strlen|length).*(?:length).*4096/ };'],
+  [1000, String.raw`const name = (text) => /\w+\d*\w+: failed/.exec(text);`],
+])('of %i characters, %s would be found', (length, source) => {
+  expect(tooSlow(literalsOf('planted.ts', source), length, 4)).toHaveLength(1);
+});
