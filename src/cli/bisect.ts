@@ -9,7 +9,7 @@ import { counted } from '../core/base/text.ts';
 import { requireBuild } from '../builder/store/buildFolder.ts';
 import { isFolder } from '../builder/files/exists.ts';
 import { absoluteOptions } from '../builder/run/absoluteOptions.ts';
-import { runtimeFor } from './accuracy/simulationOptions.ts';
+import { runtimeFor } from './runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from './arguments.ts';
 import { buildRequest } from './build/buildRequest.ts';
 import { type BuildValues, textOf, trialArguments } from './build/buildOptions.ts';

@@ -9,7 +9,7 @@ import { ensurePackages, findPackages, type Installed, type SetUpOptions } from 
 
 /** Lowest versions of modules in an interpreter of the user's: those that the tests run. */
 const accepted = { onnxruntime: '1.21', numpy: '1.21', onnx: '1.16' } as const;
-export type Module = keyof typeof accepted;
+export type PackageModule = keyof typeof accepted;
 
 /** An interpreter of the user's that has modules. */
 export interface OwnPackages {
@@ -24,14 +24,14 @@ export interface OwnPackages {
 export const modulesOf = {
   onnxruntime: ['onnxruntime', 'numpy'],
   calibration: ['onnxruntime', 'numpy', 'onnx'],
-} as const satisfies Partial<Record<PackageSetName, readonly Module[]>>;
+} as const satisfies Partial<Record<PackageSetName, readonly PackageModule[]>>;
 
 /**
  * The first interpreter that has modules, each in a version that is tested: the chosen one, otherwise one on the PATH.
  * @throws {UserError} naming each interpreter that was tried and what is wrong with it; then `advice`
  */
 export async function findOwnPackages(
-  modules: readonly Module[],
+  modules: readonly PackageModule[],
   options: { python?: string | undefined; signal?: AbortSignal | undefined; advice?: string },
 ): Promise<OwnPackages> {
   let versions: Record<string, string> = {};
@@ -88,7 +88,7 @@ function passOn(error: unknown): UserError {
 /** Versions of modules, or why they do not do. Imported, since a module may not fit another one that is there. */
 export async function askModules(
   python: Python,
-  modules: readonly Module[],
+  modules: readonly PackageModule[],
   signal?: AbortSignal,
 ): Promise<Record<string, string> | string> {
   const missing = modules.filter((name) => !python.modules.includes(name));
@@ -108,7 +108,7 @@ export async function askModules(
     stopIfCancelled(signal);
     if (code !== 0) return `its ${modules.join(' or ')} does not load: ${errors.at(-1) ?? `exit status ${code}`}`;
     const versions = JSON.parse(lines.at(-1) ?? '') as Record<string, string>;
-    const isOld = (name: Module) => {
+    const isOld = (name: PackageModule) => {
       const version = parseVersion(versions[name]!);
       return !version || before(version, parseVersion(accepted[name])!);
     };

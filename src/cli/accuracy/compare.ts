@@ -11,7 +11,8 @@ import { diffReports, markedSentences } from '../../core/diff/diffReports.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
-import { comparisonOptions, runtimeFor, toleranceOf } from './simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
+import { comparisonOptions, toleranceOf } from './simulationOptions.ts';
 import { driverScript } from '../driverScript.ts';
 
 const options = {

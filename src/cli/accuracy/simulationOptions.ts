@@ -1,5 +1,5 @@
-import { usePackages } from '../../builder/tools/ownPackages.ts';
-import { confirmDownload, type Terminal } from '../terminal.ts';
+import { runtimeFor, type RuntimeValues } from '../runtimeFor.ts';
+import type { Terminal } from '../terminal.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import { driverScript } from '../driverScript.ts';
@@ -21,12 +21,6 @@ export const simulationOptions = {
   'max-runs': { type: 'string' },
   'max-seconds': { type: 'string' },
 } as const;
-
-interface RuntimeValues {
-  python?: string | undefined;
-  buildPython?: string | undefined;
-  yes?: boolean | undefined;
-}
 
 interface SimulationValues extends RuntimeValues {
   inputs?: string[] | undefined;
@@ -70,15 +64,4 @@ function shareOf(option: string, text: string | undefined): number | undefined {
   if (text.trim() === '' || !(value > 0 && value <= 1))
     throw new Usage(`${option}: '${text}' is not a number above 0 and up to 1`);
   return value;
-}
-
-/** ONNX Runtime: the user's own, or in the private environment, set up after consent. */
-export function runtimeFor(values: RuntimeValues, terminal: Terminal) {
-  return usePackages('onnxruntime', {
-    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
-    progress: (line) => terminal.note(line),
-    signal: terminal.signal,
-    python: values.python,
-    buildPython: values.buildPython,
-  });
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { repairModel } from '../../builder/repair/repairModel.ts';
 import { type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { repairText } from '../../core/repair/repairResult.ts';
 import type { Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';

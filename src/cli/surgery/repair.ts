@@ -7,7 +7,7 @@ import { renderHtml } from '../../core/document/render.ts';
 import { repairDocument, repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
 import { forceOption, readArguments } from '../arguments.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { buildRequest } from '../build/buildRequest.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
