@@ -8,7 +8,8 @@ import type { BisectResult, ComparedTensor } from '../core/bisect/bisectReport.t
 import { counted } from '../core/base/text.ts';
 import { requireBuild } from '../builder/store/buildFolder.ts';
 import { isFolder } from '../builder/files/exists.ts';
-import { runtimeFor } from './accuracy/simulationOptions.ts';
+import { absoluteOptions } from '../builder/run/absoluteOptions.ts';
+import { runtimeFor } from './runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from './arguments.ts';
 import { buildRequest } from './build/buildRequest.ts';
 import { type BuildValues, textOf, trialArguments } from './build/buildOptions.ts';
@@ -71,14 +72,16 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
       used,
     );
     const rtx = request.backend === 'rtx';
-    const runtime = await runtimeFor({ python: undefined, yes: values['yes'] === true }, terminal);
+    const runtime = await runtimeFor({ buildPython: textOf(values, 'python'), yes: values['yes'] === true }, terminal);
+    const absolute = await absoluteOptions({ ...own, model });
+    const reference = textOf(values, 'reference');
     const place = await interpreterWith({ rtx, numpy: true, python: textOf(values, 'python') }).catch(() => null);
     const result = await bisectModel(
       {
-        options: { ...own, model: resolve(model) },
+        options: absolute,
         engine: textOf(values, 'engine'),
-        inputs: (values['inputs'] as string[] | undefined) ?? [],
-        expected: textOf(values, 'reference'),
+        inputs: ((values['inputs'] as string[] | undefined) ?? []).map((file) => resolve(file)),
+        expected: reference === undefined ? undefined : resolve(reference),
         out,
         tolerance: numberOf(values, 'tolerance') ?? 1e-3,
         atol: numberOf(values, 'atol'),
@@ -90,7 +93,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
           ...place,
           script: driverScript('engine_worker.py'),
           module: rtx ? 'tensorrt_rtx' : 'tensorrt',
-          plugins: request.plugins ?? [],
+          plugins: absolute.plugins ?? [],
         },
         runtime,
         script: driverScript('bisect_reference.py'),

@@ -12,7 +12,7 @@ import { renderText } from '../core/document/render.ts';
 import { type Quantization } from '../core/quantization/quantization.ts';
 import { quantizationDocument } from '../core/quantization/calibration.ts';
 import { counted, oneLine } from '../core/base/text.ts';
-import { runtimeFor } from './accuracy/simulationOptions.ts';
+import { runtimeFor } from './runtimeFor.ts';
 import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { printJson, type Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
 import { fillWeights } from '../../src/builder/files/fillWeights.ts';
 import { splitFile } from '../../src/builder/surgery/splitFile.ts';
@@ -95,7 +95,9 @@ test('another operator set, and one that does not exist', async () => {
   const model = await fillWeights(modelPath('resnet18'), folder);
   const out = join(folder, 'opset/resnet18.onnx');
   const { python: program, environment } = python.runtime;
-  const change = { python: program, environment, script: driver('convert_opset.py') };
+  const change = { python: program, script: driver('convert_opset.py') };
+  vi.stubEnv('PYTHONPATH', environment['PYTHONPATH']);
+  onTestFinished(() => void vi.unstubAllEnvs());
   await convertOpset(model, { ...change, opset: 19 }, out);
   const { value } = await readModel(bytesOf(readFileSync(out)));
   expect(value!.opsets).toContainEqual({ domain: '', version: 19 });

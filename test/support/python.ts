@@ -94,7 +94,7 @@ const cudaPackages = [
   'nvidia-cuda-nvrtc-cu12==12.9.86',
 ];
 
-const interpreter = (): Promise<Python> =>
+export const interpreter = (): Promise<Python> =>
   findPython({
     reject: ({ version: [major, minor], modules }) =>
       major !== 3 || minor < 11 || minor > 13
@@ -118,6 +118,18 @@ async function installPython(): Promise<PythonTools> {
     if (!existsSync(join(folder, '.complete'))) await install(python, folder, packages);
   });
   return new PythonTools(python, join(folder, 'site'));
+}
+
+/** The oldest ONNX Runtime that may be the user's own, with NumPy, installed once: the folder with both. */
+export async function oldestRuntimeForTests(): Promise<string> {
+  const python = await interpreter();
+  const numpy = python.version[1] < 13 ? '1.26.4' : '2.1.3';
+  const folder = join(cacheFolder(), `test-onnxruntime-1.21.0-numpy-${numpy}-${python.tag}-${python.platform}`);
+  await withFolderLock(folder, async () => {
+    if (!existsSync(join(folder, '.complete')))
+      await install(python, folder, ['onnxruntime==1.21.0', `numpy==${numpy}`]);
+  });
+  return join(folder, 'site');
 }
 
 /** Triton's messages, and what parses them. */

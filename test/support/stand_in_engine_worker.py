@@ -24,13 +24,14 @@ import planted_faults  # noqa: E402
 
 class Worker:
     def __init__(self, fault, stop):
-        self.fault, self.stop, self.engines, self.state = fault, stop, {}, {}
+        self.fault, self.stop, self.engines, self.state, self.rounds = fault, stop, {}, {}, {}
 
     def build(self, engine, args, log, layers):
         started = time.monotonic()
         parser = argparse.ArgumentParser()
         parser.add_argument("--onnx")
         parser.add_argument("--output", action="append", default=[])
+        parser.add_argument("--no-tf32", action="store_true")
         options, _ = parser.parse_known_args(args)
         model = onnx.load(options.onnx)
         for name in options.output:
@@ -40,6 +41,7 @@ class Worker:
             settings = ort.SessionOptions()
             settings.log_severity_level = 4
             # Rounded otherwise than the reference, as an engine is.
+            self.rounds[engine] = not options.no_tf32
             self.engines[engine] = ort.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise conversation.Refused("build", str(error)) from None
@@ -56,6 +58,9 @@ class Worker:
         names = [output.name for output in session.get_outputs()]
         feeds = {one.name: given[one.name] for one in session.get_inputs()}
         values = dict(zip(names, session.run(names, feeds)))
+        if self.rounds[engine]:
+            # TF32 keeps ten bits of the mantissa.
+            values = {name: (value.view(np.uint32) & 0xFFFFE000).view(np.float32) if value.dtype == np.float32 else value for name, value in values.items()}
         if self.fault == "nondeterministic":
             noise = np.random.default_rng()
             values = {name: value * (1 + noise.random()) if value.dtype.kind == "f" else value for name, value in values.items()}

@@ -316,7 +316,11 @@ class Judge {
     const worst = this.errorOf(all);
     const log = new SearchLog(goal, worst);
     const hopeless = worst > tolerance && worst <= limit;
-    const { modelLine, rules: given } = this.request;
+    const {
+      modelLine,
+      rules: given,
+      runtime: { used },
+    } = this.request;
     const random = hasRandomInputs({ inputs: sources });
     const reportOf = (fix: PrecisionFix | null, alone: ReadonlyMap<number, number>): AccuracyReport => {
       const { runs } = this;
@@ -330,6 +334,7 @@ class Judge {
         tolerance,
         goal: finiteOrNull(goal) ?? tolerance,
         inputs: sources,
+        ...(used && { runtime: used }),
         outputs,
         nodes: measureErrors(low, network, measured, alone, tolerance, this.refused !== undefined).map((node, at) =>
           this.outside.has(at) ? { ...node, outside: true } : node,

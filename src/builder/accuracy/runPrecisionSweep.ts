@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   type PrecisionSweep,
   type SweepPrecision,
@@ -76,7 +76,8 @@ export async function runPrecisionSweep(asked: SweepRequest): Promise<PrecisionS
       steps.push({ ...step, ...measured, ...(own !== undefined && { tolerance: own }) });
     }
   });
-  return { tolerance: request.tolerance, samples, rungs: steps };
+  const { used } = request.runtime;
+  return { tolerance: request.tolerance, samples, rungs: steps, ...(used && { runtime: used }) };
 }
 
 const alone = 'The model has Q/DQ nodes; the reference is the same model without them.';
@@ -186,9 +187,9 @@ async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<Swee
     const { model, runtime, calibrator, signal } = request;
     const script = join(dirname(request.script), 'quantize.py');
     const job = {
-      model,
+      model: resolve(model),
       out,
-      files: calibration,
+      files: calibration.map((file) => resolve(file)),
       inputs: run.inputs,
       tool: calibrator?.tool ?? 'onnxruntime',
       pairs: true,

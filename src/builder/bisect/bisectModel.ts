@@ -547,13 +547,8 @@ class Bisection {
 
 /** The options that the search builds with: FP32 without TF32, unless the model says types itself. */
 function searchOptions(options: EngineOptions): EngineOptions {
-  const {
-    precision: _,
-    overrides: __,
-    calibrationCache: ___,
-    ...rest
-  } = options as EngineOptions & { overrides?: unknown };
-  return { ...rest, tf32: false } as EngineOptions;
+  const { precision: _, overrides: __, calibrationCache: ___, ...rest } = options;
+  return { ...rest, noTF32: true };
 }
 
 /** Ids of the nodes that the build's own files name nowhere. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { ComparedTensor } from '../../core/bisect/bisectReport.ts';
 import { PythonSession } from '../tools/pythonSession.ts';
 import type { DeclaredInput, PythonWithRuntime } from '../simulation/simulation.ts';
@@ -65,7 +66,13 @@ export class Reference {
 
   /** Copies tensors of a file into another one, under other names where `renamed` has them. */
   pick(from: string, names: readonly string[], out: string, renamed: ReadonlyMap<string, string>): Promise<unknown> {
-    return this.#session.ask({ do: 'pick', path: from, names, out, renamed: Object.fromEntries(renamed) });
+    return this.#session.ask({
+      do: 'pick',
+      path: resolve(from),
+      names,
+      out: resolve(out),
+      renamed: Object.fromEntries(renamed),
+    });
   }
 
   /** Shapes of the tensors in a file, by name. */

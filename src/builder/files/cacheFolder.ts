@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /**
  * Where TensorRT Lens keeps what it can make again (TensorRT-RTX, build folders): `tensorrt-lens` in the user's cache
@@ -9,7 +9,7 @@ export function cacheFolder(
   env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
 ): string {
-  if (env['TENSORRT_LENS_CACHE']) return env['TENSORRT_LENS_CACHE'];
+  if (env['TENSORRT_LENS_CACHE']) return resolve(env['TENSORRT_LENS_CACHE']);
   const home = homedir();
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'tensorrt-lens');
   if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tensorrt-lens');

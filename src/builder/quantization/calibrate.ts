@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { inputsOf } from '../simulation/openSamples.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
 import { checkOutput, filesOfModel, moveResult } from '../files/writeResult.ts';
@@ -6,7 +6,8 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { refuseErrors } from '../files/refuseErrors.ts';
 import { refuseOldOpset } from './migrateCalibration.ts';
 import { findPackages } from '../tools/ensurePackages.ts';
-import { findPython, type Python } from '../tools/findPython.ts';
+import { findPython, programOf, type Python } from '../tools/findPython.ts';
+import { askModules, modulesOf } from '../tools/ownPackages.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 import { fileTrouble, UserError } from '../userError.ts';
 import { temporaryFolder } from '../files/writeWhole.ts';
@@ -24,7 +25,7 @@ export interface Calibrator extends PythonWithRuntime {
 /** What has to be importable for a tool. */
 const needed: Readonly<Record<CalibrationTool, readonly string[]>> = {
   modelopt: ['modelopt', 'onnx'],
-  onnxruntime: ['onnxruntime', 'onnx'],
+  onnxruntime: modulesOf.calibration,
 };
 
 /**
@@ -48,15 +49,16 @@ async function installedCalibrator(chosen?: string, wanted?: CalibrationTool): P
     tools.find((tool) => needed[tool].every((name) => modules.includes(name)));
   const python = await findPython({
     chosen,
-    reject: (found) =>
-      toolOf(found) === undefined
-        ? `it has none of ${tools.map((tool) => needed[tool].join(' and ')).join(', ')}`
-        : undefined,
+    reject: async (found) => {
+      const tool = toolOf(found);
+      if (tool === undefined) return `it has none of ${tools.map((one) => needed[one].join(' and ')).join(', ')}`;
+      const answer = tool === 'onnxruntime' ? await askModules(found, modulesOf.calibration) : {};
+      return typeof answer === 'string' ? answer : undefined;
+    },
     advice:
       'Run trtlens setup calibration, or install nvidia-modelopt[onnx], or onnxruntime and onnx, with pip, and name that interpreter (--python, or the setting tensorrtLens.python.path).',
   });
-  // A wrapper that sets an environment up is to be run itself.
-  return { tool: toolOf(python)!, python: python.args.length === 0 ? python.program : python.path };
+  return { tool: toolOf(python)!, python: programOf(python) };
 }
 
 export interface CalibrateRequest {
@@ -91,7 +93,8 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
   const folder = await temporaryIn(dirname(out), out);
   try {
     const made = join(folder, basename(out));
-    const job = { model: path, out: made, files: inputs, inputs: inputsOf(model), tool: calibrator.tool };
+    const files = inputs.map((file) => resolve(file));
+    const job = { model: resolve(path), out: resolve(made), files, inputs: inputsOf(model), tool: calibrator.tool };
     const { by } = await runPythonJob<{ by: string }>({
       ...calibrator,
       script,

@@ -161,7 +161,9 @@ class Search {
     };
     if (first.error === null && !only) result.status = 'builds';
     else if (left.error === null) await this.#finish(result, original, found);
-    return { ...result, tensorrt: this.#tensorrt, builds: this.#builds, seconds: (Date.now() - begun) / 1000 };
+    const seconds = (Date.now() - begun) / 1000;
+    const { used } = this.#places.runtime;
+    return { ...result, tensorrt: this.#tensorrt, builds: this.#builds, seconds, ...(used && { runtime: used }) };
   }
 
   /** Asks for what is not allowed, proves and writes. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { networkOf } from '../../core/network/network.ts';
+import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import type { Proof, ProofPlan } from '../../core/repair/repairResult.ts';
 import type { ComputedTensor } from '../../core/repair/subject.ts';
@@ -22,6 +23,8 @@ export class RuntimeSession {
   readonly #folder: string;
   readonly #signal: AbortSignal | undefined;
   #session: Promise<PythonSession> | undefined;
+  /** What runs it; undefined: it was not needed yet. */
+  used: RuntimeUsed | undefined;
 
   /** @param script path of `repair_model.py` @param folder for files that go back and forth */
   constructor(
@@ -32,7 +35,7 @@ export class RuntimeSession {
   ) {
     this.#runtime = runtime;
     this.#script = script;
-    this.#folder = folder;
+    this.#folder = resolve(folder);
     this.#signal = signal;
   }
 
@@ -47,7 +50,8 @@ export class RuntimeSession {
   }
 
   async #start(): Promise<PythonSession> {
-    const { python, environment } = await this.#runtime();
+    const { python, environment, used } = await this.#runtime();
+    this.used = used;
     return new PythonSession({
       python,
       script: this.#script,

@@ -209,7 +209,7 @@ const askedThere = new Answers<TrtexecHelp>();
 async function planLaunched(options: EngineOptions, tools: BuildTools, launcher: Launcher): Promise<BuildPlan> {
   const ask = (command: string[]) => {
     const [first = '', ...rest] = launchedQuestion(launcher, options.model, tools.driver, command, options.environment);
-    return printed(first, rest, tools.signal);
+    return printed(first, rest, tools.signal, { cwd: process.cwd() });
   };
   const name = (otherwise: string) => launcher.program ?? otherwise;
   switch (options.backend) {
@@ -224,7 +224,9 @@ async function planLaunched(options: EngineOptions, tools: BuildTools, launcher:
         advice: '',
         request: options.environment?.['POLYGRAPHY_USE_TENSORRT_RTX'],
         polygraphy: (args) => ask([program, ...args]),
-        python: (args) => ask(['python3', ...args]),
+        // It may start in the folder that the user stands in, which `''` in its path means.
+        python: ([flag = '', code = '']) =>
+          ask(['python3', flag, `import sys; sys.path[:] = filter(None, sys.path); ${code}`]),
       });
       return polygraphyPlan(program, tool);
     }

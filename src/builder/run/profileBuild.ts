@@ -83,7 +83,8 @@ async function runCommand([program = '', ...args]: string[], { signal, output }:
     if (line.trim() !== '') last = line.trim();
     output?.(line);
   };
-  const end = await runProcess({ program, args, stdout: keep, stderr: keep, ...(signal && { signal }) });
+  const cwd = process.cwd();
+  const end = await runProcess({ program, args, cwd, stdout: keep, stderr: keep, ...(signal && { signal }) });
   stopIfCancelled(signal);
   if (end.code !== 0) throw new UserError(`Profiling failed: ${last || `exit status ${end.code}`}`);
 }

@@ -23,6 +23,7 @@ import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
 import { applyOverrides, typedCopyFolder } from '../store/buildOverrides.ts';
 import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../userError.ts';
+import { absoluteFiles, absoluteOptions } from './absoluteOptions.ts';
 import { type BuildPlan, type BuildTools, planBuild, refusals } from './buildPlan.ts';
 import { explainFailure } from './internal/buildFailure.ts';
 import type { BuildFilePaths } from './internal/buildFilePaths.ts';
@@ -309,6 +310,8 @@ class Run {
         program,
         args: rest,
         ...(!this.#launch && { environment: this.#environment }),
+        // The arguments of a launcher or trtexec may be relative paths; Polygraphy and our driver run in Python.
+        ...((this.#launch || this.#plan.backend === 'trtexec') && { cwd: process.cwd() }),
         stdout: (line) => this.#output.stdout(line),
         stderr: (line) => this.#output.stderr(line),
         leftovers: halfWritten(this.#options.model).map((name) => join(this.#folder, name)),
@@ -327,7 +330,7 @@ class Run {
     parsed: string,
   ): Promise<{ options: EngineOptions; files: BuildFilePaths }> {
     const { launcher, model, driver, randomWeights } = this.#options;
-    if (!launcher) return { options, files };
+    if (!launcher) return { options: await absoluteOptions(options), files: absoluteFiles(files) };
     // With random weights it is another file, in the cache: its folder is the model's there.
     this.#launch = new Launch(launcher, this.#folder, randomWeights ? parsed : model, driver);
     if (this.#plan.output === 'log') return this.#launch.map(options, files);

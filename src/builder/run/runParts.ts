@@ -51,7 +51,7 @@ export async function compareChain(
   const request = {
     parts: chain.parts.map((part) => resolve(folder, part.model)),
     whole: resolve(path),
-    files: samples,
+    files: samples.map((file) => resolve(file)),
     inputs: inputsOf(model),
     save: [],
   };

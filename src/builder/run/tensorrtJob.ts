@@ -51,7 +51,7 @@ export async function runTensorrt<Result>(job: TensorrtJob): Promise<{ start: St
   const { launcher, signal, rtx } = job;
   const script = join(job.scripts, job.script);
   const launch = launcher && new Launch(launcher, job.folder, job.model, script);
-  const place = (path: string) => launch?.there(path) ?? path;
+  const place = (path: string) => launch?.there(path) ?? resolve(path);
   for (const name of job.modules) place(join(job.scripts, name));
   const args = ['-B', place(script), '--module', rtx ? 'tensorrt_rtx' : 'tensorrt', ...job.args(place)];
   const tool = launcher ? { command: [launcher.program ?? 'python3'], environment: {} } : await interpreter(job);
@@ -59,7 +59,15 @@ export async function runTensorrt<Result>(job: TensorrtJob): Promise<{ start: St
   const [program, ...rest] = launch?.buildCommand(command, tool.environment) ?? command;
   await launch?.begin(signal);
   try {
-    return await run({ program: program!, args: rest, environment: launch ? {} : tool.environment }, job);
+    return await run(
+      {
+        program: program!,
+        args: rest,
+        environment: launch ? {} : tool.environment,
+        ...(launch && { cwd: process.cwd() }),
+      },
+      job,
+    );
   } finally {
     await launch?.end(
       job.results.map((path) => resolve(path)),
@@ -121,7 +129,7 @@ interface JobLine {
 }
 
 async function run<Result>(
-  command: { program: string; args: string[]; environment: Record<string, string> },
+  command: { program: string; args: string[]; environment: Record<string, string>; cwd?: string },
   { signal, script, output = () => {} }: TensorrtJob,
 ): Promise<{ start: Start; result: Result }> {
   let start: Start = {};

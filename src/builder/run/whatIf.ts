@@ -11,7 +11,11 @@ import { type Build, requireBuild } from '../store/buildFolder.ts';
 import { type BuildSide, readBuildSide } from '../store/buildSide.ts';
 import { builtModel, linkedModel } from '../surgery/linkedModel.ts';
 import { writeChanged } from '../surgery/writeChanged.ts';
-import { findPython } from '../tools/findPython.ts';
+import type { PythonWithRuntime } from '../simulation/simulation.ts';
+import { findPackages } from '../tools/ensurePackages.ts';
+import { offlineAdvice } from '../tools/offlineAdvice.ts';
+import { packageSets } from '../tools/packageSets.ts';
+import { findOwnPackages, type OwnPackages } from '../tools/ownPackages.ts';
 import { runPythonJob } from '../tools/runPythonJob.ts';
 import { UserError } from '../userError.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from './runBuild.ts';
@@ -20,7 +24,6 @@ export interface OpsetChange {
   opset: number;
   /** The user's own interpreter; otherwise the first on the PATH that has the package onnx. */
   python?: string | undefined;
-  environment?: Record<string, string>;
   /** Path of `convert_opset.py`. */
   script: string;
 }
@@ -31,21 +34,24 @@ export interface OpsetChange {
  */
 export async function convertOpset(
   model: string,
-  { opset, python, environment, script }: OpsetChange,
+  { opset, python, script }: OpsetChange,
   out: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const found =
-    python ??
-    (
-      await findPython({
-        reject: ({ modules }) => (modules.includes('onnx') ? undefined : 'it has no package onnx'),
-        advice: 'Install it with `pip install onnx`, or pass --python.',
-      })
-    ).path;
+  const converter = await findConverter(python);
   await mkdir(dirname(out), { recursive: true });
   const request = { model: resolve(model), out: resolve(out), opset };
-  await runPythonJob({ python: found, ...(environment && { environment }), script, request, signal });
+  await runPythonJob({ ...converter, script, request, signal });
+}
+
+/** The chosen interpreter, one on the PATH, or that of `trtlens setup calibration`: whichever has the package onnx. */
+async function findConverter(chosen: string | undefined): Promise<PythonWithRuntime> {
+  const advice = 'Run trtlens setup calibration, or install onnx with pip and pass --python.';
+  const inFound = await findOwnPackages(['onnx'], { python: chosen, advice }).catch((error: unknown) => error);
+  if (!(inFound instanceof Error)) return inFound as OwnPackages;
+  const set = await findPackages('calibration').catch(() => undefined);
+  if (set) return set;
+  throw new UserError(`${inFound.message} ${offlineAdvice(packageSets.calibration.wheels)}`);
 }
 
 export interface WhatIfRequest {

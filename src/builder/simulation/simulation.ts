@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Chunk, type JudgeChunk, modelNames, type SwitchedChunk } from '../../core/accuracy/chunkPlan.ts';
 import type {
   ComparedOutput,
@@ -8,6 +9,7 @@ import type {
   RandomInput,
 } from '../../core/accuracy/accuracyReport.ts';
 import type { TimedRun } from '../../core/accuracy/precisionSweep.ts';
+import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import type { OnnxNode, OnnxValue, Segment } from '../../core/formats/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../userError.ts';
@@ -16,6 +18,8 @@ import { UserError } from '../userError.ts';
 export interface PythonWithRuntime {
   python: string;
   environment?: Record<string, string>;
+  /** What it is; reports name it. */
+  used?: RuntimeUsed | undefined;
 }
 
 /** Another model file, and where its external data is. */
@@ -57,13 +61,13 @@ export class Simulation {
   /** `nodes`: those of the model, which messages name. */
   open(model: string, folder: string, nodes: readonly OnnxNode[]): Promise<void> {
     this.nodes = nodes;
-    return this.ask({ do: 'open', model, folder });
+    return this.ask({ do: 'open', ...absolute({ model, folder }) });
   }
 
   /** Reads the input files; none: makes random inputs. */
   samples(files: string[], inputs: DeclaredInput[]): Promise<{ samples: number; inputs: InputSource[] }> {
     const declared = inputs.map(({ name, type, shape, random }) => ({ name, type, shape, random }));
-    return this.ask({ do: 'samples', files, inputs: declared });
+    return this.ask({ do: 'samples', files: files.map((file) => resolve(file)), inputs: declared });
   }
 
   /**
@@ -116,23 +120,23 @@ export class Simulation {
    */
   async reference(planned: readonly PlannedOutput[], tie: number, against?: OtherModel): Promise<ComparedOutput[][]> {
     const outputs = planned.map(({ name, measure }) => ({ name, measure }));
-    const request = { do: 'reference', outputs, tie, against: against ?? null };
+    const request = { do: 'reference', outputs, tie, against: against ? absolute(against) : null };
     return (await this.ask<{ samples: ComparedOutput[][] }>(request)).samples;
   }
 
   /** The outputs of another model file, such as a Q/DQ copy, compared with the reference. */
   async other(model: string, folder: string): Promise<ComparedOutput[][]> {
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'other', model, folder })).samples;
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'other', ...absolute({ model, folder }) })).samples;
   }
 
   /** How fast ONNX Runtime runs a model file on these samples, with its optimizations: on each device that it has. */
   async timed(model: string, folder: string): Promise<TimedRun[]> {
-    return (await this.ask<{ rows: TimedRun[] }>({ do: 'timed', model, folder })).rows;
+    return (await this.ask<{ rows: TimedRun[] }>({ do: 'timed', ...absolute({ model, folder }) })).rows;
   }
 
   /** Outputs that an engine gave, of the first sample, compared with the reference. */
   async measured(path: string): Promise<ComparedOutput[][]> {
-    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'measured', path })).samples;
+    return (await this.ask<{ samples: ComparedOutput[][] }>({ do: 'measured', path: resolve(path) })).samples;
   }
 
   /**
@@ -147,6 +151,9 @@ export class Simulation {
     );
   }
 }
+
+/** The script runs in another folder. */
+const absolute = ({ model, folder }: OtherModel): OtherModel => ({ model: resolve(model), folder: resolve(folder) });
 
 const readNumber = (value: number | string): number =>
   typeof value === 'number' ? value : value === 'nan' ? NaN : value === '-inf' ? -Infinity : Infinity;

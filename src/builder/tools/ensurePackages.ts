@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
+import type { RuntimeUsed } from '../../core/base/runtimeUsed.ts';
 import { errorText } from '../../core/base/problem.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { withFolderLock } from '../files/folderLock.ts';
@@ -8,6 +9,7 @@ import { findPython, type Python } from './findPython.ts';
 import { readInventory, whatDiffers, writeInventory } from './internal/inventory.ts';
 import { type PackageSet, packageSets, type PackageSetName } from './packageSets.ts';
 import { interpreterIn, makeEnvironment, type Pip, quietPip, siteIn } from './internal/privateEnvironment.ts';
+import { offlineAdvice } from './offlineAdvice.ts';
 import { runProcess } from './runProcess.ts';
 import { exists } from '../files/exists.ts';
 import { removeTree } from '../files/persist.ts';
@@ -20,6 +22,8 @@ export interface Installed {
   /** What has to be in its environment. */
   environment: Record<string, string>;
   version: string;
+  /** Of the sets with ONNX Runtime: what reports say of it. */
+  used?: RuntimeUsed;
 }
 
 export interface SetUpOptions {
@@ -78,7 +82,7 @@ export async function findPackages(
 }
 
 const folderOf = (name: PackageSetName, python: Python, cache = cacheFolder()): string =>
-  join(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
+  resolve(cache, `${name}-${packageSets[name].version}-${python.tag}-${python.platform}`);
 
 /** What is downloaded, how much, from where, under which license and where to. */
 const consentText = (set: PackageSet, folder: string): string => [...set.consent, folder].join('\n');
@@ -108,12 +112,21 @@ async function findWhole(
 }
 
 /** undefined: an environment whose base interpreter was removed. */
-async function locate({ version }: PackageSet, folder: string, python: Python): Promise<Installed | undefined> {
+async function locate({ version, wheels }: PackageSet, folder: string, python: Python): Promise<Installed | undefined> {
   const own = interpreterIn(folder);
   const site = siteIn(folder);
-  if (await exists(own)) return { folder, python: own, environment: {}, version };
+  const used = (program: string) => usedOf(wheels, program);
+  if (await exists(own)) return { folder, python: own, environment: {}, version, ...used(own) };
   if (!(await exists(site))) return undefined;
-  return { folder, python: python.path, environment: { PYTHONPATH: site }, version };
+  return { folder, python: python.path, environment: { PYTHONPATH: site }, version, ...used(python.path) };
+}
+
+function usedOf(wheels: readonly string[], python: string): { used?: RuntimeUsed } {
+  const pinned = new Map(wheels.map((wheel) => wheel.split('==') as [string, string]));
+  const [onnxruntime, numpy] = [pinned.get('onnxruntime'), pinned.get('numpy')];
+  return onnxruntime !== undefined && numpy !== undefined
+    ? { used: { python, onnxruntime, numpy, isPrivate: true } }
+    : {};
 }
 
 async function install(set: PackageSet, python: Python, folder: string, options: SetUpOptions): Promise<Installed> {
@@ -126,7 +139,10 @@ async function install(set: PackageSet, python: Python, folder: string, options:
     const pip = await makeEnvironment(python, folder, progress, signal);
     progress('Downloading the wheels …');
     const arguments_ = ['--no-deps', '--only-binary=:all:', ...wheels];
-    await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal);
+    await runPip(pip, arguments_, `the wheels of ${title}`, progress, signal).catch((error: unknown) => {
+      if (!(error instanceof UserError) || error instanceof Cancelled) throw error;
+      throw new UserError(`${error.message} ${offlineAdvice(wheels, python, set.usesOwn ? 'pip' : 'again')}`);
+    });
     if (optional !== undefined)
       await runPip(pip, ['--no-deps', optional.package], optional.package, progress, signal).catch((error: unknown) => {
         if (error instanceof Cancelled) throw error;

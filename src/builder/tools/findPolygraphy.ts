@@ -4,6 +4,7 @@ import { type Polygraphy, readPolygraphyHelp } from '../../core/build/buildComma
 import { parseVersion } from '../../core/build/trtexecFlags.ts';
 import { findProgram } from './findProgram.ts';
 import { findTool, printed } from './probeTool.ts';
+import { offlineAdvice } from './offlineAdvice.ts';
 import { UserError } from '../userError.ts';
 
 /** A Polygraphy on this computer, and the TensorRT that it will build with. */
@@ -24,7 +25,7 @@ export async function findPolygraphy(options: {
   signal?: AbortSignal | undefined;
 }): Promise<FoundPolygraphy> {
   const { polygraphy, python, environment, signal } = options;
-  const advice = 'Install it into the environment that has TensorRT: pip install polygraphy';
+  const advice = `Install it into the environment that has TensorRT: pip install polygraphy. ${offlineAdvice(['polygraphy'])}`;
   const sibling = python && !polygraphy ? await siblingOf(python, 'polygraphy') : undefined;
   const program = sibling ?? (await findTool(polygraphy ?? 'polygraphy', advice));
   const interpreter = async () => (await interpreterOf(program)) ?? python ?? (windows ? 'python' : 'python3');
@@ -32,8 +33,8 @@ export async function findPolygraphy(options: {
     name: program,
     advice: `. ${advice}`,
     request: environment?.['POLYGRAPHY_USE_TENSORRT_RTX'] ?? process.env['POLYGRAPHY_USE_TENSORRT_RTX'],
-    polygraphy: (args) => printed(program, args, signal, environment),
-    python: async (args) => printed(await interpreter(), args, signal, environment).catch(() => []),
+    polygraphy: (args) => printed(program, args, signal, { environment }),
+    python: async (args) => printed(await interpreter(), args, signal, { environment }).catch(() => []),
   });
   return { program, ...tool };
 }

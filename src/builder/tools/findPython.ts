@@ -15,7 +15,7 @@ export interface Python {
   platform: string;
   /** `glibc 2.36`; empty elsewhere. */
   libc: string;
-  /** Importable modules among venv, ensurepip, pip, virtualenv, tensorrt, tensorrt_rtx, polygraphy, onnx, onnxruntime, modelopt. */
+  /** Importable modules among venv, ensurepip, pip, virtualenv, tensorrt, tensorrt_rtx, polygraphy, numpy, onnx, onnxruntime, modelopt. */
   modules: string[];
 }
 
@@ -26,7 +26,7 @@ print(json.dumps({
     "path": sys.executable, "version": list(sys.version_info[:3]),
     "tag": ("cp" if platform.python_implementation() == "CPython" else platform.python_implementation()) + "%d%d" % sys.version_info[:2],
     "platform": sysconfig.get_platform(), "libc": " ".join(platform.libc_ver()).strip(),
-    "modules": [name for name in ("venv", "ensurepip", "pip", "virtualenv", "tensorrt", "tensorrt_rtx", "polygraphy", "onnx", "onnxruntime", "modelopt") if found(name)],
+    "modules": [name for name in ("venv", "ensurepip", "pip", "virtualenv", "tensorrt", "tensorrt_rtx", "polygraphy", "numpy", "onnx", "onnxruntime", "modelopt") if found(name)],
 }))`;
 
 /**
@@ -57,6 +57,12 @@ async function probePython(
   }
 }
 
+/** Says why an interpreter does not do; undefined: it does. */
+export type Reject = (python: Python) => string | undefined | Promise<string | undefined>;
+
+/** How to start an interpreter without arguments: as it was called, since a wrapper may set up what modules need. */
+export const programOf = ({ program, args, path }: Python): string => (args.length === 0 ? program : path);
+
 /** What programs on a PATH answered, and when. */
 const answers = new Map<string, { python: Python; at: number }>();
 const goodForMs = 60_000;
@@ -65,14 +71,10 @@ const goodForMs = 60_000;
  * A search builds hundreds of times, and asking an interpreter behind a version manager costs more than a small build: one
  * that suited a moment ago is not asked again.
  */
-async function probeSuitable(
-  program: string,
-  args: string[],
-  reject: (python: Python) => string | undefined,
-): Promise<Python | undefined> {
+async function probeSuitable(program: string, args: string[], reject: Reject): Promise<Python | undefined> {
   const key = JSON.stringify([process.env['PATH'], program, ...args]);
   const known = answers.get(key);
-  if (known && Date.now() - known.at < goodForMs && reject(known.python) === undefined) return known.python;
+  if (known && Date.now() - known.at < goodForMs && (await reject(known.python)) === undefined) return known.python;
   const python = await probePython(program, args);
   if (python) answers.set(key, { python, at: Date.now() });
   return python;
@@ -84,8 +86,7 @@ async function probeSuitable(
  */
 export async function findPython(options: {
   chosen?: string | undefined;
-  /** Says why an interpreter does not do; undefined: it does. */
-  reject: (python: Python) => string | undefined;
+  reject: Reject;
   /** For the user, in the error: what a suitable one is and how to get it. */
   advice: string;
 }): Promise<Python> {
@@ -96,12 +97,12 @@ export async function findPython(options: {
       if (options.chosen) tried.push(`${options.chosen} does not run as Python 3`);
       continue;
     }
-    const reason = options.reject(python);
+    const reason = await options.reject(python);
     if (reason === undefined) return python;
     tried.push(`${python.path} (Python ${python.version.join('.')}): ${reason}`);
   }
   const found = tried.length > 0 ? tried.join('; ') : 'no python3 on the PATH';
-  throw new UserError(`No suitable Python: ${found}. ${options.advice}`);
+  throw new UserError(`No suitable Python: ${found}. ${options.advice}`.trimEnd());
 }
 
 /** The program and first arguments of the interpreter that a user names: a path, a name, or `py -3.12`. */

@@ -16,6 +16,8 @@ export interface PackageSet {
   consent: string[];
   /** Python statements that import it and print its version. */
   check: string;
+  /** An interpreter of the user's that has the packages does as well (`usePackages`). */
+  usesOwn: boolean;
   /** Why an interpreter has no wheels; undefined: it has. */
   reject: (python: Python) => string | undefined;
   /** Which interpreter has, and how to get it. */
@@ -49,6 +51,7 @@ export const packageSets = {
       `(tensorrt-rtx-cu13, about 100 MB, 240 MB on disk) from your Python package index to`,
     ],
     check: 'import tensorrt_rtx_bindings as binding; print(binding.__version__)',
+    usesOwn: false,
     reject: whyNotRtx,
     advice: `TensorRT-RTX has wheels for CPython 3.8 to 3.14 on Linux (x86-64, glibc 2.28 or newer) and Windows (x86-64, Arm64). ${howToGetPython()}`,
   },
@@ -62,6 +65,7 @@ export const packageSets = {
       `(onnxruntime and numpy, about 40 MB, 140 MB on disk) from your Python package index to`,
     ],
     check: 'import numpy, onnxruntime; print(onnxruntime.__version__)',
+    usesOwn: true,
     reject: whyNotOnnxruntime,
     advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${howToGetPython()}`,
   },
@@ -83,6 +87,7 @@ export const packageSets = {
       `(onnxruntime, onnx, numpy and what they need, about 65 MB, 200 MB on disk) from your Python package index to`,
     ],
     check: 'import onnx, onnxruntime.quantization; print(onnxruntime.__version__)',
+    usesOwn: true,
     reject: whyNotOnnxruntime,
     advice: `ONNX Runtime ${onnxruntimeVersion} has wheels for CPython 3.11 to 3.14. ${howToGetPython()}`,
   },

@@ -64,7 +64,7 @@ export async function printed(
   program: string,
   args: string[],
   signal?: AbortSignal,
-  environment?: Record<string, string>,
+  { environment, cwd }: { environment?: Record<string, string> | undefined; cwd?: string } = {},
 ): Promise<string[]> {
   const lines: string[] = [];
   const keep = (line: string) => lines.push(line);
@@ -75,6 +75,7 @@ export async function printed(
     stdout: keep,
     stderr: keep,
     ...(environment && { environment }),
+    ...(cwd !== undefined && { cwd }),
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
   stopIfCancelled(signal);

@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { findProgram, isBatchFile, windowsProgram } from './findProgram.ts';
 import { LineSplitter } from '../files/lineSplitter.ts';
+import { removeTree } from '../files/persist.ts';
+import { safeEnvironment } from './internal/safeEnvironment.ts';
 import { supervisorProgram } from './internal/supervisor.ts';
 import { UserError } from '../userError.ts';
 
@@ -11,6 +16,11 @@ import { UserError } from '../userError.ts';
 export interface ProcessOptions {
   program: string;
   args: string[];
+  /**
+   * Where it starts. Default: an empty folder of its own, so that no interpreter runs files of the folder that the user
+   * stands in: paths among the arguments and in a request are absolute. Only programs whose arguments are the user's own
+   * words start there.
+   */
   cwd?: string;
   /** Added to the environment of this process; undefined removes a variable. */
   environment?: Record<string, string | undefined>;
@@ -42,11 +52,24 @@ export interface ProcessEnd {
  * @throws {UserError} if it cannot be started
  */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
-  const { program, args, signal, cwd, input } = options;
-  const environment = withChanges(process.env, options.environment ?? {});
-  if (signal?.aborted) return { code: null, signal: null, cancelled: true };
+  if (options.signal?.aborted) return { code: null, signal: null, cancelled: true };
+  if (options.cwd !== undefined) return runIn(options.cwd, options);
+  const folder = await mkdtemp(join(tmpdir(), 'tensorrt-lens-run-'));
+  const leftovers = [...(options.leftovers ?? []), folder];
+  try {
+    // Which Python a folder wants pyenv to run is the user's choice.
+    const environment = { PYENV_DIR: process.env['PYENV_DIR'] || process.cwd(), ...options.environment };
+    return await runIn(folder, { ...options, environment, leftovers });
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+async function runIn(cwd: string, options: ProcessOptions): Promise<ProcessEnd> {
+  const { program, args, signal, input } = options;
+  const environment = safeEnvironment(withChanges(process.env, options.environment ?? {}), process.cwd());
   // The system would also look where we stand, on Windows even first: a downloaded folder may contain a `py.exe`.
-  const found = /[\\/]/.test(program) ? program : await findProgram(program, environment['PATH']);
+  const found = /[\\/]/.test(program) ? resolve(program) : await findProgram(program, environment['PATH']);
   if (found === undefined) throw notStarted(program, { code: 'ENOENT', message: '' });
   if (process.platform === 'win32' && isBatchFile(found)) throw notStarted(program, { message: onlyByShell(found) });
   const child = spawn(process.execPath, ['-e', supervisorProgram, 'tensorrt-lens-supervisor'], {

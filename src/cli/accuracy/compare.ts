@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { readTextBytes } from '../../builder/files/readTextBytes.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
@@ -10,7 +11,8 @@ import { diffReports, markedSentences } from '../../core/diff/diffReports.ts';
 import { readArguments } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';
-import { comparisonOptions, runtimeFor, toleranceOf } from './simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
+import { comparisonOptions, toleranceOf } from './simulationOptions.ts';
 import { driverScript } from '../driverScript.ts';
 
 const options = {
@@ -46,10 +48,11 @@ largest value of A.
     const tolerance = toleranceOf(values.tolerance);
     const model = values.onnx === undefined ? null : (await new ParsedFiles().model(values.onnx)).value;
     const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
+    const runtime = await runtimeFor(values, terminal);
     const runs = await runPythonJob<ComparedRuns>({
-      ...(await runtimeFor(values, terminal)),
+      ...runtime,
       script: driverScript('compare_runs.py'),
-      request: { a: positionals[0], b: positionals[1] },
+      request: { a: resolve(positionals[0]!), b: resolve(positionals[1]!) },
       signal: terminal.signal,
     });
     if (runs.tensors.length === 0)
@@ -57,7 +60,12 @@ largest value of A.
         `A and B have no tensor in common: A contains ${runs.onlyA.slice(0, 5).join(', ') || 'none'}, B ${runs.onlyB.slice(0, 5).join(', ') || 'none'}`,
       );
     const built = await markedNotes(values.plain, values.marked);
-    const comparison = compareRuns({ ...runs, notes: [...runs.notes, ...built] }, tolerance, model, prediction);
+    const comparison = compareRuns(
+      { ...runs, notes: [...runs.notes, ...built], runtime: runtime.used },
+      tolerance,
+      model,
+      prediction,
+    );
     if (values.json) await printJson(terminal, comparison);
     else await terminal.out(renderText(comparedDocument(comparison)));
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;

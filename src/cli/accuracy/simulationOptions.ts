@@ -1,5 +1,5 @@
-import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
-import { confirmDownload, type Terminal } from '../terminal.ts';
+import { runtimeFor, type RuntimeValues } from '../runtimeFor.ts';
+import type { Terminal } from '../terminal.ts';
 import { namedShapes, wholeNumber } from '../arguments.ts';
 import { Usage } from '../command.ts';
 import { driverScript } from '../driverScript.ts';
@@ -21,11 +21,6 @@ export const simulationOptions = {
   'max-runs': { type: 'string' },
   'max-seconds': { type: 'string' },
 } as const;
-
-interface RuntimeValues {
-  python?: string | undefined;
-  yes?: boolean | undefined;
-}
 
 interface SimulationValues extends RuntimeValues {
   inputs?: string[] | undefined;
@@ -69,14 +64,4 @@ function shareOf(option: string, text: string | undefined): number | undefined {
   if (text.trim() === '' || !(value > 0 && value <= 1))
     throw new Usage(`${option}: '${text}' is not a number above 0 and up to 1`);
   return value;
-}
-
-/** ONNX Runtime in the private environment, set up after consent. */
-export function runtimeFor(values: RuntimeValues, terminal: Terminal) {
-  return ensurePackages('onnxruntime', {
-    confirm: (text) => confirmDownload(terminal, values.yes ?? false, text),
-    progress: (line) => terminal.note(line),
-    signal: terminal.signal,
-    python: values.python,
-  });
 }

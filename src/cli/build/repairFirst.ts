@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { repairModel } from '../../builder/repair/repairModel.ts';
 import { type BuildOptions, runBuild } from '../../builder/run/runBuild.ts';
 import type { Build } from '../../builder/store/buildFolder.ts';
-import { ensurePackages } from '../../builder/tools/ensurePackages.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { repairText } from '../../core/repair/repairResult.ts';
-import { confirmDownload, type Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import { driverScript } from '../driverScript.ts';
 
 /** The name of a repaired model in the folder of the build that failed. */
@@ -23,12 +23,7 @@ export async function repairFirst(
       out: join(failed.folder, name),
       allow: new Set(),
       samples: [],
-      runtime: () =>
-        ensurePackages('onnxruntime', {
-          confirm: (text) => confirmDownload(terminal, yes, text),
-          progress: (line) => terminal.note(line),
-          signal: terminal.signal,
-        }),
+      runtime: () => runtimeFor({ yes, buildPython: options.python }, terminal),
       script: driverScript('repair_model.py'),
     },
     { progress: (text) => terminal.status(text) },

@@ -32,7 +32,7 @@ import { sharedNodes } from '../../core/diff/diffReports.ts';
 import type { Document } from '../../core/document/document.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
 import { decodeUtf8 } from '../../core/base/text.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';

@@ -19,7 +19,7 @@ import {
 import { precisionPrograms, programArguments } from '../../core/precision/importPrecision.ts';
 import type { RewritePlan } from '../../core/precision/planRewrite.ts';
 import { verifyPrecision } from '../../core/precision/verifyPrecision.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { forceOption, readArguments, subcommandOf, wholeNumber } from '../arguments.ts';
 import type { BuildFacts } from '../../core/precision/buildFacts.ts';
 import { profileWords } from '../../core/report/words.ts';

@@ -17,7 +17,7 @@ import {
   TensorsInLog,
 } from '../../core/surgery/extractModel.ts';
 import { counted, similarText, sizeText } from '../../core/base/text.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson } from '../terminal.ts';

@@ -7,7 +7,7 @@ import { renderHtml } from '../../core/document/render.ts';
 import { repairDocument, repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
 import { forceOption, readArguments } from '../arguments.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { buildRequest } from '../build/buildRequest.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
@@ -81,7 +81,7 @@ Other options are those of trtlens build.
         allow,
         ...(only.length > 0 && { only }),
         samples: (values['inputs'] as string[] | undefined) ?? [],
-        runtime: () => runtimeFor({ yes: values['yes'] === true }, terminal),
+        runtime: () => runtimeFor({ yes: values['yes'] === true, buildPython: request.python }, terminal),
         script: driverScript('repair_model.py'),
       },
       { progress: (text) => terminal.status(text), ask: (one, places) => asks(terminal, one.title, places) },

@@ -7,7 +7,7 @@ import { networkOf } from '../../core/network/network.ts';
 import { regionsText } from '../../core/report/words.ts';
 import { type CutPoint, suggestCuts } from '../../core/surgery/splitModel.ts';
 import { counted, sizeText, timeText } from '../../core/base/text.ts';
-import { runtimeFor } from '../accuracy/simulationOptions.ts';
+import { runtimeFor } from '../runtimeFor.ts';
 import { forceOption, readArguments } from '../arguments.ts';
 import { type BuildValues, textOf, trialArguments } from '../build/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';

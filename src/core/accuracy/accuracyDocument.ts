@@ -37,7 +37,7 @@ import {
   randomWarning,
   unscaledError,
 } from './accuracyReport.ts';
-import { type PrecisionSweep, sweepBlocks } from './precisionSweep.ts';
+import { type PrecisionSweep, runtimeNote, sweepBlocks } from './precisionSweep.ts';
 
 /** What is around a report. */
 export interface AccuracyContext {
@@ -93,6 +93,7 @@ export function accuracyDocument(
         ...unscaledNote(report),
         ...referenceNote(report),
         note(inputsText(inputs)),
+        ...runtimeNote(report),
       ]),
       ...kernelSection(given),
       ...(sweep === undefined ? [] : section('Precisions', sweepBlocks(sweep))),

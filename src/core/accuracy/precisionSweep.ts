@@ -1,6 +1,7 @@
 // Several precisions in one table.
 import { addTo } from '../base/addTo.ts';
 import { counted, shapeText, sizeText, thousands, timeText, typeName } from '../base/text.ts';
+import { type RuntimeUsed, runtimeText } from '../base/runtimeUsed.ts';
 import { type Block, type Document, facts, note, type Row, table } from '../document/document.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../network/network.ts';
@@ -73,7 +74,13 @@ export interface PrecisionSweep {
   samples: number;
   /** The steps. The name of the key is part of the format in docs/command-line.md, which scripts and saved results use. */
   rungs: SweepStep[];
+  /** What ran the model; absent: not known. */
+  runtime?: RuntimeUsed;
 }
+
+/** The ONNX Runtime that computed a result. */
+export const runtimeNote = ({ runtime }: { runtime?: RuntimeUsed }): Block[] =>
+  runtime ? [note(runtimeText(runtime))] : [];
 
 /** Whether a step that was run misses its tolerance. */
 export const stepFails = ({ predicted, tolerance }: SweepStep, all: Pick<PrecisionSweep, 'tolerance'>): boolean =>
@@ -115,7 +122,7 @@ function stepNotes(report: AccuracyReport): string[] {
 /** The precisions compared, on their own. */
 export const sweepDocument = (sweep: PrecisionSweep, title: string): Document => ({
   title: `Precisions of ${title}`,
-  blocks: sweepBlocks(sweep),
+  blocks: [...sweepBlocks(sweep), ...runtimeNote(sweep)],
 });
 
 /** A row a precision; where the model has several outputs, with the error of each below. Columns of engines only where one was to be run. */
@@ -261,6 +268,8 @@ export interface Comparison {
   onlyA: string[];
   onlyB: string[];
   notes: string[];
+  /** What read the runs; absent: not known. */
+  runtime?: RuntimeUsed;
 }
 
 /** What `compare_runs.py` gives. */
@@ -270,6 +279,7 @@ export interface ComparedRuns {
   onlyA: string[];
   onlyB: string[];
   notes: string[];
+  runtime?: RuntimeUsed | undefined;
 }
 
 /** Below this an error is the noise of another order of summation, and no prediction is compared with it. */
@@ -287,7 +297,7 @@ function predictedErrors(prediction: AccuracyReport | null) {
 
 /** Puts compared tensors in the model's order, names their nodes and compares a prediction with them. */
 export function compareRuns(
-  { runs, tensors, onlyA, onlyB, notes }: ComparedRuns,
+  { runs, tensors, onlyA, onlyB, notes, runtime }: ComparedRuns,
   tolerance: number,
   model: OnnxModel | null,
   prediction: AccuracyReport | null,
@@ -322,7 +332,8 @@ export function compareRuns(
       `${counted(marked.length, 'tensor')} of the engine ${marked.length === 1 ? 'is not an output' : 'are not outputs'} of the model (${marked[0]}${marked.length > 1 ? ', …' : ''}): marked tensors can change the fusion, so the shipped engine can give other values. Compare both builds: --plain FOLDER --marked FOLDER`,
     );
   const ordered = model ? all.toSorted((a, b) => a.at - b.at) : all;
-  return { tolerance, runs, tensors: ordered.map(({ tensor }) => tensor), onlyA, onlyB, notes };
+  const compared = ordered.map(({ tensor }) => tensor);
+  return { tolerance, runs, tensors: compared, onlyA, onlyB, notes, ...(runtime && { runtime }) };
 }
 
 /** Tensors that nodes of the model make, but that are none of its outputs. */
@@ -342,7 +353,8 @@ function agrees(predicted: number | null, { error, finite }: ComparedTensor): bo
 }
 
 /** Two runs, tensor by tensor in the model's order. */
-export function comparedDocument({ tolerance, tensors, onlyA, onlyB, notes, runs }: Comparison): Document {
+export function comparedDocument(comparison: Comparison): Document {
+  const { tolerance, tensors, onlyA, onlyB, notes, runs } = comparison;
   const failed = tensors.filter(({ passes }) => !passes);
   const [first] = failed;
   const verdict =
@@ -375,6 +387,7 @@ export function comparedDocument({ tolerance, tensors, onlyA, onlyB, notes, runs
         ['Only in B', someNames(onlyB)],
       ]),
       ...notes.map((text) => note(text)),
+      ...runtimeNote(comparison),
     ],
   };
 }

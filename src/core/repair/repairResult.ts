@@ -1,4 +1,5 @@
 // What a comparison with the original proves; the result of a repair, as data and as text.
+import { type RuntimeUsed, runtimeText } from '../base/runtimeUsed.ts';
 import { valueAt } from '../base/addTo.ts';
 import { counted, releaseName } from '../base/text.ts';
 import { type Block, type Document, facts, list, note, type Row, section, table } from '../document/document.ts';
@@ -166,6 +167,7 @@ export function repairDocument(outcome: RepairResult): Document {
         ['TensorRT', releaseName(tensorrt)],
         ['Builds', builds === 0 ? null : String(builds)],
         ['Written', outcome.written],
+        ['ONNX Runtime', outcome.runtime ? runtimeText(outcome.runtime) : null],
       ]),
       ...repairs.flatMap((step) => section(headLine(step), placeBlocks(step))),
       ...section('Proof', proof ? proofBlocks(proof, outcome.verdict) : []),
@@ -252,6 +254,8 @@ export interface RepairResult {
   tables: string | null;
   builds: number;
   seconds: number;
+  /** What computed constants and outputs; absent: nothing had to be computed. */
+  runtime?: RuntimeUsed;
 }
 
 /** One output of the original and what the repaired model gives in its place. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Calibrator } from '../../builder/quantization/calibrate.ts';
-import { ensurePackages, type Installed } from '../../builder/tools/ensurePackages.ts';
+import type { Installed } from '../../builder/tools/ensurePackages.ts';
+import { usePackages } from '../../builder/tools/ownPackages.ts';
 import { packageSets } from '../../builder/tools/packageSets.ts';
 import { showInformation } from './messages.ts';
 import { readSettings } from './settings.ts';
@@ -44,7 +45,7 @@ const setUp = (
   signal: AbortSignal,
   progress?: (line: string) => void,
 ): Promise<Installed> =>
-  ensurePackages(name, {
+  usePackages(name, {
     confirm: (text) => mayDownload(name, text, context.globalState),
     ...(progress && { progress }),
     signal,

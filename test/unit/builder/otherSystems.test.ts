@@ -10,6 +10,7 @@ import { processStart, readStart } from '../../../src/builder/files/internal/pro
 import { findProgram, usualFolders, windowsProgram } from '../../../src/builder/tools/findProgram.ts';
 import { chosenPython, pythonCandidates } from '../../../src/builder/tools/findPython.ts';
 import { howToGetPython, packageSets } from '../../../src/builder/tools/packageSets.ts';
+import { safeEnvironment } from '../../../src/builder/tools/internal/safeEnvironment.ts';
 import { runProcess, withChanges } from '../../../src/builder/tools/runProcess.ts';
 import { modelLine } from '../../../src/cli/accuracy/accuracy.ts';
 
@@ -106,6 +107,36 @@ describe('programs', () => {
     expect(withChanges({ Path: 'a', PATH: 'b' }, { x: 'y' }, 'linux')).toEqual({ Path: 'a', PATH: 'b', x: 'y' });
     expect(withChanges({ A: '1' }, { A: undefined }, 'linux')).toEqual({});
   });
+
+  test.each<[string, NodeJS.Platform, Record<string, string>, Record<string, string>]>([
+    ['empty entries', 'linux', { PYTHONPATH: ':/x::' }, { PYTHONPATH: '/x' }],
+    ['the current folder', 'linux', { PYTHONPATH: '.:./:a/..:/x' }, { PYTHONPATH: '/x' }],
+    ['nothing else', 'linux', { PYTHONPATH: '', LD_LIBRARY_PATH: '.', PATH: '.:bin' }, { PATH: '' }],
+    [
+      'relative folders',
+      'linux',
+      { PYTHONPATH: 'a:../b', LD_LIBRARY_PATH: 'lib' },
+      { PYTHONPATH: '/here/a:/b', LD_LIBRARY_PATH: '/here/lib' },
+    ],
+    ['its full path stays', 'linux', { PYTHONPATH: '/here:.' }, { PYTHONPATH: '/here' }],
+    ['programs', 'linux', { PATH: ':/bin:bin:.' }, { PATH: '/bin' }],
+    [
+      'homes',
+      'linux',
+      { PYTHONHOME: 'h', PYTHONUSERBASE: '../u', HOME: 'h' },
+      { PYTHONHOME: '/here/h', PYTHONUSERBASE: '/u', HOME: 'h' },
+    ],
+    [
+      'what pip reads',
+      'linux',
+      { PIP_FIND_LINKS: 'wheels https://x/y /w ./v', PIP_CERT: 'a b.pem' },
+      { PIP_FIND_LINKS: '/here/wheels https://x/y /w /here/v', PIP_CERT: '/here/a b.pem' },
+    ],
+    ['macOS', 'darwin', { DYLD_LIBRARY_PATH: ':lib' }, { DYLD_LIBRARY_PATH: '/here/lib' }],
+    ['Windows', 'win32', { Path: '.;C:\\bin;', PythonPath: 'a;' }, { Path: 'C:\\bin', PythonPath: 'C:\\here\\a' }],
+  ])('no program starts with the current folder in a path: %s', (_, platform, environment, safe) =>
+    expect(safeEnvironment(environment, platform === 'win32' ? 'C:\\here' : '/here', platform)).toEqual(safe),
+  );
 
   test('W9: each installed Python of Windows is tried', () => {
     expect(pythonCandidates('win32')).toContainEqual(['py', '-3.12']);
@@ -242,7 +273,7 @@ describe('a file system without links', () => {
 /** The sources outside of core, by path. */
 async function sources(): Promise<Map<string, string>> {
   const files = await Promise.all(
-    ['builder', 'cli', 'host'].map(async (module) => {
+    ['builder', 'cli', 'host', 'server'].map(async (module) => {
       const entries = await readdir(join('src', module), { recursive: true, withFileTypes: true });
       return entries.filter(({ name }) => name.endsWith('.ts')).map(({ parentPath, name }) => join(parentPath, name));
     }),
@@ -256,11 +287,22 @@ test('W1: no path is compared as it is spelled', async () => {
     expect(text.match(/(?:[=!]== [\w.!?]*\bfsPath\b|\bfsPath [=!]==).*/g) ?? [], file).toEqual([]);
 });
 
-test('W2: no other place than `runProcess` starts programs by their names', async () => {
-  // The second one names programs of the system by their full paths.
-  const own = ['runProcess.ts', 'processStart.ts'];
-  for (const [file, text] of await sources())
-    if (!own.includes(basename(file))) expect(text.match(/from 'node:child_process'/g) ?? [], file).toEqual([]);
+/** How a module gets at Node's functions that start programs. */
+const startsPrograms = (text: string): boolean =>
+  /(?:from|import|require)\s*\(?\s*['"`](?:node:)?child_process/.test(text);
+
+test('W2: no other place than `runProcess` starts programs', async () => {
+  for (const planted of [
+    "import { spawn } from 'node:child_process';",
+    'import * as programs from "child_process";',
+    "const { exec } = await import('node:child_process');",
+    "const { exec } = require('child_process/promises');",
+  ])
+    expect(startsPrograms(planted), planted).toBe(true);
+  // The others name programs of the system by their full paths, and start what `runProcess` found.
+  const allowed = ['runProcess.ts', 'processStart.ts', 'supervisor.ts'];
+  const found = [...(await sources())].filter(([, text]) => startsPrograms(text)).map(([file]) => basename(file));
+  expect(found.toSorted()).toEqual(allowed.toSorted());
 });
 
 test('W5: what Windows may refuse for a moment is removed and renamed with patience everywhere', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findPython } from '../../../src/builder/tools/findPython.ts';
+import { PythonSession } from '../../../src/builder/tools/pythonSession.ts';
 import { JobFailed, type PythonJob, runPythonJob } from '../../../src/builder/tools/runPythonJob.ts';
 import { Cancelled } from '../../../src/builder/userError.ts';
 import { isRunning } from '../../support/runningWith.ts';
@@ -57,6 +58,29 @@ interface Step {
 }
 const run = (request: object, more: Partial<PythonJob<Step>> = {}) =>
   runPythonJob<unknown, Step>({ python, script, request, ...more });
+
+test('a session answers what was asked before its script had started', async () => {
+  const echo = join(folder, 'echo.py');
+  writeFileSync(
+    echo,
+    `import json, sys
+sys.path.insert(0, ${JSON.stringify(driver)})
+import job
+
+def handle(request, channel, stop):
+    for line in stop.lines():
+        asked = json.loads(line)
+        if asked["do"] == "close":
+            return
+        channel.send("answer", result=asked["do"])
+
+job.serve(handle)
+`,
+  );
+  const session = new PythonSession({ python, script: echo });
+  expect(await Promise.all([session.ask({ do: 'first' }), session.ask({ do: 'second' })])).toEqual(['first', 'second']);
+  await session.close();
+});
 
 test('sends the request, streams the events in their order, and resolves to the result', async () => {
   const events: Step[] = [];

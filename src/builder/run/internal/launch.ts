@@ -109,7 +109,15 @@ export class Launch {
   async #run([program, ...args]: string[], signal: AbortSignal | undefined): Promise<void> {
     const lines: string[] = [];
     const keep = (line: string) => lines.push(line);
-    const end = await runProcess({ program: program!, args, stdout: keep, stderr: keep, ...(signal && { signal }) });
+    const cwd = process.cwd();
+    const end = await runProcess({
+      program: program!,
+      args,
+      cwd,
+      stdout: keep,
+      stderr: keep,
+      ...(signal && { signal }),
+    });
     stopIfCancelled(signal);
     if (end.code !== 0)
       throw new UserError(`${program} ${args.join(' ').slice(0, 300)}: ${lines.at(-1) ?? `exit status ${end.code}`}`);

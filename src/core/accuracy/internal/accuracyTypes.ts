@@ -1,4 +1,5 @@
 // What a judgment of precision finds, as `trtlens accuracy --json` prints it.
+import type { RuntimeUsed } from '../../base/runtimeUsed.ts';
 import type { DataType } from '../../formats/onnx/onnxModel.ts';
 import type { ConstantFault } from './constantFaults.ts';
 import type { FoundMeasure, MeasureKind } from './outputMeasures.ts';
@@ -55,6 +56,8 @@ export interface AccuracyReport {
   /** The error that a fix had to reach: less than the tolerance, since engines differ a little from a simulation. */
   goal: number;
   inputs: InputSource[];
+  /** What ran the model; absent: not known. */
+  runtime?: RuntimeUsed;
   outputs: AccuracyOutput[];
   /** Level `kernel` only: what it is compared with, and why it may differ. */
   kernel?: {
