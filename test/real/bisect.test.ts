@@ -21,7 +21,7 @@ const support = (name: string) => fileURLToPath(new URL(`../support/${name}`, im
 let python: PythonTools;
 
 /** How many random networks each fault is planted in. */
-const COUNT = Number(process.env['BISECT_MODELS'] ?? 3);
+const COUNT = Number(process.env['BISECT_MODELS'] ?? 2);
 
 beforeAll(async () => {
   python = await pythonForTests();
