@@ -1,10 +1,10 @@
 import { basename, join, resolve } from 'node:path';
 import { bisectModel } from '../builder/bisect/bisectModel.ts';
-import { checkOutputs, filesOfModel } from '../builder/files/writeResult.ts';
+import { checkEachOutput, filesOfModel } from '../builder/files/writeResult.ts';
 import { interpreterWith } from '../builder/run/tensorrtJob.ts';
 import { packageFiles, patternText } from '../builder/bisect/writePackage.ts';
 import type { EngineOptions } from '../core/build/buildOptions.ts';
-import type { BisectResult, ComparedTensor } from '../core/bisect/bisectReport.ts';
+import type { BisectResult, CheckedOutput } from '../core/bisect/bisectReport.ts';
 import { counted } from '../core/base/text.ts';
 import { requireBuild } from '../builder/store/buildFolder.ts';
 import { isFolder } from '../builder/files/exists.ts';
@@ -67,7 +67,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
     const own = build === null ? request : { ...(build.manifest.options as Partial<EngineOptions>), ...request };
     const out = textOf(values, 'out') ?? `${basename(model).replace(/(?:\.onnx)?(?:\.gz)?$/i, '')}-bisect`;
     const used = [...(await filesOfModel(model)), ...((values['inputs'] as string[] | undefined) ?? [])];
-    await checkOutputs(
+    await checkEachOutput(
       packageFiles.map(([name, kind]) => [join(out, name), kind]),
       used,
     );
@@ -143,7 +143,7 @@ function linesOf(result: BisectResult): string[] {
   return head;
 }
 
-function outputLine({ name, wrong, error, pattern }: ComparedTensor): string {
+function outputLine({ name, wrong, error, pattern }: CheckedOutput): string {
   const shown = pattern && pattern.kind !== 'other' ? ` (${patternText(pattern)})` : '';
   return `  ${wrong ? 'wrong' : 'right'}  ${name}: ${errorText(error)}${wrong ? shown : ''}`;
 }

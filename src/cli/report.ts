@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { filesOfBuild, requireBuild } from '../builder/store/buildFolder.ts';
-import { checkOutputs, filesOfModel, writeResult } from '../builder/files/writeResult.ts';
+import { checkEachOutput, filesOfModel, writeResult } from '../builder/files/writeResult.ts';
 import { loadBuild, loadFiles } from '../builder/store/loadBuild.ts';
 import { loadEngine, toEngineView } from '../builder/store/loadEngine.ts';
 import { toViewData } from '../builder/store/viewData.ts';
@@ -81,7 +81,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
   },
 };
 
-type Results = Parameters<typeof checkOutputs>[0];
+type Results = Parameters<typeof checkEachOutput>[0];
 
 /** What `writeReport` writes to a file of this name. */
 export const pageKind = (output = ''): 'page' | 'data' => (output.endsWith('.json') ? 'data' : 'page');
@@ -133,11 +133,11 @@ async function ofFiles(values: Values, outputs: Results): Promise<ViewData> {
   const optimizationProfile = profileNumberOf(values);
   if (values.onnx === undefined) {
     requireEngineFiles(values);
-    await checkOutputs(outputs, [log, layers, profile]);
+    await checkEachOutput(outputs, [log, layers, profile]);
     return toEngineView(await loadEngine({ ...values, buildNumber, optimizationProfile }, filesWith(values)));
   }
   const onnx = requireBuildFiles(values);
-  await checkOutputs(outputs, [...(await filesOfModel(onnx)), log, layers, profile]);
+  await checkEachOutput(outputs, [...(await filesOfModel(onnx)), log, layers, profile]);
   const given = { ...values, ortLog: values['ort-log'], onnx, buildNumber, optimizationProfile };
   return toViewData(await loadFiles(given, filesWith(values)));
 }
@@ -148,7 +148,7 @@ async function ofBuild(folder: string, values: Values, outputs: Results): Promis
     throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
-  await checkOutputs(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
+  await checkEachOutput(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);
   return toViewData(await loadBuild(build, { onnx: model, optimizationProfile: profileNumberOf(values) }));
 }
 

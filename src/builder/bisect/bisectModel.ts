@@ -4,7 +4,7 @@ import { randomInput } from '../../core/accuracy/accuracyReport.ts';
 import {
   type BisectReason,
   type BisectResult,
-  type ComparedTensor,
+  type CheckedOutput,
   type Repeatability,
   type TriedChange,
   type Workaround,
@@ -116,7 +116,7 @@ interface Tools {
 
 /** One build of the whole model, run on one sample. */
 interface WholeRun {
-  outputs: ComparedTensor[];
+  outputs: CheckedOutput[];
   values: string;
   ms: number | null;
 }
@@ -174,7 +174,7 @@ class Bisection {
     }
     if (worker === null)
       throw new UserError(
-        'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens show lists nodes that TensorRT names nowhere from a build log alone',
+        'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens fusion lists the nodes that TensorRT names nowhere, from a build log alone',
       );
     this.#status('Loading TensorRT…');
     this.#info = await worker.start();
@@ -370,7 +370,7 @@ class Bisection {
     );
     if ('refused' in built) return null;
     try {
-      const compared: ComparedTensor[] = [];
+      const compared: CheckedOutput[] = [];
       for (const [number, sample] of samples.entries())
         compared.push(...(await this.#runWhole('own', sample, references[number]!)).outputs);
       return { error: worstOf(compared)?.error ?? null, wrong: compared.some(({ wrong }) => wrong) };
@@ -523,7 +523,7 @@ class Bisection {
     return true;
   }
 
-  #result(reason: BisectReason, outputs: ComparedTensor[], more: Partial<BisectResult> = {}): BisectResult {
+  #result(reason: BisectReason, outputs: CheckedOutput[], more: Partial<BisectResult> = {}): BisectResult {
     const noise = Math.max(0, ...Object.values(this.#noise).map((value) => value ?? 0));
     return {
       tensorrt: this.#info?.version ?? null,

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { ComparedTensor, WrongPattern } from '../../core/bisect/bisectReport.ts';
+import type { CheckedOutput, WrongPattern } from '../../core/bisect/bisectReport.ts';
 import { isSamePattern, worstOf } from '../../core/bisect/bisectReport.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import type { ModelGraph } from '../../core/network/modelGraph.ts';
@@ -9,7 +9,7 @@ import type { FileSource } from '../files/fileSource.ts';
 import { writeModel } from '../files/writeModel.ts';
 import { removeTree } from '../files/persist.ts';
 import type { EngineWorker } from './engineWorker.ts';
-import type { Comparison, Reference } from './reference.ts';
+import type { OutputComparison, Reference } from './reference.ts';
 
 /** Wrong outputs are at least this many times further off than two right ways to compute them are apart. */
 export const NOISE_FACTOR = 10;
@@ -28,8 +28,8 @@ export interface TriedPiece {
   nodes: number[];
   /** Names of its inputs and outputs. */
   names: { inputs: string[]; outputs: string[] };
-  outputs: ComparedTensor[];
-  worst: ComparedTensor | undefined;
+  outputs: CheckedOutput[];
+  worst: CheckedOutput | undefined;
   wrong: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface PieceRequest {
   /** Options of `build_engine.py` without a model, profiles and outputs. */
   flags: readonly string[];
   tolerance: number;
-  comparison: Pick<Comparison, 'atol' | 'rtol'>;
+  comparison: Pick<OutputComparison, 'atol' | 'rtol'>;
 }
 
 /** Builds pieces of a model alone, with the reference's tensors as inputs, so that errors do not add up. */
@@ -122,7 +122,7 @@ export class Pieces {
   }
 
   /** Whether a difference is more than what another right way to compute the piece makes of it. */
-  async #aboveNoise(model: string, stem: string, inputs: string, suspicious: ComparedTensor[]): Promise<boolean> {
+  async #aboveNoise(model: string, stem: string, inputs: string, suspicious: CheckedOutput[]): Promise<boolean> {
     const [plain, optimized] = [`${stem}.plain.npz`, `${stem}.optimized.npz`];
     const { reference } = this.#request;
     try {
@@ -151,7 +151,7 @@ export class Pieces {
 export const showsFault = (piece: TriedPiece | null, pattern: WrongPattern | null): boolean =>
   piece !== null && piece.wrong && isSamePattern(pattern, piece.worst?.pattern);
 
-const ignoreTies = (tensor: ComparedTensor): ComparedTensor =>
+const ignoreTies = (tensor: CheckedOutput): CheckedOutput =>
   tensor.wrong && tensor.pattern === null && tensor.error !== null && tensor.error < CHOICES
     ? { ...tensor, wrong: false }
     : tensor;

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import type { ComparedTensor } from '../../core/bisect/bisectReport.ts';
+import type { CheckedOutput } from '../../core/bisect/bisectReport.ts';
 import { PythonSession } from '../tools/pythonSession.ts';
 import type { DeclaredInput, PythonWithRuntime } from '../simulation/simulation.ts';
 
 /** How outputs are compared: by a tolerance for each, or as Polygraphy does. */
-export interface Comparison {
+export interface OutputComparison {
   tolerances: Record<string, number>;
   atol?: number | undefined;
   rtol?: number | undefined;
@@ -57,11 +57,11 @@ export class Reference {
   async compare(
     reference: string,
     value: string,
-    comparison: Comparison,
+    comparison: OutputComparison,
     more: { details?: boolean; previous?: string | null } = {},
-  ): Promise<ComparedTensor[]> {
+  ): Promise<CheckedOutput[]> {
     const request = { do: 'compare', reference, value, ...comparison, ...more };
-    return (await this.#session.ask<{ outputs: ComparedTensor[] }>(request)).outputs;
+    return (await this.#session.ask<{ outputs: CheckedOutput[] }>(request)).outputs;
   }
 
   /** Copies tensors of a file into another one, under other names where `renamed` has them. */

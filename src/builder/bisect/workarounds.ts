@@ -3,7 +3,7 @@ import { networkOf } from '../../core/network/network.ts';
 import { doublyScaled, type ModelChange } from '../../core/surgery/searchChange.ts';
 
 /** A change that keeps what the model computes and may break a fault. */
-export interface Workaround {
+export interface WorkaroundCandidate {
   /** For people, in the imperative. */
   title: string;
   /** Further options of `build_engine.py`. */
@@ -15,25 +15,33 @@ export interface Workaround {
 }
 
 /** What to try for a piece, what costs the least at run time first. */
-export function workaroundsFor(graph: ModelGraph, nodes: readonly number[]): Workaround[] {
+export function workaroundsFor(graph: ModelGraph, nodes: readonly number[]): WorkaroundCandidate[] {
   return [...mergedScales(graph, nodes), ...options, ...atTensors(graph, nodes)];
 }
 
 /** Two scales of one product become one, here and in every product like it. */
-function mergedScales(graph: ModelGraph, nodes: readonly number[]): Workaround[] {
+function mergedScales(graph: ModelGraph, nodes: readonly number[]): WorkaroundCandidate[] {
   const everywhere = doublyScaled(graph, networkOf(graph.model).inferred);
   const inside = new Set(nodes.flatMap((node) => graph.nodes[node]!.outputs));
   return everywhere
     .filter((name) => inside.has(name))
-    .map((name) => ({
-      title: 'scale one input of the product instead of both',
-      flags: [],
-      onPiece: { merge: name },
-      onWhole: everywhere.map((merge) => ({ merge })),
-    }));
+    .flatMap((name) => [
+      {
+        title: 'scale one input of the product instead of both',
+        flags: [],
+        onPiece: { merge: name },
+        onWhole: everywhere.map((merge) => ({ merge })),
+      },
+      {
+        title: 'scale the result of the product instead of both inputs',
+        flags: [],
+        onPiece: { merge: name, behind: true },
+        onWhole: everywhere.map((merge) => ({ merge, behind: true })),
+      },
+    ]);
 }
 
-const options: Workaround[] = [5, 1, 0].map((level) => ({
+const options: WorkaroundCandidate[] = [5, 1, 0].map((level) => ({
   title: `build with optimization level ${level}`,
   flags: [`--optimization-level=${level}`],
   onPiece: null,
@@ -41,10 +49,10 @@ const options: Workaround[] = [5, 1, 0].map((level) => ({
 }));
 
 /** Tensors inside the piece as outputs, or through two Neg nodes: both keep values, and end some fusions. */
-function atTensors(graph: ModelGraph, nodes: readonly number[]): Workaround[] {
+function atTensors(graph: ModelGraph, nodes: readonly number[]): WorkaroundCandidate[] {
   const inside = new Set(nodes);
   const { types } = networkOf(graph.model).inferred;
-  const found: Workaround[] = [];
+  const found: WorkaroundCandidate[] = [];
   for (const node of nodes)
     for (const [place, tensor] of graph.outputs[node]!.entries()) {
       if (tensor < 0 || !graph.tensors[tensor]!.consumers.some((reader) => inside.has(reader))) continue;

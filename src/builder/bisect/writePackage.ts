@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { quoteCommand } from '../../core/base/text.ts';
-import type { ComparedTensor } from '../../core/bisect/bisectReport.ts';
+import type { CheckedOutput } from '../../core/bisect/bisectReport.ts';
 import { planAnonymous, planEdit } from '../../core/formats/onnx/editModel.ts';
 import { subgraphOf } from '../../core/surgery/extractModel.ts';
 import { withFile } from '../files/fileSource.ts';
-import { checkOutput, moveResult, type ResultKind, writeResult } from '../files/writeResult.ts';
+import { checkOutput, moveResult, type OutputKind, writeResult } from '../files/writeResult.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { writeModel } from '../files/writeModel.ts';
 import { extractSubgraph } from '../surgery/extractSubgraph.ts';
@@ -42,7 +42,7 @@ const names = {
 };
 
 /** Every file that a search may leave in its folder, and what may be replaced there. */
-export const packageFiles: readonly (readonly [name: string, kind: ResultKind])[] = [
+export const packageFiles: readonly (readonly [name: string, kind: OutputKind])[] = [
   [names.model, 'model'],
   [names.fixed, 'model'],
   [names.inputs, 'zip'],
@@ -128,7 +128,7 @@ const polygraphy = (): string =>
     '1e-3',
   ]);
 
-function readme(info: WorkerInfo, worst: ComparedTensor | undefined, anonymous: boolean): string {
+function readme(info: WorkerInfo, worst: CheckedOutput | undefined, anonymous: boolean): string {
   const error = worst?.error === null ? 'not finite' : `${((worst?.error ?? 0) * 100).toPrecision(3)} %`;
   const pattern = worst?.pattern && worst.pattern.kind !== 'other' ? ` (${patternText(worst.pattern)})` : '';
   return `# Wrong output of a TensorRT engine
@@ -146,7 +146,7 @@ To see it: \`python3 ${names.script}\` (TensorRT, NumPy, ONNX Runtime and a GPU)
 }
 
 /** One pattern in words. */
-export function patternText({ kind, value }: NonNullable<ComparedTensor['pattern']>): string {
+export function patternText({ kind, value }: NonNullable<CheckedOutput['pattern']>): string {
   const shown = typeof value === 'number' ? Number(value.toPrecision(4)).toString() : JSON.stringify(value);
   switch (kind) {
     case 'factor':

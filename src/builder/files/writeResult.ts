@@ -67,7 +67,7 @@ const kinds = {
   text: { shown: 'a file with the same content' },
   new: { shown: 'a new file' },
 } as const satisfies Record<string, Row>;
-export type ResultKind = keyof typeof kinds;
+export type OutputKind = keyof typeof kinds;
 
 /** In a page, the title comes after comments and the policy. */
 const headBytes = 1 << 14;
@@ -84,7 +84,7 @@ const tailBytes = 256;
 export async function checkOutput(
   out: string,
   used: readonly (string | undefined)[],
-  kind: ResultKind | null,
+  kind: OutputKind | null,
   content?: string,
 ): Promise<void> {
   if (!(await checkName(out, used))) return checkFolder(out);
@@ -94,8 +94,8 @@ export async function checkOutput(
 }
 
 /** Checks several results of one command, of which none may be another. A name that is missing is no result. */
-export async function checkOutputs(
-  outputs: readonly (readonly [out: string | undefined, kind: ResultKind | null])[],
+export async function checkEachOutput(
+  outputs: readonly (readonly [out: string | undefined, kind: OutputKind | null])[],
   used: readonly (string | undefined)[],
 ): Promise<void> {
   const before: string[] = [];
@@ -107,7 +107,7 @@ export async function checkOutputs(
   }
 }
 
-function foreign(out: string, kind: ResultKind): UserError {
+function foreign(out: string, kind: OutputKind): UserError {
   const isOurs = !/^(?:engine|text|.*-cache)$/.test(kind);
   const what = kind === 'new' ? '' : ` and is not ${kinds[kind].shown}${isOurs ? ' that trtlens wrote' : ''}`;
   return new UserError(`${out} already exists${what}. Choose another file, or pass --force to overwrite it`);
@@ -117,7 +117,7 @@ function foreign(out: string, kind: ResultKind): UserError {
  * Writes the text of a result whole or not at all, with the mark of its kind, and makes its folder.
  * @throws {UserError} as `checkOutput` does, or if it cannot be written
  */
-export async function writeResult(out: string, text: string, kind: ResultKind): Promise<void> {
+export async function writeResult(out: string, text: string, kind: OutputKind): Promise<void> {
   const { made, mark }: Row = kinds[kind];
   const content = mark && made?.test(text) !== true ? mark(text) : text;
   await checkOutput(out, [], kind, content);
@@ -129,7 +129,7 @@ export async function writeResult(out: string, text: string, kind: ResultKind): 
  * Moves a result that a program wrote under another name to its place, whole or not at all.
  * @throws {UserError} as `checkOutput` does; then the file stays where it is
  */
-export async function moveResult(from: string, out: string, kind: ResultKind): Promise<void> {
+export async function moveResult(from: string, out: string, kind: OutputKind): Promise<void> {
   await checkOutput(out, [], kind);
   if (kind === 'zip') await markZip(from);
   await moveAtomically(from, out);
@@ -172,7 +172,7 @@ const isWithin = (folder: string, path: string): boolean =>
   !/^\.\.(?:[/\\]|$)|^(?:[A-Za-z]:)?[/\\]/.test(relative(folder, path)) && !isSamePath(folder, path);
 
 /** Whether trtlens made a file as a result of this kind, or it is one that any of its kind may replace. */
-async function isMade(path: string, kind: ResultKind): Promise<boolean> {
+async function isMade(path: string, kind: OutputKind): Promise<boolean> {
   if ((await sizeOf(path)) === 0) return true;
   if (kind === 'model') return withFile(path, isMarked);
   const row: Row = kinds[kind];

@@ -125,7 +125,7 @@ export interface BuildEvents extends OutputEvents {
 export async function runBuild(given: BuildOptions, events: BuildEvents = {}, signal?: AbortSignal): Promise<Build> {
   const options = given.plugins ? { ...given, plugins: await pluginPaths(given.plugins) } : given;
   await checkModel(options.model);
-  await checkOutputs(options);
+  await checkEachOutput(options);
   const plan = await planBuild(options, { ...options, signal });
   stopIfCancelled(signal);
   // Whatever folder they go to: two builds of one model would share its GPU's times, caches and engine.
@@ -179,7 +179,7 @@ const pluginPaths = (libraries: readonly string[]): Promise<string[]> =>
   );
 
 /** What passed is moved there, perhaps hours later. */
-async function checkOutputs(options: BuildOptions): Promise<void> {
+async function checkEachOutput(options: BuildOptions): Promise<void> {
   const { model, backend, overrides, engine, timingCache, calibrationCache } = options;
   if (engine === undefined && timingCache === undefined && calibrationCache === undefined) return;
   const used = [...(await filesOfModel(model)), overrides];

@@ -1,6 +1,6 @@
 import path, { basename, type PlatformPath } from 'node:path';
 import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../../builder/accuracy/judgeAccuracy.ts';
-import { checkOutputs, filesOfModel, writeResult } from '../../builder/files/writeResult.ts';
+import { checkEachOutput, filesOfModel, writeResult } from '../../builder/files/writeResult.ts';
 import { readRules } from '../../builder/files/readRules.ts';
 import { requireBuild } from '../../builder/store/buildFolder.ts';
 import { loadBuild, loadFiles } from '../../builder/store/loadBuild.ts';
@@ -97,7 +97,7 @@ found. Writes only what -o, --html and --remedy ask for.
     const low = precisionOf(values.low);
     const out = values.out;
     const rules = values.rules === undefined ? undefined : await readRules(values.rules);
-    await checkOutputs(
+    await checkEachOutput(
       [
         [out, 'rules'],
         [values.html, 'page'],

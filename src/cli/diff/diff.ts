@@ -1,4 +1,4 @@
-import { checkOutputs, writeResult } from '../../builder/files/writeResult.ts';
+import { checkEachOutput, writeResult } from '../../builder/files/writeResult.ts';
 import { ParsedFiles } from '../../builder/files/parsedFiles.ts';
 import { readBuildSide } from '../../builder/store/buildSide.ts';
 import { withWeights } from '../../builder/store/weightDigests.ts';
@@ -47,7 +47,7 @@ Exit status 0 whether or not anything changed. To fail on changes, use 'trtlens 
     const { values, positionals } = readArguments(args, options, ['A', 'B']);
     const [a, b] = positionals as [string, string];
     const onnxB = values['onnx-b'] ?? values.onnx;
-    await checkOutputs(
+    await checkEachOutput(
       [
         [values.markdown, 'markdown'],
         [values.html, pageKind(values.html)],

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../../builder/accuracy/gateAccuracy.ts';
 import {
   checkOutput,
-  checkOutputs,
+  checkEachOutput,
   filesOfModel,
-  type ResultKind,
+  type OutputKind,
   writeResult,
 } from '../../builder/files/writeResult.ts';
 import { realFolder } from '../../builder/files/persist.ts';
@@ -101,7 +101,7 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
     const baselinePath = values.baseline ?? (file.baseline === null ? undefined : pathBeside(path, file.baseline));
     const model = values.onnx ?? (await modelBeside(path, file));
     const used = [path, ...sources, baselinePath, values.accuracy, values.matrix];
-    await checkOutputs(outputsOf(values), [...used, ...(await filesOf(model))]);
+    await checkEachOutput(outputsOf(values), [...used, ...(await filesOf(model))]);
     const baseline =
       baselinePath === undefined
         ? null
@@ -319,7 +319,7 @@ const filesOf = async (model: string | undefined): Promise<string[]> =>
   model === undefined ? [] : filesOfModel(model);
 
 /** The results that are written, with their kinds. */
-const outputsOf = ({ sarif, junit, markdown, gitlab }: Outputs): [string | undefined, ResultKind][] => [
+const outputsOf = ({ sarif, junit, markdown, gitlab }: Outputs): [string | undefined, OutputKind][] => [
   [sarif, 'sarif'],
   [junit, 'junit'],
   [markdown, 'markdown'],

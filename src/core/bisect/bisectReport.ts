@@ -26,7 +26,7 @@ export type WrongPlace =
   | { kind: 'some'; share: number };
 
 /** One output of the engine against the reference. */
-export interface ComparedTensor {
+export interface CheckedOutput {
   name: string;
   wrong: boolean;
   /** max|d| / max|reference|; null: not finite, or another shape. */
@@ -95,7 +95,7 @@ export interface BisectResult {
   tensorrt: string | null;
   gpu: string | null;
   reference: { runtime: string; noise: number };
-  outputs: ComparedTensor[];
+  outputs: CheckedOutput[];
   /** The error with the flags that the user builds with, where they are not those of the search. */
   withFlags: number | null;
   repeatability: Repeatability;
@@ -123,6 +123,6 @@ export function isSamePattern(
 }
 
 /** The worst of some tensors: one that is not finite, or the largest error. */
-export function worstOf<Tensor extends Pick<ComparedTensor, 'error'>>(tensors: readonly Tensor[]): Tensor | undefined {
+export function worstOf<Tensor extends Pick<CheckedOutput, 'error'>>(tensors: readonly Tensor[]): Tensor | undefined {
   return tensors.toSorted((a, b) => (b.error ?? Infinity) - (a.error ?? Infinity))[0];
 }

@@ -3,7 +3,8 @@ import type { BuildLog, LogMessage, StrayLine } from '../formats/tensorrt/buildO
 import { isForeignNodeName } from '../network/layerName.ts';
 import type { OnnxModel } from '../formats/onnx/onnxModel.ts';
 import { closestWords, counted } from '../base/text.ts';
-import { applyRules, type Finding, inWordsOf, type RuleContext } from './internal/matchRule.ts';
+import { applyRules, type Finding, inWordsOf } from './internal/matchRule.ts';
+import type { RuleContext } from './internal/ruleContext.ts';
 import { endsWhereTimed, phaseReached, SOME_PHASE } from './internal/describePhase.ts';
 import { causeText, isFrame } from './internal/causeText.ts';
 import type { Diagnosis, DiagnosisCode } from './diagnosis.ts';

@@ -47,6 +47,9 @@ export const isNumberedKernel = (name: string): boolean => /_myl\d+_\d+$/.test(n
 /** A kernel's name without its place: `__myl_Add` of `__myl_Add_myl2_14`. */
 export const withoutKernelPlace = (name: string): string => name.replace(/_myl\d+_\d+$/, '');
 
+/** The name that a tensor at a layer's border has in the model: `x` of `x_myl2` and of `x.1_0`. */
+export const bareTensorName = (name: string): string => name.replace(/_myl\d+$/, '').replace(/\.\d+(?:_\d+)*$/, '');
+
 /** A kernel's name without its number in the region: `__myl_Add_myl2` of `__myl_Add_myl2_14`. */
 export const withoutKernelNumber = (name: string): string => name.replace(/(_myl\d+)_\d+$/, '$1');
 

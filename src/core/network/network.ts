@@ -26,7 +26,7 @@ import {
 import { nodeRoles, type NodeRoles } from './nodeRoles.ts';
 import { axisOf, common, containerOf, contentOf, isKnown, outputTypes, refined, type Shape } from './outputTypes.ts';
 
-export { moving, scalesAt } from './internal/scales.ts';
+export { isOfOneProduct, moving, scalesAt } from './internal/scales.ts';
 export { transposedPadding } from './internal/windowShapes.ts';
 
 /**

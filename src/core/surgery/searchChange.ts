@@ -7,7 +7,7 @@ import type { Both, BuildDiff, DiffSide, NetworkNode } from '../diff/buildDiff.t
 import { matchNodes, nodeWords, tacticOf } from '../diff/matchNodes.ts';
 import { type Document, list, note, section, table } from '../document/document.ts';
 import type { ModelEdits } from '../formats/onnx/editModel.ts';
-import { type DataType, dataTypeNumber } from '../formats/onnx/onnxModel.ts';
+import { type DataType, dataTypeNumber, type OnnxNode } from '../formats/onnx/onnxModel.ts';
 import type { NewNode, NewValue } from '../formats/onnx/writeModel.ts';
 import type { Fate, FusionReport } from '../fusion/fusionReport.ts';
 import { type InferredTensors, scalesAt } from '../network/network.ts';
@@ -24,8 +24,8 @@ import { closed, missingNode, missingTensor, outermost, type Unfit } from './ext
  * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
  * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
  * - remove: the node passes its first input on; it must have the same type and shape as the output
- * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them is scaled by the
- *   product of both instead, which is the same but for its rounding
+ * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them, or the result
+ *   (`behind`), is scaled by the product of both instead, which is the same but for its rounding
  */
 export type ModelChange =
   | { outputs: readonly string[] }
@@ -33,14 +33,14 @@ export type ModelChange =
   | { cuts: readonly string[] }
   | { add: string; at: string }
   | { remove: string }
-  | { merge: string };
+  | { merge: string; behind?: boolean };
 
 /** The edits that make a change. */
 export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: ModelChange): ModelEdits | Unfit {
   if ('outputs' in change) return marked(graph, inferred, change.outputs);
   if ('unmark' in change) return unmarked(graph, change.unmark);
   if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
-  if ('merge' in change) return mergedScales(graph, inferred, change.merge);
+  if ('merge' in change) return mergedScales(graph, inferred, change);
   return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
 }
 
@@ -210,10 +210,15 @@ function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: stri
 export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
   graph.nodes.flatMap(({ outputs }, node) => (scalesAt(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
 
-function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+function mergedScales(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { merge: name, behind = false }: { merge: string; behind?: boolean },
+): ModelEdits | Unfit {
   const tensor = computedTensor(graph, name, 'merge');
   if (typeof tensor !== 'number') return tensor;
-  const scales = scalesAt(graph, inferred.shapes, graph.tensors[tensor]!.producer);
+  const matmul = graph.tensors[tensor]!.producer;
+  const scales = scalesAt(graph, inferred.shapes, matmul);
   if (scales === null)
     return {
       reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
@@ -221,32 +226,34 @@ function mergedScales(graph: ModelGraph, inferred: InferredTensors, name: string
   const numbers = scales.map(({ node, at }) => graph.inputs[node]![at]!);
   const types = new Set(numbers.map((number) => inferred.types[number]));
   if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
-  const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
   const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
-  const kept = graph.nodes[last.node]!;
-  const dropped = graph.nodes[first.node]!;
-  const before = `${kept.name || kept.id}_merged`;
-  const inputs = kept.inputs.map((input, place) => (place === last.at ? product : input));
-  return {
-    replace: [
-      {
-        node: kept.id,
-        by: [
-          { op: 'Mul', name: before, inputs: numbers.map((number) => graph.tensors[number]!.name), outputs: [product] },
-          { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] },
-        ],
-      },
-      {
-        node: dropped.id,
-        by: {
-          op: 'Identity',
-          name: dropped.name,
-          inputs: [dropped.inputs[1 - first.at]!],
-          outputs: [...dropped.outputs],
-        },
-      },
-    ],
+  const both = numbers.map((number) => graph.tensors[number]!.name);
+  const multiplied = (node: OnnxNode): NewNode => ({
+    op: 'Mul',
+    name: `${node.name || node.id}_merged`,
+    inputs: both,
+    outputs: [product],
+  });
+  const passed = ({ node, at }: (typeof scales)[number]) => {
+    const { id, name: own, inputs, outputs } = graph.nodes[node]!;
+    return { node: id, by: { op: 'Identity', name: own, inputs: [inputs[1 - at]!], outputs: [...outputs] } };
   };
+  if (behind) {
+    const node = graph.nodes[matmul]!;
+    const unscaled = freshName(graph, `${name}_unscaled`);
+    const by: NewNode[] = [
+      multiplied(node),
+      { op: 'MatMul', name: node.name, inputs: [...node.inputs], outputs: [unscaled] },
+      { op: 'Mul', name: `${node.name || node.id}_scaled`, inputs: [unscaled, product], outputs: [...node.outputs] },
+    ];
+    return { replace: [...scales.map(passed), { node: node.id, by }] };
+  }
+  // In the order of the file, so that both numbers are there where the product is made.
+  const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
+  const kept = graph.nodes[last.node]!;
+  const inputs = kept.inputs.map((input, place) => (place === last.at ? product : input));
+  const by: NewNode[] = [multiplied(kept), { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] }];
+  return { replace: [{ node: kept.id, by }, passed(first)] };
 }
 
 const describe = (type: string | null | undefined, shape: Shape | undefined): string =>

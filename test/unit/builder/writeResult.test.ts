@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { allowReplacing } from '../../../src/builder/files/replacing.ts';
-import { checkOutput, moveResult, type ResultKind, writeResult } from '../../../src/builder/files/writeResult.ts';
+import { checkOutput, moveResult, type OutputKind, writeResult } from '../../../src/builder/files/writeResult.ts';
 import { temporaryFolder, temporaryFor } from '../../../src/builder/files/writeWhole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'write-result-'));
@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string) => join(folder, name);
 
 /** A text of each kind, as commands write it, and one of another program that looks alike. */
-it.each<[kind: ResultKind, ours: string, foreign: string]>([
+it.each<[kind: OutputKind, ours: string, foreign: string]>([
   ['page', '<html><meta name="generator" content="TensorRT Lens">', '<html><title>Thesis</title>'],
   ['data', '{"title":"model"}', '{"title":"My thesis"}'],
   ['trace', '{"traceEvents":[]}', '{"traceEvents":[{"name":"of another profiler"}]}'],

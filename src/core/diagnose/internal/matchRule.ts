@@ -1,6 +1,7 @@
 import type { LogMessage } from '../../formats/tensorrt/buildOutput.ts';
 import { sizeText } from '../../base/text.ts';
 import { causeText, layerBefore } from './causeText.ts';
+import type { RuleContext, RuleValues } from './ruleContext.ts';
 import { NAMED_VALUES } from './namedValues.ts';
 import { bareText, onnxType } from './valueText.ts';
 import {
@@ -13,36 +14,6 @@ import {
   type ValueSpec,
   type ValueTable,
 } from './ruleTable.ts';
-
-/** What a log says that is more than one message: values that texts may use. */
-export interface RuleContext {
-  /** Operator of the node that the parser was at. */
-  op: string | undefined;
-  /** TensorRT's version, such as `10.6.0`, as the log says; so is the GPU. */
-  version: string | null;
-  /** Whether it is 10 or later, by the form of its errors. */
-  since10: boolean;
-  product: 'tensorrt' | 'tensorrt-rtx' | null;
-  gpu: string | null;
-  /** Plugins that the log says were registered, or were to be. */
-  plugins: readonly string[];
-  /** Types that the parser does not have, as it names them: `INT16`. */
-  types: readonly string[];
-  /** Inputs that the commands of trtexec in the log give shapes for. */
-  shaped: readonly string[];
-  /** A sentence about an option of the command in the log that often ends a build. */
-  suspect: string | undefined;
-  /** Types below FP32 that the command in the log lets the build choose: `FP16 and INT8`. */
-  lowered: string | undefined;
-  /** Inputs of the model; `open`: with dynamic dimensions; `shape`: its values may be a shape. */
-  inputs: readonly { name: string; open: boolean; shape: boolean; values: number }[];
-  /** What the build was doing when the log ends: `timing tactics of conv1`. */
-  phase: string;
-  /** What usually ends a build there. */
-  usual: string;
-}
-
-export type Values = Record<string, string | undefined>;
 
 /** What a rule makes of one event. */
 export interface Finding {
@@ -119,8 +90,8 @@ function findingOf(
 }
 
 /** Groups by their names, those with a number at the end also without it: `file2` gives `file` where no other does. */
-function mergedGroups({ groups = {} }: RegExpExecArray): Values {
-  const merged: Values = {};
+function mergedGroups({ groups = {} }: RegExpExecArray): RuleValues {
+  const merged: RuleValues = {};
   for (const [name, value] of Object.entries(groups)) {
     if (value === undefined) continue;
     merged[name.replace(/\d+$/, '')] ??= value;
@@ -138,7 +109,7 @@ function layerOf(
   { layer, layerBefore: words = [] }: DiagnosisRule,
   match: RegExpExecArray,
   text: string,
-  groups: Values,
+  groups: RuleValues,
 ) {
   const found = layer === undefined ? undefined : firstGroup(patternOf(layer).exec(text));
   const before = [words].flat().map((one) =>
@@ -160,10 +131,10 @@ function knownValues(
   match: RegExpExecArray,
   text: string,
   context: RuleContext,
-  groups: Values,
-): Values {
+  groups: RuleValues,
+): RuleValues {
   const { phase, usual, version, suspect, lowered, gpu, op, types } = context;
-  const values: Values = {
+  const values: RuleValues = {
     phase,
     usual,
     version: version ?? undefined,
@@ -183,9 +154,9 @@ function knownValues(
 }
 
 /** The same with the values that the row makes of them. */
-function withSpecs(rule: DiagnosisRule, known: Values, text: string): Values {
+function withSpecs(rule: DiagnosisRule, known: RuleValues, text: string): RuleValues {
   if (rule.values === undefined) return known;
-  const values: Values = { ...known, said: causeText(text) };
+  const values: RuleValues = { ...known, said: causeText(text) };
   for (const [name, spec] of Object.entries(rule.values ?? {})) {
     if (typeof spec === 'object' && 'rows' in spec) Object.assign(values, rowOf(spec, values));
     else values[name] = valueOf(spec, values, text, values[name]);
@@ -196,7 +167,7 @@ function withSpecs(rule: DiagnosisRule, known: Values, text: string): Values {
 /** As much of a text counts from a match on, in characters. */
 const NEAR = 400;
 
-function valueOf(spec: ValueSpec, values: Values, text: string, known: string | undefined): string | undefined {
+function valueOf(spec: ValueSpec, values: RuleValues, text: string, known: string | undefined): string | undefined {
   if (typeof spec === 'string') return filled(spec, values);
   if (isCases(spec)) return chosen(spec, values);
   return known ?? ('find' in spec ? firstGroup(patternOf(spec.find).exec(text)) : layerBefore(text, spec.before));
@@ -204,7 +175,7 @@ function valueOf(spec: ValueSpec, values: Values, text: string, known: string | 
 
 const isCases = (spec: ValueSpec): spec is readonly Case[] => Array.isArray(spec);
 
-function chosen(cases: readonly Case[], values: Values): string | undefined {
+function chosen(cases: readonly Case[], values: RuleValues): string | undefined {
   for (const { of = '{match}', is, then } of cases) {
     const found = is === undefined ? undefined : patternOf(is).exec(filled(of, values) ?? '');
     if (found === null) continue;
@@ -213,7 +184,7 @@ function chosen(cases: readonly Case[], values: Values): string | undefined {
   return undefined;
 }
 
-function rowOf({ of = '{match}', rows, or = {} }: ValueTable, values: Values): Values {
+function rowOf({ of = '{match}', rows, or = {} }: ValueTable, values: RuleValues): RuleValues {
   for (const template of [of].flat()) {
     const words = filled(template, values) ?? '';
     for (const [pattern, made] of rows) {
@@ -224,7 +195,7 @@ function rowOf({ of = '{match}', rows, or = {} }: ValueTable, values: Values): V
   return fillAll(or, values);
 }
 
-const fillAll = (made: Readonly<Record<string, string>>, values: Values): Values =>
+const fillAll = (made: Readonly<Record<string, string>>, values: RuleValues): RuleValues =>
   Object.fromEntries(Object.entries(made).map(([name, text]) => [name, filled(text, values) || undefined]));
 
 /** An advice in the words of the program that wrote the log, where there is one. */
@@ -236,18 +207,18 @@ export function inWordsOf(advice: Advice, programs: readonly Program[]): string 
 
 /**
  * A text of a rule with its values: `{name}` becomes the value, `{name|filter}` what a filter makes of it; a part in
- * double brackets is omitted where one of its values is unknown. Values are not read again: a name in a log may hold
+ * double brackets is omitted where one of its values is unknown. RuleValues are not read again: a name in a log may hold
  * braces.
  */
-export const fillText = (template: string, values: Values): string => fillParts(template, values).text;
+export const fillText = (template: string, values: RuleValues): string => fillParts(template, values).text;
 
 /** The same, undefined where a value outside of double brackets is unknown. */
-function filled(template: string, values: Values): string | undefined {
+function filled(template: string, values: RuleValues): string | undefined {
   const { text, whole } = fillParts(template, values);
   return whole ? text : undefined;
 }
 
-function fillParts(template: string, values: Values): { text: string; whole: boolean } {
+function fillParts(template: string, values: RuleValues): { text: string; whole: boolean } {
   const parts = template.split(/\[\[([\s\S]*?)\]\]/).map((part) => fill(part, values));
   return {
     text: parts.map(({ text, whole }, index) => (index % 2 === 0 || whole ? text : '')).join(''),
@@ -255,7 +226,7 @@ function fillParts(template: string, values: Values): { text: string; whole: boo
   };
 }
 
-function fill(part: string, values: Values): { text: string; whole: boolean } {
+function fill(part: string, values: RuleValues): { text: string; whole: boolean } {
   let whole = true;
   const text = part.replace(/\{(\w+)(?:\|(\w+))?\}/g, (_, name: string, filter?: string) => {
     const value = values[name];

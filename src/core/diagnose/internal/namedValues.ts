@@ -3,13 +3,13 @@ import { counted, versionNumber } from '../../base/text.ts';
 import { gpuIn } from '../../precision/buildFacts.ts';
 import { causeText } from './causeText.ts';
 import { computeCapability, type GpuSupport, gpuSupport } from './gpuSupport.ts';
-import type { RuleContext, Values } from './matchRule.ts';
+import type { RuleContext, RuleValues } from './ruleContext.ts';
 import { operatorRow } from './operatorTable.ts';
 import { makerOf, pluginSince } from './pluginTable.ts';
 import { bareText } from './valueText.ts';
 
 /** Makes values that need more than words: `use` of a row names one. It gets the values known so far, and the whole text. */
-type NamedValues = (values: Values, text: string, context: RuleContext) => Values;
+type NamedValues = (values: RuleValues, text: string, context: RuleContext) => RuleValues;
 
 /** All that a row may use; `schemas/diagnosis-rules.schema.json` says what each gives. */
 export const NAMED_VALUES: Readonly<Record<string, NamedValues>> = {
@@ -193,7 +193,7 @@ function productOf(file: string | undefined): { product?: string; from?: string 
   return { product: major ? `${found.product} ${major}` : found.product, from };
 }
 
-function gpuNamed(groups: Values, text: string, { version, product, gpu }: RuleContext): Values {
+function gpuNamed(groups: RuleValues, text: string, { version, product, gpu }: RuleContext): RuleValues {
   const raw = ['hex', 'sm', 'sm2', 'sm3'].map((name) => groups[name]).find((one) => one !== undefined);
   const sm = raw === undefined ? undefined : (computeCapability(raw) ?? undefined);
   const known = sm === undefined ? null : gpuSupport(sm, version, product);

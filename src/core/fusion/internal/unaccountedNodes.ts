@@ -1,6 +1,6 @@
 import { addTo } from '../../base/addTo.ts';
 import type { BuildLog } from '../../formats/tensorrt/buildOutput.ts';
-import { isMadeUpKernel } from '../../network/layerName.ts';
+import { bareTensorName, isMadeUpKernel } from '../../network/layerName.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { computesValues, ValueFacts } from './valueFacts.ts';
 import type { LostNodes } from '../fusionReport.ts';
@@ -87,7 +87,7 @@ function saidNodes(from: Resolution): Set<number> {
       for (const node of from.names.nodesOfKernel(name.base)) said.add(node);
     for (const tensors of [inputs, outputs]) {
       for (const tensor of tensors) {
-        const found = modelTensor(from, tensor.name.replace(/_myl\d+$/, '').replace(/\.\d+(?:_\d+)*$/, ''));
+        const found = modelTensor(from, bareTensorName(tensor.name));
         if (found >= 0) said.add(from.graph.tensors[found]!.producer);
       }
     }

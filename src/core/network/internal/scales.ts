@@ -52,3 +52,28 @@ export function scalesAt(graph: ModelGraph, shapes: readonly Shape[], node: numb
   const [one, other] = inputs.map((tensor) => scaleOf(graph, shapes, tensor));
   return one && other && one.node !== other.node ? [one, other] : null;
 }
+
+/** What takes a part of a tensor, or adds a bias to it. */
+const parts: ReadonlySet<string> = new Set(['Split', 'Gather', 'Slice', 'Add']);
+
+/** Index of the product that a tensor is a part of, behind nodes that move, take parts and add a bias; -1: none. */
+function productAbove(graph: ModelGraph, tensor: number): number {
+  for (let at = tensor, steps = 0; at >= 0 && steps < 32; steps += 1) {
+    const { producer } = graph.tensors[at]!;
+    const op = graph.nodes[producer]?.op ?? '';
+    if (op === 'MatMul' || op === 'Gemm') return producer;
+    if (!moving.has(op) && !parts.has(op)) return -1;
+    const inputs = graph.inputs[producer]!;
+    at = (op === 'Add' ? inputs.find((input) => input >= 0 && graph.tensors[input]!.producer >= 0) : inputs[0]) ?? -1;
+  }
+  return -1;
+}
+
+/**
+ * Whether both inputs of such a MatMul are parts of one product, as in self-attention. Only there a scale that is moved
+ * to one side was seen to stay: of cross attention TensorRT 10.6 loses the scale of the second input in any case.
+ */
+export function isOfOneProduct(graph: ModelGraph, scales: readonly [Scale, Scale]): boolean {
+  const [one, other] = scales.map(({ node, at }) => productAbove(graph, graph.inputs[node]![1 - at]!));
+  return one === other && one !== -1;
+}

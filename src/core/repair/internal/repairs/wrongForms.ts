@@ -1,6 +1,6 @@
 // Forms that TensorRT builds and computes wrong: the same values in a form that it computes right.
 import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../formats/onnx/onnxModel.ts';
-import { scalesAt, transposedPadding } from '../../../network/network.ts';
+import { isOfOneProduct, scalesAt, transposedPadding } from '../../../network/network.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { NewPlace } from '../place.ts';
 import type { Repair } from '../repair.ts';
@@ -21,6 +21,13 @@ export const mergeScales: Repair = {
     for (const node of draft.nodes('MatMul')) {
       const scales = scalesAt(graph, graph.inferred.shapes, graph.indexOfId.get(node.id)!);
       if (scales === null) continue;
+      if (!isOfOneProduct(graph, scales)) {
+        draft.refuse(
+          node,
+          'its inputs are not parts of one product: with one scale TensorRT 10.6 was wrong as well, seen for cross attention',
+        );
+        continue;
+      }
       // In the order of the file, so that both numbers are there where the product is made.
       const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
       const [dropped, kept] = [model.nodes[first.node]!, model.nodes[last.node]!];
