@@ -23,6 +23,13 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
             message: `Layers that are the same in both builds take ${ratio.toFixed(2)} times as long in the other one (median of ${counted(same, 'layer')}): its GPU, clock or load differs. Its times are divided by that. Profile both on the same idle GPU to be sure.`,
           },
         ];
+  const types = otherTypes(report, marked);
+  if (types !== null)
+    problems.push({
+      severity: 'warning',
+      code: 'other-types',
+      message: `Most tensors that both builds write have other types there (${types}): the times compare precisions, not only what the fusion saves. Mark tensors in a build with the same options.`,
+    });
   return {
     ...report,
     problems: [...report.problems, ...problems],
@@ -33,6 +40,19 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
       return { ...layer, saved: { launches, bytes, ms: timeSaved(layer, own, apart, scale) } };
     }),
   };
+}
+
+/** The types of the first tensor that differs, `Half and Float`, where most of those that both builds write do; null: they don't. */
+function otherTypes(report: FusionReport, marked: FusionReport): string | null {
+  const typesIn = ({ layers }: FusionReport) =>
+    new Map(
+      layers.flatMap(({ outputs = [] }) => outputs.flatMap(({ name, type }) => (type === null ? [] : [[name, type]]))),
+    );
+  const there = typesIn(marked);
+  const both = [...typesIn(report)].filter(([name]) => there.has(name));
+  const different = both.filter(([name, type]) => there.get(name) !== type);
+  const [first] = different;
+  return first === undefined || different.length * 2 <= both.length ? null : `${first[1]} and ${there.get(first[0])!}`;
 }
 
 /** Times of the same layers differ by no more where nothing but chance does. */

@@ -153,6 +153,21 @@ describe('against a build whose nodes are in more kernels', () => {
     expect(withMarkedTimes(timed(1), timed(2)).problems).toMatchObject([{ code: 'other-pace' }]);
   });
 
+  test('a build in another precision is no measure of what fusion saves', () => {
+    const typed = (type: string) => {
+      const layers = ['a', 'b', 'c'].map((id) => ({
+        id,
+        nodes: [id],
+        averageMs: 1,
+        foreignNode: null,
+        outputs: [{ name: id, dims: [1], type: id === 'c' ? 'Int32' : type, format: type }],
+      }));
+      return { nodes: [], layers, foreignNodes: [], tensors: [], problems: [] } as unknown as FusionReport;
+    };
+    expect(withMarkedTimes(typed('Half'), typed('Half')).problems).toEqual([]);
+    expect(withMarkedTimes(typed('Half'), typed('Float')).problems).toMatchObject([{ code: 'other-types' }]);
+  });
+
   // With an output inside of the attention of layers.1, on a GPU on which other work ran: the same layers take 1.35 times as long.
   test('a build that is slower as a whole is no saving of a fusion', async () => {
     const file = (name: string): string => fixturePath(`marked/${name}`);
