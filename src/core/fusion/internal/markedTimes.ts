@@ -46,7 +46,7 @@ export function withMarkedTimes(report: FusionReport, marked: FusionReport): Fus
 function otherTypes(report: FusionReport, marked: FusionReport): string | null {
   const typesIn = ({ layers }: FusionReport) =>
     new Map(
-      layers.flatMap(({ outputs = [] }) => outputs.flatMap(({ name, type }) => (type === null ? [] : [[name, type]]))),
+      layers.flatMap(({ outputs }) => outputs.flatMap(({ name, type }) => (type === null ? [] : [[name, type]]))),
     );
   const there = typesIn(marked);
   const both = [...typesIn(report)].filter(([name]) => there.has(name));

@@ -146,7 +146,7 @@ describe('against a build whose nodes are in more kernels', () => {
   test('a profile without times says nothing of the pace', () => {
     const timed = (averageMs: number) => {
       const nodes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ id: name, name, layers: [name] }));
-      const layers = nodes.map(({ id }) => ({ id, nodes: [id], averageMs, foreignNode: null }));
+      const layers = nodes.map(({ id }) => ({ id, nodes: [id], averageMs, foreignNode: null, outputs: [] }));
       return { nodes, layers, foreignNodes: [], tensors: [], problems: [] } as unknown as FusionReport;
     };
     expect(withMarkedTimes(timed(1), timed(0)).problems).toEqual([]);
