@@ -141,9 +141,10 @@ test('a Polygraphy without that option builds all the same', async () => {
   const started = (_: Build, said: CommandNote[]) => void notes.push(...said.map(({ message }) => message));
   const made = await build({ backend: 'polygraphy', polygraphy: polygraphy('') }, { started });
   expect(made.manifest.result).toBe('passed');
-  expect(notes).toEqual([
+  // Known faults of this version are told, too.
+  expect(notes).toContainEqual(
     expect.stringMatching(/choices are not recorded: this Polygraphy does not list --trt-config/),
-  ]);
+  );
 });
 
 test.each(['python', 'polygraphy'] as const)(

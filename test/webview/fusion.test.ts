@@ -35,7 +35,7 @@ describe('the fusion page in an editor', () => {
     expect(await page.locator('[data-figure="foreign"]').getAttribute('title')).toContain(
       `${accounting.foreign} of 636 nodes`,
     );
-    expect(await page.textContent('.legend [data-fate="foreign"] small')).toBe('120 derived');
+    expect(await page.textContent('.legend [data-fate="foreign"] small')).toBe('108 derived');
     const counts = await page.locator('.legend button b').allTextContents();
     const numbers = counts.map((text) => Number(text.split(' ')[0]!.replace(',', '')));
     expect(numbers.reduce((sum, value) => sum + value, 0)).toBe(accounting.total);

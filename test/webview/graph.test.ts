@@ -138,6 +138,7 @@ describe('the pictures', () => {
       '1 ForeignNode 95 %',
       '1 single',
       '256 folded',
+      '12 lost?',
       '0 unknown',
       'FP16 97 %',
       '0.548 ms',
@@ -366,10 +367,11 @@ describe('selection', () => {
     expect(await isThere()).toBe(false);
     await view.post('select', { kind: 'foreignNode', id: 0 });
     await view.still();
-    // It holds the one node of another layer; the blocks are computed by the group as a whole.
+    // It holds the one node of another layer.
     expect(await isThere()).toBe(true);
     const blocks = view.page.locator('[role=treeitem][aria-label^="blocks, 612 nodes"]');
-    expect(await blocks.getAttribute('aria-expanded')).toBe('false');
+    // Its blocks hold nodes of another fate, too: those that are lost.
+    expect(await blocks.getAttribute('aria-expanded')).toBe('true');
     const dimmed = await pixels(view, brown);
     await view.shot('graph-selected-group');
     await view.page.keyboard.press('Escape');
@@ -479,9 +481,12 @@ describe('the keyboard alone', () => {
       .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
     expect(names).toContain('Graph input input');
     expect(names).toContain('Conv, proj, single, layer 1');
+
     expect(
       names.some((name) =>
-        /^blocks\.1 … 11, 561 nodes, × 11, 341 blocks\.0–11 · Attention ×12 \+ MLP ×12, 220 Folded$/.test(name ?? ''),
+        /^blocks\.1 … 11, 561 nodes, × 11, 330 blocks\.0–11 · Attention ×12 \+ MLP ×12, 220 Folded, 11 Lost\?$/.test(
+          name ?? '',
+        ),
       ),
     ).toBe(true);
     // Folded, removed and shape are one gray, but three lines of the legend; fused layers have many colors and one line.
@@ -512,7 +517,12 @@ describe('overlays and the legend', () => {
     await show(view, await data('vit_tiny'));
     const legend = view.page.locator('.graph-legend');
     const lines = () => legend.locator('.legend-label').allTextContents();
-    expect(await lines()).toEqual(['blocks.0–11 · Attention ×12 + MLP ×12', 'In single-node layers', 'Folded']);
+    expect(await lines()).toEqual([
+      'blocks.0–11 · Attention ×12 + MLP ×12',
+      'In single-node layers',
+      'Folded',
+      'Lost?',
+    ]);
     const blue = await pixels(view, [0, 114, 178]);
     await legend.getByRole('button', { name: 'Attention ×12' }).first().click();
     await view.still();
@@ -554,7 +564,7 @@ describe('precision overrides on the graph', () => {
     await view.still();
     await view.shot('graph-vit_tiny-overrides');
     const lines = await legend.locator('.legend-label').allTextContents();
-    expect(lines).toEqual(['Disobeyed', 'Unverifiable', 'Probably obeyed', 'Obeyed', 'No rule', 'Folded']);
+    expect(lines).toEqual(['Disobeyed', 'Unverifiable', 'Probably obeyed', 'Obeyed', 'No rule', 'Folded', 'Lost?']);
     expect(await view.axe()).toEqual([]);
     await show(view, shown);
     expect(await legend.locator('select').inputValue()).toBe('fusion');

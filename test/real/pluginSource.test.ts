@@ -8,9 +8,10 @@ import { bytesOf } from '../../src/core/base/problem.ts';
 import { runProcess } from '../../src/builder/tools/runProcess.ts';
 import { cudaForTests, pythonForTests, type PythonTools } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
-import { samplesPath } from '../support/samples.ts';
 
 const folder = temporaryFolder();
+/** Our own declarations of TensorRT's plugin interface: NVIDIA's headers are not here to be compiled against. */
+const pluginApi = join(import.meta.dirname, '../support/pluginApi');
 let tools: PythonTools;
 let cuda: string;
 
@@ -74,7 +75,7 @@ const compile = (name: string) =>
     '-Werror',
     '-fsyntax-only',
     '-isystem',
-    samplesPath('tensorrt-headers-10.6.0'),
+    pluginApi,
     '-isystem',
     join(cuda, 'cuda_runtime/include'),
     '-isystem',
