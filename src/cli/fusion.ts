@@ -130,7 +130,7 @@ another model.
     const { values } = readArguments(args, options);
     if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
-    if (values.nsys !== undefined && !values.profile?.endsWith('.nsys-rep'))
+    if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
     if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
     const files = filesWith(values);

@@ -119,7 +119,9 @@ describe.each(pages)('%s', (name) => {
 });
 
 /** What needs other programs, or answers other programs; tested with them. */
-const withPrograms = 'accuracy build completion matrix mcp profile reduce repair run setup triton what-if'.split(' ');
+const withPrograms = 'accuracy bisect build completion matrix mcp profile reduce repair run setup triton what-if'.split(
+  ' ',
+);
 
 test('what every other command prints for a recorded build is in test/golden/commands.txt or on a page', () => {
   const path = join(root, 'test/golden/commands.txt');

@@ -62,7 +62,9 @@ it('damaged models', { timeout }, async () => {
 });
 
 it('damaged logs', { timeout }, async () => {
-  const logs = readFileSync(fixturePath('failures/rules.txt'), 'utf8').split(/^=== .*\n/m);
+  const logs = ['rtx-1.7.1.txt', 'harmless.txt'].flatMap((file) =>
+    readFileSync(fixturePath(`failures/${file}`), 'utf8').split(/^=== .*\n/m),
+  );
   const words = fc.constantFrom(
     '\r',
     '\n',

@@ -24,6 +24,21 @@ const QUOTED = [
   `\\b(?:${PARSER_CODES}): `,
 ].join('|');
 
+/** Sentences of TensorRT that people copy without what stands before them, where a line begins or after `Error:`. */
+const SENTENCES = [
+  'Network has dynamic or shape inputs, but no optimization profile',
+  'Dynamic dimensions required for input',
+  'Could not find any implementation for node',
+  'No importer registered for op',
+  'No [Pp]lugin (?:found|creator)|Plugin not found',
+  'Unsupported ONNX data type',
+  'Network must have at least one output',
+  'The engine plan file is (?:not compatible|generated on)',
+  'Failed to (?:parse (?:the )?ONNX|allocate|deserialize)',
+  'Assertion failed: ',
+].join('|');
+const SENTENCE = new RegExp(`^\\s*(?:\\[?(?:ERROR|Error|error)\\]?[:!]?\\s+)?(?=${SENTENCES})`);
+
 const IN_MESSAGE = new RegExp(OWN);
 const ANYWHERE = new RegExp(`${OWN}|${QUOTED}`);
 
@@ -36,6 +51,8 @@ const WARNINGS =
  * that is a warning or an error. `within`: it follows an error, whose part it may be.
  */
 export function strayMessage(head: string, within: boolean): { at: number; severity: 'warning' | 'error' } | null {
+  const sentence = within ? null : SENTENCE.exec(head);
+  if (sentence !== null) return { at: sentence[0].length, severity: 'error' };
   const match = (within ? IN_MESSAGE : ANYWHERE).exec(head);
   if (match === null) return null;
   const prefix = head.slice(0, match.index);
