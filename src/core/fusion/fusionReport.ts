@@ -455,7 +455,7 @@ export interface Remark {
   code: string;
   /** One or two sentences. */
   message: string;
-  /** What in the inputs says so: a log line, a tensor, a layer. */
+  /** What in the inputs says so: a log line, a tensor, a layer. Empty where `nodes` themselves say so: `repair`, `known-fault`. */
   evidence: { line?: number; tensor?: string; layer?: number };
   /** Ids of the nodes concerned. */
   nodes: string[];

@@ -254,7 +254,6 @@ function precisionMessage({ kind, type, reason }: PrecisionLine, count: number, 
   }
 }
 
-/** What nodes of a repaired model stand for in the original, one remark for each place of a repair. */
 /** What this TensorRT is known to compute wrong. */
 function faultRemarks({ model }: ModelGraph, { product, version, outcome }: BuildLog): Remark[] {
   const found =
@@ -271,6 +270,7 @@ function faultRemarks({ model }: ModelGraph, { product, version, outcome }: Buil
     }));
 }
 
+/** What nodes of a repaired model stand for in the original, one remark for each place of a repair. */
 function repairRemarks({ model }: ModelGraph): Remark[] {
   const map = readMap(model);
   if (!map) return [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fate, FusionReport, LayerKind, ReportInput } from '../../../../src/core/fusion/fusionReport.ts';
 import { captures, inputOf, metaOf, modelOf, reportOf } from './loadCapture.ts';
 
-const fates: Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unknown'];
+const fates: Fate[] = ['foreign', 'fused', 'single', 'folded', 'removed', 'shape', 'unaccounted', 'unknown'];
 const kinds: LayerKind[] = ['single', 'fused', 'foreign', 'kernel', 'reformat', 'shape', 'constant', 'other'];
 
 /** Everything that the contract promises of any report. */
@@ -53,6 +53,8 @@ function checkContract(report: FusionReport, nodes: number): void {
         `${node.id} is not alone`,
       );
     if (node.fate === 'unknown') check(!node.exact, `${node.id} is unknown for sure`);
+    if (node.fate === 'unaccounted')
+      check(!node.exact && node.layers.length === 0, `${node.id} is lost for sure or has a layer`);
   }
   expect(wrong.slice(0, 10)).toEqual([]);
 }

@@ -83,6 +83,11 @@ const pairs: [derived: string, truth: string][] = [
   ['tensorrt-10.6.0/lstm_gru.fp32', 'tensorrt-rtx-1.7.1/lstm_gru'],
 ];
 
+/** Scales of q·k that an engine lacks: the form that engines of this version computed wrong (test/fixtures/wrong/lost_scale). */
+const lostBy: Record<string, string[]> = {
+  'tensorrt-10.6.0/vit_tiny.fp32': Array.from({ length: 12 }, (_, block) => `/blocks/blocks.${block}/attn/Mul_1`),
+};
+
 describe('derived membership', () => {
   it('agrees with the members that other versions name for the same model', { timeout: 60_000 }, async () => {
     const rows: Row[] = [];
@@ -92,10 +97,17 @@ describe('derived membership', () => {
       const model = (await inputOf(derivedName))!.model;
       expect(truth.foreignNodes.every(({ exact }) => exact)).toBe(true);
       // The boundary may differ by native layers, which the one version has and the other has not: they are not compared.
-      const native = new Set(
+      const apart = new Set(
         derived.nodes.filter(({ fate }) => fate === 'single' || fate === 'fused').map(({ id }) => id),
       );
-      const compute = new Set([...computeNodes(model)].filter((id) => !native.has(id)));
+      // Nor what the one version lost and the other computes: known by name, so that nothing else passes as lost.
+      const lost = derived.nodes.filter(({ fate }) => fate === 'unaccounted');
+      expect(
+        lost.map(({ name }) => name),
+        derivedName,
+      ).toEqual(lostBy[derivedName] ?? []);
+      for (const { id } of lost) apart.add(id);
+      const compute = new Set([...computeNodes(model)].filter((id) => !apart.has(id)));
       const expected = only(foreignIds(truth), compute);
       const found = only(foreignIds(derived), compute);
       rows.push({

@@ -39,6 +39,7 @@ const nodeWords: [RegExp, string][] = [
   [/(?:was|were) folded$/, 'folded'],
   [/(?:was|were) removed$/, 'removed'],
   [/computes? shapes on the host$/, 'shape'],
+  [/(?:is|are) lost or moved$/, 'unaccounted'],
   [/(?:is|are) unknown$/, 'unknown'],
 ];
 
