@@ -4,7 +4,7 @@ import { intAttribute, intsAttribute, type OnnxModel, textAttribute } from '../f
 import { isStandardDomain, standardOpset } from '../network/modelGraph.ts';
 import { builtNetworkOf, moving, type Network, scalesAt, transposedPadding } from '../network/network.ts';
 import { versionNumber } from '../base/text.ts';
-import rows from './internal/knownFaults.json';
+import rows from './internal/knownFaults.json' with { type: 'json' };
 
 /** A node, what makes its inputs, and what must be true around it. All that is given has to fit. */
 export interface FaultForm {

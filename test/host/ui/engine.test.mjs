@@ -252,35 +252,4 @@ test('calibration and timing caches open as pages', async () => {
   await w.view.getByText('Read with TensorRT', { exact: true }).click();
   await w.view.getByRole('rowheader', { name: key, exact: true }).waitFor();
   await w.shot('engine-7-timing');
-  // Some that are selected become one, also those of trtexec and of ONNX Runtime by their names.
-  const others = ['2b', '3c'].map((byte) => `0x${byte.repeat(16)}`);
-  const ofOnnxRuntime = 'TensorrtExecutionProvider_cache_sm90.timing';
-  const caches = { 'one.timingcache': key, 'timing_two.cache': others[0], [ofOnnxRuntime]: others[1] };
-  for (const [name, own] of Object.entries(caches))
-    writeFileSync(join(folder, name), standInTimingCache({ [own]: [0xabc, 0.25] }));
-  await w.row('one.timingcache').click();
-  // Its page is opened by the click, and the explorer selects it once more when it is there.
-  await w.tab('one.timingcache').waitFor();
-  await w.view.getByText('Read with TensorRT', { exact: true }).waitFor();
-  for (const name of ['timing_two.cache', ofOnnxRuntime]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
-    await w.row(name).click({ modifiers: ['ControlOrMeta'] });
-  }
-  for (const name of ['one.timingcache', 'timing_two.cache']) {
-    // oxlint-disable-next-line no-await-in-loop -- one menu at a time
-    await w.openContextMenu(name);
-    // oxlint-disable-next-line no-await-in-loop
-    assert.ok(await w.openSubmenu('Merge Timing Caches'), `${name} has no Merge Timing Caches`);
-    // oxlint-disable-next-line no-await-in-loop
-    await w.closeMenu();
-  }
-  await w.pickInMenu(ofOnnxRuntime, 'Merge Timing Caches');
-  await w
-    .box('Merge Timing Caches')
-    .getByRole('button', { name: /^(?:OK|Write Here)$/ })
-    .click();
-  await w.toast(/Wrote \w+\.merged\.(?:timing|cache|timingcache), /).waitFor();
-  await w.shot('engine-13-merged');
-  const [merged] = readdirSync(folder).filter((name) => name.includes('.merged.'));
-  for (const one of [key, ...others]) assert.ok(readFileSync(join(folder, merged), 'utf8').includes(one));
 });

@@ -9,7 +9,7 @@ import { back } from '../../platform/quickSteps.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import { chooseShapes, shapeQuestion } from '../askShapes.ts';
 import { askBuildOptions, findProspect } from './buildWizard.ts';
-import { buildsAsIs } from './offerRepair.ts';
+import { warnOfFaults } from './warnOfFaults.ts';
 import { copyBuildCommand } from './copyBuildCommand.ts';
 import { type BuildParts, mayBuild, startBuild } from '../startBuild.ts';
 import { typedRules } from './typedRules.ts';
@@ -30,7 +30,8 @@ export async function buildAs(parts: BuildParts, argument: unknown, preset?: unk
     return;
   }
   await parts.remembered.put(uri, options);
-  if (await buildsAsIs(parts, uri, options)) await startBuild(parts, uri, { ...options });
+  void warnOfFaults(parts, uri, options);
+  await startBuild(parts, uri, { ...options });
 }
 
 /** Copies the command that builds a model in the usual way. */

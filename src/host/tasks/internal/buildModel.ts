@@ -3,7 +3,7 @@ import { back } from '../../platform/quickSteps.ts';
 import { pickModel } from '../../workspace/pickModel.ts';
 import { askShapes, shapeQuestion } from '../askShapes.ts';
 import type { TaskOptions } from '../../builds/taskProperties.ts';
-import { buildsAsIs } from './offerRepair.ts';
+import { warnOfFaults } from './warnOfFaults.ts';
 import { type BuildParts, mayBuild, startBuild } from '../startBuild.ts';
 
 /** Builds a model's engine in the usual way. `more` comes from a button: random weights, or times of layers. */
@@ -28,5 +28,6 @@ export async function buildModel(parts: BuildParts, argument: unknown, more?: un
     ...(wanted('profileRun') && { profileRun: true, backend: 'trtexec' }),
     ...(profiles && profiles.length > 0 && { profiles }),
   };
-  if (await buildsAsIs(parts, uri, options)) await startBuild(parts, uri, options);
+  void warnOfFaults(parts, uri, options);
+  await startBuild(parts, uri, options);
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { faultsOfBuild } from '../../../builder/run/faultsOfBuild.ts';
+import { counted } from '../../../core/base/text.ts';
 import { stepWords } from '../../../core/diagnose/diagnosis.ts';
 import { toolsOf } from '../../builds/toolsOf.ts';
 import type { TaskOptions } from '../../builds/taskProperties.ts';
@@ -8,22 +9,21 @@ import { showWarning } from '../../platform/messages.ts';
 import type { BuildParts } from '../startBuild.ts';
 
 /**
- * Whether to build a model as it is. Where the TensorRT that would build it is known to compute it wrong, the user is
- * asked, and may repair it first.
+ * Says where the TensorRT that builds a model is known to compute it wrong, and offers to repair it. The build goes on: its
+ * engine may still be of use, and its page says the same.
  */
-export async function buildsAsIs(
+export async function warnOfFaults(
   { context }: Pick<BuildParts, 'context'>,
   uri: vscode.Uri,
   options: Partial<TaskOptions>,
-): Promise<boolean> {
-  const wrong = await faultsFor(context, uri, options);
-  if (wrong.length === 0) return true;
-  const anyway = 'Build Anyway';
-  const repair = wrong.some((one) => one.repair !== undefined) ? [stepWords.repair] : [];
-  const detail = wrong.map(({ message, advice }) => `${message} ${advice}`).join('\n\n');
-  const answer = await showWarning('The engine will give wrong values.', { modal: true, detail }, ...repair, anyway);
-  if (answer === stepWords.repair) void vscode.commands.executeCommand(commands.repairModel, uri);
-  return answer === anyway;
+): Promise<void> {
+  const [wrong, ...others] = await faultsFor(context, uri, options);
+  if (wrong === undefined) return;
+  const isRepaired = [wrong, ...others].some(({ repair }) => repair !== undefined);
+  const more = others.length === 0 ? '' : ` ${counted(others.length, 'other known fault')} concern this model, too.`;
+  const text = `The engine will give wrong values: ${wrong.message} ${wrong.advice}${more}`;
+  const answer = await showWarning(text, ...(isRepaired ? [stepWords.repair] : []));
+  if (answer === stepWords.repair) await vscode.commands.executeCommand(commands.repairModel, uri);
 }
 
 async function faultsFor(context: vscode.ExtensionContext, uri: vscode.Uri, options: Partial<TaskOptions>) {
