@@ -1,7 +1,7 @@
 // Files of engines in the installed package: layer info without its model, the editor of engines, what TensorRT (a
 // stand-in) says of them, the pages of caches.
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
