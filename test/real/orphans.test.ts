@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runBuild } from '../../src/builder/run/runBuild.ts';
@@ -39,10 +39,13 @@ afterAll(() => {
   for (const pid of runningWith(folder)) process.kill(pid, 'SIGKILL');
 });
 
+/** Only a timing cache is replaced by one. */
+const cacheBefore = readFileSync(fixturePath('captures/tensorrt-10.6.0/vit_tiny.timingcache/tc.bin'));
+
 const options = (name: string) => {
   const own = join(folder, name);
   mkdirSync(own);
-  writeFileSync(join(own, 'timing.cache'), 'whole');
+  writeFileSync(join(own, 'timing.cache'), cacheBefore);
   return { model: modelPath('unnamed'), trtexec: tool, folder: join(own, 'builds'), cache: join(own, 'cache') };
 };
 
