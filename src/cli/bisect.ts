@@ -1,3 +1,4 @@
+import { absoluteInput } from '../builder/files/inputFile.ts';
 import { basename, join, resolve } from 'node:path';
 import { bisectModel } from '../builder/bisect/bisectModel.ts';
 import { checkEachOutput, filesOfModel } from '../builder/files/writeResult.ts';
@@ -80,7 +81,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
       {
         options: absolute,
         engine: textOf(values, 'engine'),
-        inputs: ((values['inputs'] as string[] | undefined) ?? []).map((file) => resolve(file)),
+        inputs: ((values['inputs'] as string[] | undefined) ?? []).map(absoluteInput),
         expected: reference === undefined ? undefined : resolve(reference),
         out,
         tolerance: numberOf(values, 'tolerance') ?? 1e-3,

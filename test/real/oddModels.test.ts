@@ -125,7 +125,7 @@ test('the oldest operator set that is supported', async () => {
 });
 
 test('what ONNX Runtime refuses is told with the names of the model; an input without a shape is asked for', async () => {
-  await expect(judgeOdd('unfit')).rejects.toThrow(/^ONNX Runtime cannot run this model: .*'\/mul'/);
+  await expect(judgeOdd('unfit')).rejects.toThrow(/^ONNX Runtime cannot run (?:this model: .*'\/mul'|node "\/mul")/);
   await expect(judge(join(folder, 'no_shape.onnx'), [])).rejects.toThrow('Input "x" has no shape in the model');
   expect((await judgeOdd('no_shape')).outputs[0]).toMatchObject({ finite: true });
 });

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { checkOutput, moveResult } from '../files/writeResult.ts';
 import { temporaryFor } from '../files/writeWhole.ts';
 import { runTensorrt, type TensorrtPlace } from '../run/tensorrtJob.ts';
+import { fileOf, prefixOf } from '../files/inputFile.ts';
 import { type Build, engineOf, filesOfBuild } from '../store/buildFolder.ts';
 
 export interface RunRequest extends TensorrtPlace {
@@ -52,10 +53,3 @@ export async function runEngine({ build, inputs, out, ...place }: RunRequest): P
   await moveResult(file, resolve(out), 'zip');
   return { ...result, gpu: start.gpu ?? '', version: start.version ?? '' };
 }
-
-/** `NAME:` of raw input values; on Windows one letter before `:\\` or `:/` is a drive. */
-export function prefixOf(input: string, platform: NodeJS.Platform = process.platform): string {
-  if (platform === 'win32' && /^[a-z]:[/\\]/i.test(input)) return '';
-  return /^[^/\\]+?:(?![/\\]{2})(?=.)/.exec(input)?.[0] ?? '';
-}
-const fileOf = (input: string): string => input.slice(prefixOf(input).length);

@@ -1,3 +1,4 @@
+import { absoluteInput } from '../files/inputFile.ts';
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -189,7 +190,7 @@ async function quantizedStep(request: SweepRequest, run: OtherRun): Promise<Swee
     const job = {
       model: resolve(model),
       out,
-      files: calibration.map((file) => resolve(file)),
+      files: calibration.map(absoluteInput),
       inputs: run.inputs,
       tool: calibrator?.tool ?? 'onnxruntime',
       pairs: true,

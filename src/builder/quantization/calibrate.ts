@@ -1,3 +1,4 @@
+import { absoluteInput } from '../files/inputFile.ts';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inputsOf } from '../simulation/openSamples.ts';
 import type { PythonWithRuntime } from '../simulation/simulation.ts';
@@ -93,7 +94,7 @@ export async function calibrate(request: CalibrateRequest): Promise<{ by: string
   const folder = await temporaryIn(dirname(out), out);
   try {
     const made = join(folder, basename(out));
-    const files = inputs.map((file) => resolve(file));
+    const files = inputs.map(absoluteInput);
     const job = { model: resolve(path), out: resolve(made), files, inputs: inputsOf(model), tool: calibrator.tool };
     const { by } = await runPythonJob<{ by: string }>({
       ...calibrator,

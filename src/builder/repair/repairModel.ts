@@ -1,3 +1,4 @@
+import { absoluteInput } from '../files/inputFile.ts';
 import { dirname, join, resolve } from 'node:path';
 import { tableBasis } from '../../core/diagnose/checkModel.ts';
 import { diagnoseLog } from '../../core/diagnose/diagnoseLog.ts';
@@ -421,7 +422,7 @@ class Search {
     return this.#places.runtime.prove({
       original: await shifted(original, 'trtlens-original.onnx'),
       repaired: await shifted(repaired, 'trtlens-repaired.onnx'),
-      files: this.#request.samples.map((file) => resolve(file)),
+      files: this.#request.samples.map(absoluteInput),
       noisy,
       plan: planProof(original.model, profiles, repaired.model),
       renamed: repaired.outputs,

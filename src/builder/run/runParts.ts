@@ -1,3 +1,4 @@
+import { absoluteInput } from '../files/inputFile.ts';
 import { join, resolve } from 'node:path';
 import { randomInput } from '../../core/accuracy/accuracyReport.ts';
 import { networkOf } from '../../core/network/network.ts';
@@ -51,7 +52,7 @@ export async function compareChain(
   const request = {
     parts: chain.parts.map((part) => resolve(folder, part.model)),
     whole: resolve(path),
-    files: samples.map((file) => resolve(file)),
+    files: samples.map(absoluteInput),
     inputs: inputsOf(model),
     save: [],
   };
@@ -92,7 +93,7 @@ export async function recordCut(
       const request = {
         parts: [before.files[0]!.path],
         whole: null,
-        files: samples.map((file) => resolve(file)),
+        files: samples.map(absoluteInput),
         inputs: inputsOf(model),
         save: [
           { path: join(folder, 'inputs.npz'), names: border.inputs.map(({ name }) => name) },

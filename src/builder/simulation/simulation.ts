@@ -1,3 +1,4 @@
+import { absoluteInput } from '../files/inputFile.ts';
 import { resolve } from 'node:path';
 import { type Chunk, type JudgeChunk, modelNames, type SwitchedChunk } from '../../core/accuracy/chunkPlan.ts';
 import type {
@@ -67,7 +68,7 @@ export class Simulation {
   /** Reads the input files; none: makes random inputs. */
   samples(files: string[], inputs: DeclaredInput[]): Promise<{ samples: number; inputs: InputSource[] }> {
     const declared = inputs.map(({ name, type, shape, random }) => ({ name, type, shape, random }));
-    return this.ask({ do: 'samples', files: files.map((file) => resolve(file)), inputs: declared });
+    return this.ask({ do: 'samples', files: files.map(absoluteInput), inputs: declared });
   }
 
   /**

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { basename, join, posix, win32 } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prefixOf } from '../../../src/builder/accuracy/runEngine.ts';
+import { prefixOf } from '../../../src/builder/files/inputFile.ts';
 import { isStillAlive, withFolderLock } from '../../../src/builder/files/folderLock.ts';
 import { isSamePath, pathKey, plainPath } from '../../../src/builder/files/pathKey.ts';
 import { linkOrCopy, realFolder, renamePersistently } from '../../../src/builder/files/persist.ts';
