@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
@@ -100,6 +100,7 @@ test('weights of a transposed convolution and on the left get one scale; an old 
     x: 1,
   });
   write(12);
+  rmSync(out, { force: true });
   await expect(calibrate({ model, inputs: [samples], out, calibrator, script })).rejects.toThrow(
     'deconvolution.onnx uses opset 12; scales per channel need 13',
   );
@@ -135,7 +136,7 @@ test('an interpreter without any tool: what to install', async () => {
   writeFileSync(bare, `#!/bin/sh\nexec '${runtime.python}' -I -S "$@"\n`);
   chmodSync(bare, 0o755);
   await expect(findCalibrator(bare)).rejects.toThrow(
-    /it has none of modelopt and onnx, onnxruntime and onnx\. Run trtlens setup calibration/,
+    /it has none of modelopt and onnx, onnxruntime and numpy and onnx\. Run trtlens setup calibration/,
   );
   await expect(findCalibrator(await interpreter('other', []), 'modelopt')).rejects.toThrow('it has none of modelopt');
 });
