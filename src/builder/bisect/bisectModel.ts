@@ -15,6 +15,7 @@ import { driverCommand } from '../../core/build/buildCommand.ts';
 import type { EngineOptions } from '../../core/build/buildOptions.ts';
 import type { OnnxModel } from '../../core/formats/onnx/onnxModel.ts';
 import { networkOf } from '../../core/network/network.ts';
+import { randomOperators } from '../../core/network/nodeRoles.ts';
 import { editsFor, type ModelChange } from '../../core/surgery/searchChange.ts';
 import { cacheFolder } from '../files/cacheFolder.ts';
 import { type FileSource, withFile } from '../files/fileSource.ts';
@@ -63,16 +64,6 @@ export interface BisectEvents {
   /** What it does now, for people. */
   status?: (text: string) => void;
 }
-
-/** Operators whose results differ from run to run. */
-const RANDOM: ReadonlySet<string> = new Set([
-  'RandomNormal',
-  'RandomNormalLike',
-  'RandomUniform',
-  'RandomUniformLike',
-  'Multinomial',
-  'Bernoulli',
-]);
 
 /**
  * Compares an engine with ONNX Runtime and, where it is wrong, finds the smallest piece of the network that is wrong with
@@ -325,7 +316,7 @@ class Bisection {
   /** The same input twice, another input between: what differs is no fault of single nodes. */
   async #repeatability(samples: readonly string[], worst: number, first: WholeRun): Promise<Repeatability> {
     const { model, folder, worker } = this.#tools;
-    if (model.nodes.some(({ op }) => RANDOM.has(op))) return 'random';
+    if (model.nodes.some(({ op }) => randomOperators.has(op))) return 'random';
     const again = join(folder, 'again.npz');
     const other = join(folder, 'other.npz');
     const after = join(folder, 'after.npz');

@@ -60,7 +60,8 @@ const shapeFromData = new Set([
   'Loop',
   'Scan',
 ]);
-const random = new Set([
+/** Operators whose results differ from run to run. */
+export const randomOperators: ReadonlySet<string> = new Set([
   'RandomNormal',
   'RandomNormalLike',
   'RandomUniform',
@@ -157,7 +158,7 @@ function constness(graph: ModelGraph, open: OpenShapes): Constness {
       fixed[index] = 1;
       continue;
     }
-    if (!isOwner && !random.has(node.op)) {
+    if (!isOwner && !randomOperators.has(node.op)) {
       if (reads.every(isConstant)) constant[index] = 1;
       else if (reads.every((tensor) => isConstant(tensor) || isArithmetic(tensor))) arithmetic[index] = 1;
     }

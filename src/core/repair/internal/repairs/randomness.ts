@@ -1,9 +1,6 @@
 import { intAttribute, type OnnxModel, type OnnxNode } from '../../../formats/onnx/onnxModel.ts';
 import { isStandardDomain } from '../../../network/modelGraph.ts';
-
-const random = new Set(
-  'RandomNormal RandomUniform RandomNormalLike RandomUniformLike Bernoulli Multinomial'.split(' '),
-);
+import { randomOperators } from '../../../network/nodeRoles.ts';
 
 /** Functions of the model, as `domain:name`, that call a random operator at any depth. */
 export function randomFunctions({ functions }: OnnxModel): ReadonlySet<string> {
@@ -20,7 +17,7 @@ export function randomFunctions({ functions }: OnnxModel): ReadonlySet<string> {
 export function isRandom(node: OnnxNode, functions: ReadonlySet<string>): boolean {
   if (functions.has(`${node.domain}:${node.op}`)) return true;
   if (isStandardDomain(node.domain)) {
-    if (random.has(node.op)) return true;
+    if (randomOperators.has(node.op)) return true;
     // Whether it trains is an input since opset 12; one that is not given means no.
     if (node.op === 'Dropout' && (node.inputs[2] ?? '') !== '') return true;
     if (node.op === 'BatchNormalization' && intAttribute(node, 'training_mode') === 1) return true;
