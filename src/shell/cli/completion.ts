@@ -1,5 +1,6 @@
 import { readArguments, subcommandOf } from '../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes } from '../../kernel/node/cli/command.ts';
+import { type CommandRow, optionsOf, subcommandsOf } from './commandTable.ts';
 
 /** What a shell needs to know of a command. */
 export interface CompletedCommand {
@@ -18,20 +19,15 @@ const scripts: Record<string, (commands: readonly CompletedCommand[]) => string>
 
 /** How each shell is told, for the help. */
 const uses = [
-  ['bash', 'trtlens completion bash > ~/.local/share/bash-completion/completions/trtlens'],
-  ['zsh', 'trtlens completion zsh > DIR/_trtlens, where DIR is in $fpath'],
+  ['bash', 'trtlens setup completion bash > ~/.local/share/bash-completion/completions/trtlens'],
+  ['zsh', 'trtlens setup completion zsh > DIR/_trtlens, where DIR is in $fpath'],
 ] as const;
 
 const usage = uses.map(([shell, use]) => `  ${shell.padEnd(6)}${use}`).join('\n');
 
-interface CommandRow {
-  summary: string;
-  load: () => Promise<Pick<Command, 'options' | 'subcommands'>>;
-}
-
 /** The command that prints the completion of a table of commands. */
 export const completionOf = (table: Readonly<Record<string, CommandRow>>): Command => ({
-  help: `trtlens completion bash|zsh
+  help: `trtlens setup completion bash|zsh
 
 Prints a script with which a shell completes commands, subcommands, options and files of trtlens. To install it:
 
@@ -48,8 +44,9 @@ ${usage}
 });
 
 export async function completedCommands(table: Readonly<Record<string, CommandRow>>): Promise<CompletedCommand[]> {
-  const commands = Object.entries(table).map(async ([name, { summary, load }]) => {
-    const { options, subcommands = [] } = await load();
+  const listed = Object.entries(table).filter(([, { group }]) => group !== undefined);
+  const commands = listed.map(async ([name, row]) => {
+    const [options, subcommands] = [await optionsOf(row), await subcommandsOf(row)];
     const words = Object.entries({ ...options, help: { type: 'boolean', short: 'h' } }).flatMap(
       ([long, { type, short }]) =>
         [`--${long}`, ...(short === undefined ? [] : [`-${short}`])].map((text) => ({
@@ -57,7 +54,7 @@ export async function completedCommands(table: Readonly<Record<string, CommandRo
           takesValue: type === 'string',
         })),
     );
-    return { name, summary, subcommands, options: words };
+    return { name, summary: row.summary, subcommands, options: words };
   });
   const all = await Promise.all(commands);
   const topics = { name: 'help', summary: 'explain a command or a topic', subcommands: all.map(({ name }) => name) };

@@ -165,7 +165,7 @@ class Bisection {
     }
     if (worker === null)
       throw new UserError(
-        'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens fusion lists the nodes that TensorRT names nowhere, from a build log alone',
+        'No TensorRT with a GPU was found, so there is no engine to compare. Pass --python PROGRAM, or run this where the engine runs; trtlens show lists the nodes that TensorRT names nowhere, from a build log alone',
       );
     this.#status('Loading TensorRT…');
     this.#info = await worker.start();

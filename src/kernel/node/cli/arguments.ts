@@ -4,15 +4,59 @@ import { type Options, Usage } from './command.ts';
 import { errorText } from '../../base/problem.ts';
 import { closestWords } from '../../base/text.ts';
 
-/** Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. */
-export const renamedOptions: Readonly<Record<string, string>> = {
-  anonymise: 'anonymize',
-  gpu: 'compute-capability',
-  output: 'out',
-  report: 'html',
-  samples: 'inputs',
-  target: 'tensorrt',
+/**
+ * Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. Of
+ * several new names, the first that a command has.
+ */
+export const renamedOptions: Readonly<Record<string, readonly string[]>> = {
+  anonymise: ['anonymize'],
+  cache: ['calibration-cache'],
+  gpu: ['compute-capability'],
+  list: ['dry-run'],
+  low: ['precision'],
+  'max-minutes': ['max-seconds'],
+  members: ['group'],
+  names: ['nodes'],
+  node: ['nodes'],
+  output: ['out'],
+  overrides: ['rules'],
+  prediction: ['accuracy'],
+  report: ['html', 'build'],
+  samples: ['inputs'],
+  target: ['tensorrt'],
 };
+
+/** trtexec's names for what is written in another way here; those that differ only in case need no row. */
+const trtexecOptions: Readonly<Record<string, string>> = {
+  best: 'precision best',
+  bf16: 'precision bf16',
+  builderOptimizationLevel: 'optimization-level N',
+  calib: 'calibration-cache FILE',
+  dynamicPlugins: 'plugin FILE',
+  exportOutput: 'out FILE.npz',
+  fp16: 'precision fp16',
+  fp8: 'precision fp8',
+  hardwareCompatibilityLevel: 'hardware-compatibility LEVEL',
+  int8: 'precision int8',
+  layerOutputTypes: 'rules FILE',
+  layerPrecisions: 'rules FILE',
+  loadInputs: 'inputs FILE',
+  markDebug: 'debug-tensor NAME',
+  memPoolSize: 'workspace MIB',
+  plugins: 'plugin FILE',
+  saveEngine: 'engine FILE',
+  staticPlugins: 'plugin FILE',
+  timingCacheFile: 'timing-cache FILE',
+};
+
+/** What an unknown option is called here; undefined: it is not one of trtexec's, or this command has nothing like it. */
+function hereFor(unknown: string, options: Options): string | undefined {
+  const named = trtexecOptions[unknown] ?? unknown.replaceAll(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`);
+  return named !== unknown && options[named.split(' ', 1)[0]!] ? `--${named}` : undefined;
+}
+
+/** What every command accepts, because a script may agree to all downloads in advance. */
+const anyCommand: Options = { yes: { type: 'boolean', short: 'y' } };
 
 /** The option of every command that writes files that a user names. */
 export const forceOption = { force: { type: 'boolean' } } as const;
@@ -22,12 +66,15 @@ export const forceOption = { force: { type: 'boolean' } } as const;
  * @param positionals names of the positional arguments; one in brackets may be omitted
  */
 export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
-  const old = Object.entries(renamedOptions).filter(([name, now]) => options[now] && !options[name]);
+  const old = Object.entries(renamedOptions).flatMap(([name, names]) => {
+    const now = options[name] ? undefined : names.find((one) => options[one]);
+    return now === undefined ? [] : [[name, now] as const];
+  });
   const olds = old.map(([name, now]) => [
     name,
     { type: options[now]!.type, multiple: options[now]!.multiple ?? false },
   ]);
-  const known: Options = { ...options, ...Object.fromEntries(olds) };
+  const known: Options = { ...anyCommand, ...options, ...Object.fromEntries(olds) };
   const parse = () =>
     parseArgs({ args: withJoinedValues(args, known), options: known as T, allowPositionals: true, strict: true });
   let parsed: ReturnType<typeof parse>;
@@ -37,14 +84,17 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     // Node's own text has advice about `--` behind the first sentence.
     const [text] = errorText(error).split('. ') as [string];
     const [, unknown] = /^Unknown option '--([^']+)'/.exec(text) ?? [];
+    const here = unknown === undefined ? undefined : hereFor(unknown, options);
+    if (here !== undefined) throw new Usage(`--${unknown} is an option of trtexec; here it is ${here}`);
     const [near] = unknown === undefined ? [] : closestWords(unknown, Object.keys(options), 1);
     throw new Usage(near === undefined ? text : `${text}; did you mean '--${near}'?`);
   }
   const values = parsed.values as Record<string, unknown>;
   for (const [name, now] of old) {
-    if (values[name] !== undefined) values[now] ??= values[name];
+    if (values[name] !== undefined) values[now] ??= name === 'max-minutes' ? inSeconds(values[name]) : values[name];
     delete values[name];
   }
+  if (!options['yes']) delete values['yes'];
   allowReplacingAll(values['force'] === true);
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
@@ -52,6 +102,10 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
   if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
   return parsed;
 }
+
+/** Minutes as seconds; what is not a number stays, and is reported. */
+const inSeconds = (minutes: unknown): unknown =>
+  /^\d{1,7}$/.test(String(minutes)) ? String(Number(minutes) * 60) : minutes;
 
 /**
  * `--argument --fp16` as `--argument=--fp16`: Node takes a value that begins with a dash only so. What is an option of the

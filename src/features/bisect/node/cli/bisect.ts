@@ -13,7 +13,7 @@ import { absoluteOptions } from '../../../../kernel/node/run/absoluteOptions.ts'
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
-import { type BuildValues, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import { type BuildValues, minutesOf, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
@@ -28,7 +28,7 @@ const options = {
   atol: { type: 'string' },
   rtol: { type: 'string' },
   'max-builds': { type: 'string' },
-  'max-minutes': { type: 'string' },
+  'max-seconds': { type: 'string' },
   anonymize: { type: 'boolean' },
   ...forceOption,
 } as const;
@@ -50,7 +50,7 @@ the error with your own options is given, too. It needs TensorRT's Python module
                      reference (default: 0.001)
   --atol N, --rtol N judge as Polygraphy does: |difference| > atol + rtol × |reference|
   --max-builds N     stop after N builds with the smallest piece so far (default: 200)
-  --max-minutes N    stop after N minutes (default: 30)
+  --max-seconds N    stop after N seconds (default: 1800)
   --force            overwrite files in DIR even if trtlens did not write them
   --anonymize        number nodes and tensors of the piece, and leave out its build log
   --json             the whole result as one JSON document
@@ -88,7 +88,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
         atol: numberOf(values, 'atol'),
         rtol: numberOf(values, 'rtol'),
         maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? 200,
-        maxMinutes: wholeNumber('--max-minutes', textOf(values, 'max-minutes')) ?? 30,
+        maxMinutes: minutesOf(values) ?? 30,
         anonymize: values['anonymize'] === true,
         worker: place && {
           ...place,
