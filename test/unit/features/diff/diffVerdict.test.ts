@@ -24,8 +24,7 @@ const side = (times: (number | null)[], more: Partial<DiffInput> = {}): DiffInpu
   }
   return { source: 's', report, ...more };
 };
-const lines = (a: DiffInput, b: DiffInput) =>
-  renderText(diffDocument(diffReports(a, b))).split('\n');
+const lines = (a: DiffInput, b: DiffInput) => renderText(diffDocument(diffReports(a, b))).split('\n');
 
 const manifest = (options: BuildManifest['options'], more: Partial<BuildManifest> = {}): BuildManifest => ({
   schema: 1,

@@ -72,10 +72,7 @@ describe('show', () => {
       string,
       string,
     ];
-    const expected = await runCommand(
-      await commandModules.fusion(),
-      ...['--onnx', model, '--log', log, '--layers', layers],
-    );
+    const expected = await runCommand(await commandModules.fusion(), '--onnx', model, '--log', log, '--layers', layers);
     expect(expected.out).toContain('ForeignNode');
     expect(await shown(layers, model, log)).toEqual(expected);
     expect(await shown(model, '--log', log, layers)).toEqual(expected);
