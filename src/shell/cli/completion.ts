@@ -1,6 +1,5 @@
 import { readArguments, subcommandOf } from '../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes } from '../../kernel/node/cli/command.ts';
-import { type CommandRow, optionsOf, subcommandsOf } from './commandTable.ts';
 
 /** What a shell needs to know of a command. */
 export interface CompletedCommand {
@@ -25,8 +24,21 @@ const uses = [
 
 const usage = uses.map(([shell, use]) => `  ${shell.padEnd(6)}${use}`).join('\n');
 
+interface Row {
+  summary: string;
+  /** Absent: not listed, and not completed. */
+  group?: string;
+}
+
+/** A table of commands, and what its rows take. */
+export interface CommandSource<T extends Row> {
+  table: Readonly<Record<string, T>>;
+  optionsOf: (row: T) => Promise<Command['options']>;
+  subcommandsOf: (row: T) => Promise<string[]>;
+}
+
 /** The command that prints the completion of a table of commands. */
-export const completionOf = (table: Readonly<Record<string, CommandRow>>): Command => ({
+export const completionOf = <T extends Row>(source: CommandSource<T>): Command => ({
   help: `trtlens setup completion bash|zsh
 
 Prints a script with which a shell completes commands, subcommands, options and files of trtlens. To install it:
@@ -38,12 +50,16 @@ ${usage}
   run: async (args, terminal) => {
     const { positionals } = readArguments(args, {}, ['SHELL']);
     const shell = subcommandOf(Object.keys(scripts), positionals[0]);
-    await terminal.out(scripts[shell]!(await completedCommands(table)), 'data');
+    await terminal.out(scripts[shell]!(await completedCommands(source)), 'data');
     return exitCodes.done;
   },
 });
 
-export async function completedCommands(table: Readonly<Record<string, CommandRow>>): Promise<CompletedCommand[]> {
+export async function completedCommands<T extends Row>({
+  table,
+  optionsOf,
+  subcommandsOf,
+}: CommandSource<T>): Promise<CompletedCommand[]> {
   const listed = Object.entries(table).filter(([, { group }]) => group !== undefined);
   const commands = listed.map(async ([name, row]) => {
     const [options, subcommands] = [await optionsOf(row), await subcommandsOf(row)];

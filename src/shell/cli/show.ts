@@ -10,7 +10,7 @@ import { UserError } from '../../kernel/node/files/userError.ts';
 import { listBuilds } from '../../kernel/node/store/buildHistory.ts';
 import type { FileKind } from '../../kernel/inspect/inspection.ts';
 import { inspectFile } from '../../kernel/inspect/inspectFile.ts';
-import { fusion, fusionHelp } from './fusion.ts';
+import { fusion, fusionHelp } from '../../kernel/node/cli/fusion.ts';
 
 const options = { ...fusion.options, ...report.options } as const;
 

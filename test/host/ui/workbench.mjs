@@ -139,7 +139,7 @@ export class Workbench {
   /** Picks a change of the model or of the selected nodes. */
   async changeModel(text) {
     await this.runCommand('TensorRT: Change the Model');
-    await this.choose(text);
+    await this.quickPick(text).first().click();
   }
 
   /** One Escape closes the innermost menu only, and does nothing where the menu does not have the focus yet. */

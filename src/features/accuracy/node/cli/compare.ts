@@ -1,9 +1,9 @@
+import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts';
 import { resolve } from 'node:path';
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { readTextBytes } from '../../../../kernel/node/files/readTextBytes.ts';
 import { runPythonJob } from '../../../../kernel/node/tools/runPythonJob.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import type { AccuracyReport } from '../../accuracyReport.ts';
 import { comparedDocument, type ComparedRuns, compareRuns } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
