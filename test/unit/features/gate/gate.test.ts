@@ -84,7 +84,7 @@ it('without a build that passed cannot judge', async () => {
     writeFileSync(file('none.json'), text);
     const ran = runCommand(gate, file('vit.gate.yaml'), '--matrix', file('none.json'));
     // oxlint-disable-next-line no-await-in-loop -- three
-    await expect(ran).rejects.toThrow('pass the output of `trtlens matrix --json`');
+    await expect(ran).rejects.toThrow('pass the output of `trtlens build --json`');
   }
 });
 
