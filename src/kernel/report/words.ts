@@ -172,7 +172,8 @@ function titlesOfLayers(report: FusionReport): Map<number, string> {
   const titles = new Map<number, string>();
   const seen = new Map<string, number>();
   for (const layer of report.layers) {
-    if (layer.foreignNode !== null || layer.kind === 'reformat') continue;
+    if (layer.kind === 'foreign' || layer.kind === 'reformat') continue;
+    if (layer.foreignNode !== null && layer.nodes.length === 0) continue;
     const own = layer.nodes.flatMap((node) => nodes.get(node) ?? []);
     const ops = [...new Set(own.map(({ op }) => op))];
     const what = ops.slice(0, mostOps).join(' + ') + (ops.length > mostOps ? ' …' : '');

@@ -1,6 +1,6 @@
 import type { LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import type { GraphModel } from '../graphModel.ts';
-import type { Bounds, Stage } from '../../draw/stage.ts';
+import { type Bounds, leastScale, overviewScale, type Stage } from '../../draw/stage.ts';
 import { isAllInSight, minimapRoom } from '../../panels/minimap.ts';
 
 /** Above the graph, for the names of boundaries that begin there. */
@@ -18,7 +18,7 @@ export const wholeGraph = (width: number, height: number): Bounds => ({
 export function showAll(
   model: GraphModel,
   stage: Stage,
-  options: { animate?: boolean; readable?: boolean } = {},
+  options: { animate?: boolean; readable?: boolean; whole?: number } = {},
 ): void {
   const { totalWidth, totalHeight } = model.picture!.layout;
   if (totalWidth <= 0) return;
@@ -26,9 +26,12 @@ export function showAll(
   stage.isFitted = true;
 }
 
-/** The whole graph where its names can be read, otherwise its beginning. */
+/** The whole graph where its names, or those of its groups, can be read, otherwise its beginning. */
 export const showFirst = (model: GraphModel, stage: Stage): void =>
-  showAll(model, stage, { animate: false, readable: true });
+  showAll(model, stage, { animate: false, readable: true, whole: wholeScale(model) });
+
+/** All of a picture is shown at first if it fits at this scale. */
+export const wholeScale = ({ named }: GraphModel): number => (named.length > 0 ? overviewScale : leastScale);
 
 /** Whether what ends there on the screen is not behind the overview in the corner. */
 function isFree({ picture }: GraphModel, { camera, size }: Stage, right: number, bottom: number): boolean {
