@@ -127,8 +127,8 @@ export class GraphSelection {
     this.show(selection, subject);
     this.#host.selected(selection);
     // A module stays under the pointer, since a second click opens it.
-    if (opens && subject.kind === 'point' && model?.picture != null)
-      pullIntoSight(model, stage, model.picture.scene.itemOfPoint[subject.point]!);
+    if (opens && subject.kind !== 'module' && model?.picture != null)
+      pullIntoSight(model, stage, pointsOfSubject(model, subject));
   }
 
   close(): void {

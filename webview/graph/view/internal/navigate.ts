@@ -106,15 +106,20 @@ function inside(from: number, to: number, screen: number): number {
   return Math.max(back, insight - from);
 }
 
-/** After the inspector took its room: moves an item that it cut off so far that all of it is in sight. */
-export function pullIntoSight(model: GraphModel, stage: Stage, item: number): void {
-  const { left, top, right, bottom } = placeOf(model, stage, item);
-  const { width, height } = stage.size;
-  const dx = Math.min(0, width - insight - right);
-  const dy = Math.min(0, height - insight - bottom);
-  // What is larger than the screen stays where it is.
-  if ((dx === 0 && dy === 0) || left + dx < 0 || top + dy < 0) return;
+/** After a panel took its room: moves what it cut off of some points so far that all of it is in sight. */
+export function pullIntoSight(model: GraphModel, stage: Stage, points: readonly number[]): void {
+  if (points.length === 0) return;
+  const { scene, layout } = model.picture!;
   const { k, x, y } = stage.camera;
+  const { left, top, right, bottom } = boundsOf(
+    layout,
+    points.map((point) => scene.itemOfPoint[point]!),
+  );
+  const { width, height } = stage.size;
+  const dx = Math.min(0, width - insight - (right * k + x));
+  const dy = Math.min(0, height - insight - (bottom * k + y));
+  // What is larger than the screen stays where it is.
+  if ((dx === 0 && dy === 0) || left * k + x + dx < 0 || top * k + y + dy < 0) return;
   stage.set({ k, x: x + dx, y: y + dy });
 }
 
