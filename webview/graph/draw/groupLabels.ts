@@ -8,7 +8,7 @@ import { graphStrings } from '../panels/graphStrings.ts';
 import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';
 import { margins } from './internal/drawRegions.ts';
-import { hasBoundary } from '../view/graphModel.ts';
+import { hasBoundary, type NamedOutline } from '../view/graphModel.ts';
 import { type Frame, type LabelSpace, leastLetters, nameScale, onScreen, type PlacedBox } from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 
@@ -99,12 +99,13 @@ function drawNames(brush: Brush, around: Around, last: LabelPlaces): Set<number>
   const { model, palette } = frame;
   const places = new Map<GroupOutline, Name>();
   const named = new Set<number>();
-  for (const { region, group, index, isKernel, isClosed } of model.named) {
+  for (const outline of model.named) {
+    const { region, group, index, isKernel, isClosed } = outline;
     if (places.size >= most) break;
     // The box says it itself.
     if (isClosed && frame.camera.k >= nameScale) continue;
     if (!onScreen(frame, region.left, region.top, region.right, region.bottom, 0)) continue;
-    const name = last.moved(frame, labels, region) ?? nameWithin(around, region, group);
+    const name = last.moved(frame, labels, region) ?? nameOf(around, outline);
     if (name === null) continue;
     places.set(region, name);
     if (!isKernel) named.add(index);
@@ -128,49 +129,82 @@ function drawNames(brush: Brush, around: Around, last: LabelPlaces): Set<number>
  * A group's name and time within its boundary: where nothing is, otherwise on its outer side, otherwise, from afar, over
  * boxes that are too small for text; null where there is no room.
  */
-function nameWithin(
-  { frame, labels, isOnLine, crosses }: Around,
-  region: GroupOutline,
-  group: DrawnGroup,
-): Name | null {
+function nameOf(around: Around, { region, group, index, isKernel }: NamedOutline): Name | null {
+  const { frame, labels, isOnLine, crosses } = around;
   const { camera, fit, model } = frame;
   const own = largestVisible(frame, region, margins[group.kind] * camera.k);
   const covers = camera.k < nameScale;
   const parts = nameParts(model, group);
   const [place = '', time = ''] = [parts[0], parts.length > 1 ? parts.at(-1) : ''];
-  // What it computes goes first, then the modules around it, then the time.
   const short = place.slice(place.lastIndexOf('/') + 1);
-  // Where the nodes themselves can be read, only their time is left to be said.
-  const forms = [parts, [place, time], [short, time], [covers ? short : time]];
+  // What it computes goes first, then the modules around it; where nodes can be read, the time alone says something, too.
+  const forms = [parts, [place, time], [short, time], [covers ? short : time]].map((form) => form.filter(Boolean));
+  const named = (lines: string[], { x, y }: { x: number; y: number }, { width, height }: Size): Name => ({
+    lines,
+    box: { x, y, width, height },
+    covers,
+  });
   for (const form of forms) {
-    const lines = wrapped(
-      fit,
-      form.filter((part) => part !== ''),
-      own.width - 2 * inset,
-    );
-    if (lines.length === 0) continue;
-    const width = Math.max(...lines.map((line, i) => fit.width(line, leastLetters, i === 0))) + 2 * inset;
-    const height = lines.length * lineHeight + 2 * inset - 1;
-    if (height > own.height) continue;
-    const at = (x: number, y: number): PlacedBox => ({ x, y, width, height });
-    const [right, below] = [own.x + own.width - width, own.y + own.height - height];
-    const middle = own.x + (own.width - width) / 2;
-    const inner = covers
-      ? [at(middle, own.y + (own.height - height) / 2)]
-      : Array.from({ length: tries }, (_, i) => own.y + (i * (own.height - height)) / (tries - 1)).flatMap((y) => [
-          at(own.x, y),
-          at(right, y),
-        ]);
-    for (const box of inner) {
-      if (!isInside(box, frame)) continue;
-      if (covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, 0)) return { lines, box, covers };
+    const lines = wrapped(fit, form, own.width - 2 * inset);
+    const size = sizeOf(fit, lines);
+    if (lines.length === 0 || size.height > own.height) continue;
+    for (const place of covers ? [centered(own, size)] : placesInside(own, size)) {
+      const name = named(lines, place, size);
+      if (!isInside(name.box, frame)) continue;
+      if (covers ? !labels.onLabel(name.box) : !labels.hits(name.box) && !isOnLine(name.box, 0)) return name;
     }
-    if (covers) continue;
-    for (const box of [at(own.x, own.y - height - 3), at(right, own.y - height - 3), at(own.x, below + height + 3)])
-      if (isInside(box, frame) && !labels.hits(box) && !crosses(group.kind === 'foreign' ? region.group : -1, box))
-        if (!isOnLine(box, 0)) return { lines, box, covers };
+  }
+  if (covers) return null;
+  for (const form of forms.filter(({ length }) => length > 0)) {
+    const lines = [form.join(' · ')];
+    const size = sizeOf(fit, lines);
+    for (const place of placesBeside(own, size)) {
+      const name = named(lines, place, size);
+      if (isInside(name.box, frame) && !labels.hits(name.box) && !isOnLine(name.box, 0))
+        if (!crosses(isKernel ? -1 : index, name.box)) return name;
+    }
   }
   return null;
+}
+
+type Size = Pick<PlacedBox, 'width' | 'height'>;
+
+const sizeOf = (fit: Frame['fit'], lines: readonly string[]): Size => ({
+  width: Math.max(...lines.map((line, i) => fit.width(line, leastLetters, i === 0))) + 2 * inset,
+  height: lines.length * lineHeight + 2 * inset - 1,
+});
+
+type Corner = Pick<PlacedBox, 'x' | 'y'>;
+
+const centered = (own: PlacedBox, { width, height }: Size): Corner => ({
+  x: own.x + (own.width - width) / 2,
+  y: own.y + (own.height - height) / 2,
+});
+
+const placesInside = (own: PlacedBox, { width, height }: Size): Corner[] =>
+  Array.from({ length: tries }, (_, i) => own.y + (i * (own.height - height)) / (tries - 1)).flatMap((y) => [
+    { x: own.x, y },
+    { x: own.x + own.width - width, y },
+  ]);
+
+/** Next to a boundary, as a tab. */
+function placesBeside(own: PlacedBox, { width, height }: Size): Corner[] {
+  const [above, below] = [own.y - height - 1, own.y + own.height + 1];
+  const [before, after] = [own.x - width - 1, own.x + own.width + 1];
+  const right = own.x + own.width - width;
+  // Past a corner, too, where what enters or leaves the group is in the way.
+  const level = [own.x, right, ...[24, 48].flatMap((by) => [own.x - by, right + by])];
+  const beside = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
+  return [
+    ...level.flatMap((x) => [
+      { x, y: above },
+      { x, y: below },
+    ]),
+    ...beside.flatMap((y) => [
+      { x: after, y },
+      { x: before, y },
+    ]),
+  ];
 }
 
 /** What a name is made of, the time last: `stages.2/blocks.2`, `LayerNorm + MLP`, `40.7 µs`. */
