@@ -245,7 +245,7 @@ describe('drawFrame', () => {
     const whole = { ...frameOf(model), width: 900, height: 700 };
     const last = new LabelPlaces();
     const at = (x: number, y: number) =>
-      drawOver(silent, { ...whole, camera: { k: 1, x, y } }, last).filter(({ target }) => target.kind === 'group');
+      drawOver(silent, { ...whole, camera: { k: 0.8, x, y } }, last).filter(({ target }) => target.kind === 'group');
     const first = at(300, 60);
     expect(first.length).toBeGreaterThan(3);
     let stayed = 0;

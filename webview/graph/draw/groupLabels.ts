@@ -100,10 +100,8 @@ function drawNames(brush: Brush, around: Around, last: LabelPlaces): Set<number>
   const places = new Map<GroupOutline, Name>();
   const named = new Set<number>();
   for (const outline of model.named) {
-    const { region, group, index, isKernel, isClosed } = outline;
+    const { region, group, index, isKernel } = outline;
     if (places.size >= most) break;
-    // The box says it itself.
-    if (isClosed && frame.camera.k >= nameScale) continue;
     if (!onScreen(frame, region.left, region.top, region.right, region.bottom, 0)) continue;
     const name = last.moved(frame, labels, region) ?? nameOf(around, outline);
     if (name === null) continue;

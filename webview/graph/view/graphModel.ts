@@ -1,3 +1,4 @@
+import { graphStates } from '../../../src/kernel/picture/graph/graphStates.ts';
 import {
   defaultLayout,
   type LayoutInput,
@@ -54,8 +55,7 @@ import type {
   NodeAccuracy,
   ViewData,
 } from '../../../src/kernel/picture/graph/viewData.ts';
-import { graphStates } from '../../../src/features/diff/changeRows.ts';
-import type { ChangeState } from '../../../src/features/diff/buildDiff.ts';
+import type { ChangeState } from '../../../src/kernel/report/buildDiff.ts';
 import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
 import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
@@ -101,8 +101,6 @@ export interface NamedOutline {
   group: DrawnGroup;
   index: number;
   isKernel: boolean;
-  /** All of it on the picture is a closed module. */
-  isClosed: boolean;
 }
 
 /** Whether a group has a boundary of its own on this picture: one node alone shows its color itself. */
@@ -288,7 +286,6 @@ export class GraphModel {
         group: groups[region.group]!,
         index: region.group,
         isKernel,
-        isClosed: !isKernel && region.items === 1 && this.segments.has(region.group),
       }))
       .filter(({ region, group }) => hasBoundary(group, region))
       .sort((a, b) => rank.get(a.index)! - rank.get(b.index)!);
