@@ -220,7 +220,8 @@ function drawModule(brush: Brush, frame: Frame, item: number, box: Box, shut: bo
   const badgeWidth = badge === '' ? 0 : frame.fit.width(badge, size, true) + 8;
   const sign = '▸ ';
   const free = width - 2 * inset - badgeWidth - frame.fit.width(sign, size, true) - 2;
-  const name = fitScaled(frame, module.label, free, letters.module, true, isGroupPart(module) ? 'start' : 'end');
+  const [title = ''] = isGroupPart(module) ? module.label.split(' · ') : [module.label];
+  const name = fitScaled(frame, title, free, letters.module, true, 'end');
   const color = palette.theme.foreground;
   const isTwo = room >= twoLinesHigh;
   const top = y + room * (isTwo ? 0.34 : 0.54);
@@ -237,7 +238,8 @@ function moduleNote(frame: Frame, item: number, room: number): string {
   const { model, picture, fit, camera } = frame;
   const index = picture.scene.ref[item]!;
   const module = model.hierarchy.modules[index]!;
-  const parts: string[] = [];
+  // What the group computes; where it is, is above.
+  const parts = isGroupPart(module) ? module.label.split(' · ').slice(1) : [];
   const differing = model.differing(index);
   if (module.times > 1 && differing !== null)
     parts.push(differing === 0 ? graphStrings.alike : graphStrings.differ(differing));

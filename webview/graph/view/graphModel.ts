@@ -175,7 +175,7 @@ export class GraphModel {
     if (report === null || this.graph.nodes <= allOpen || fusion.kernelGroups !== null) return undefined;
     const labelOf = (group: number): string => {
       const { kind, ref } = fusion.groups[group]!;
-      return (kind === 'foreign' ? foreignTitle(report, ref) : titleOfLayer(report, ref)).split(' · ').at(-1)!;
+      return kind === 'foreign' ? foreignTitle(report, ref) : titleOfLayer(report, ref);
     };
     return { groupOf: fusion.groupOf, idle, labelOf };
   }

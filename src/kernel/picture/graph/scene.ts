@@ -272,7 +272,7 @@ function ownSize(graph: GraphIndex, hierarchy: Hierarchy, scene: Scene, item: nu
     }
     case 'closed': {
       // As much as a group's name and time need where the whole picture is on the screen.
-      if (isGroupPart(hierarchy.modules[ref]!)) return { type: 'closed', width: 210, height: 84, alike: 'group' };
+      if (isGroupPart(hierarchy.modules[ref]!)) return { type: 'closed', width: 230, height: 84, alike: 'group' };
       // A repetition says how often, and whether all of it is fused alike.
       const repeat = hierarchy.modules[ref]!.times > 1;
       return {

@@ -5,7 +5,7 @@ import type { GraphIndex } from '../graphIndex.ts';
 export interface BuiltGroups {
   groupOf: Int32Array;
   idle: Uint8Array;
-  /** What a group computes: `LayerNorm + MLP`. */
+  /** A group's name: `stages.2/blocks.2 · LayerNorm + MLP`. */
   labelOf(group: number): string;
 }
 
