@@ -132,6 +132,32 @@ describe('the pictures', () => {
     await view.close();
   });
 
+  it('fit again on every resize until the graph is moved, with what is selected in sight', async () => {
+    const view = await open();
+    await show(view, await data('fusion_zoo'));
+    const overview = view.page.locator('.graph-minimap');
+    const first = view.page.locator('[role=treeitem]').first();
+    await first.click();
+    for (const size of [
+      { width: 1000, height: 760 },
+      { width: 1280, height: 800 },
+      { width: 1500, height: 900 },
+    ]) {
+      await view.page.setViewportSize(size);
+      await view.still();
+      expect(await overview.isHidden()).toBe(true);
+      const box = (await first.boundingBox())!;
+      const panel = (await view.page.locator('.graph-inspector').boundingBox())!;
+      expect(box.x + box.width <= panel.x || box.y + box.height <= panel.y).toBe(true);
+    }
+    for (let i = 0; i < 6; i++) await view.page.keyboard.press('+');
+    await view.still();
+    await view.page.setViewportSize({ width: 1280, height: 800 });
+    await view.still();
+    expect(await overview.isVisible()).toBe(true);
+    await view.close();
+  });
+
   it('say what TensorRT did in figures that select what they count, and what is missing', async () => {
     const view = await open();
     await show(view, { ...(await data('vit_tiny')), hints: ['No profile.'] });
