@@ -127,39 +127,55 @@ function drawNames(brush: Brush, around: Around, last: LabelPlaces): Set<number>
  * A group's name and time within its boundary: where nothing is, otherwise on its outer side, otherwise, from afar, over
  * boxes that are too small for text; null where there is no room.
  */
-function nameOf(around: Around, { region, group, index, isKernel }: NamedOutline): Name | null {
-  const { frame, labels, isOnLine, crosses } = around;
-  const { camera, fit, model } = frame;
-  const own = largestVisible(frame, region, margins[group.kind] * camera.k);
-  const covers = camera.k < nameScale;
-  const parts = nameParts(model, group);
+function nameOf(around: Around, outline: NamedOutline): Name | null {
+  const { frame } = around;
+  const { region, group } = outline;
+  const own = largestVisible(frame, region, margins[group.kind] * frame.camera.k);
+  const covers = frame.camera.k < nameScale;
+  const parts = nameParts(frame.model, group);
   const [place = '', time = ''] = [parts[0], parts.length > 1 ? parts.at(-1) : ''];
   const short = place.slice(place.lastIndexOf('/') + 1);
   // What it computes goes first, then the modules around it; where nodes can be read, the time alone says something, too.
-  const forms = [parts, [place, time], [short, time], [covers ? short : time]].map((form) => form.filter(Boolean));
-  const named = (lines: string[], { x, y }: { x: number; y: number }, { width, height }: Size): Name => ({
-    lines,
-    box: { x, y, width, height },
-    covers,
-  });
+  const forms = [parts, [place, time], [short, time], [covers ? short : time]]
+    .map((form) => form.filter((part) => part !== ''))
+    .filter(({ length }) => length > 0);
+  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameBeside(around, own, forms, outline));
+}
+
+/** @param own the boundary on the screen */
+function nameWithin(
+  { frame, labels, isOnLine }: Around,
+  own: PlacedBox,
+  forms: readonly string[][],
+  covers: boolean,
+): Name | null {
   for (const form of forms) {
-    const lines = wrapped(fit, form, own.width - 2 * inset);
-    const size = sizeOf(fit, lines);
+    const lines = wrapped(frame.fit, form, own.width - 2 * inset);
+    const size = sizeOf(frame.fit, lines);
     if (lines.length === 0 || size.height > own.height) continue;
     for (const place of covers ? [centered(own, size)] : placesInside(own, size)) {
-      const name = named(lines, place, size);
-      if (!isInside(name.box, frame)) continue;
-      if (covers ? !labels.onLabel(name.box) : !labels.hits(name.box) && !isOnLine(name.box, 0)) return name;
+      const box = { ...place, ...size };
+      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, 0);
+      if (isFree && isInside(box, frame)) return { lines, box, covers };
     }
   }
-  if (covers) return null;
-  for (const form of forms.filter(({ length }) => length > 0)) {
+  return null;
+}
+
+function nameBeside(
+  { frame, labels, isOnLine, crosses }: Around,
+  own: PlacedBox,
+  forms: readonly string[][],
+  { index, isKernel }: NamedOutline,
+): Name | null {
+  const isFree = (box: PlacedBox) =>
+    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, 0) && !crosses(isKernel ? -1 : index, box);
+  for (const form of forms) {
     const lines = [form.join(' · ')];
-    const size = sizeOf(fit, lines);
+    const size = sizeOf(frame.fit, lines);
     for (const place of placesBeside(own, size)) {
-      const name = named(lines, place, size);
-      if (isInside(name.box, frame) && !labels.hits(name.box) && !isOnLine(name.box, 0))
-        if (!crosses(isKernel ? -1 : index, name.box)) return name;
+      const box = { ...place, ...size };
+      if (isFree(box)) return { lines, box, covers: false };
     }
   }
   return null;
