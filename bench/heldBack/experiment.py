@@ -44,13 +44,14 @@ class Worker:
     """The process that builds; a new one after a build that takes too long or breaks it."""
 
     def __init__(self, driver, module):
-        self.driver, self.module, self.process = driver, module, None
+        self.driver, self.module, self.process, self.first = driver, module, None, True
 
     def start(self):
         script = os.path.join(self.driver, "engine_worker.py")
         self.process = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.lines = queue.Queue()
         threading.Thread(target=self.read, args=(self.process, self.lines), daemon=True).start()
+        self.first = True  # it loads kernels
         self.write({"module": self.module, "plugins": []})
         self.about = self.receive(120)
 
@@ -84,7 +85,8 @@ class Worker:
         except OSError:
             self.stop()
             return {"event": "error", "message": "the worker ended"}
-        return self.receive(TOO_LONG)
+        seconds, self.first = TOO_LONG + 35 * self.first, False
+        return self.receive(seconds)
 
     def stop(self):
         if self.process is not None:
