@@ -22,10 +22,13 @@ ATTENTION = {
 
 
 class Builder:
+    #: Models without their weights, for those who only read the graph.
+    outside = False
+
     def __init__(self, case):
         self.case, self.kind = case, KINDS[case["type"]]
         #: 19 brings Q/DQ with FP16 scales, and FP8.
-        self.m = Model(case["opset"] if case["quantize"] == "none" else 19, seed=len(str(case)))
+        self.m = Model(case["opset"] if case["quantize"] == "none" else 19, seed=len(str(case)), outside=self.outside)
 
     def reduce(self, op, x, axis, **more):
         if self.m.opset < 18:
@@ -624,7 +627,31 @@ def cases():
     add(CONVOLUTION, bn=True)
     add(CONVOLUTION, extra="before")
     add(CONVOLUTION, dynamic="batch")
+    for name, more in fresh().items():
+        found[name] = {**ATTENTION, **more, "id": name}
     return list(found.values())
+
+
+def fresh(count=40, seed=26):
+    """Attentions by chance, made after the table of conditions: what the table says of them is a prediction."""
+    random = np.random.default_rng(seed)
+    pick = lambda *values: values[int(random.integers(len(values)))]  # noqa: E731
+    made = {}
+    for number in range(count):
+        case = {
+            "type": pick("fp16", "fp16", "fp16", "bf16", "fp32"), "head": pick(8, 24, 32, 48, 64, 64, 72, 96, 128, 192, 288, 384),
+            "length": pick(9, 50, 81, 160, 225, 333, 640, 900), "heads": pick(1, 2, 5, 8), "batch": pick(1, 3),
+            "mask": pick("none", "add-keys", "bias-heads", "where", "ids-mul", "alibi", "add-constant"),
+            "scale": pick("mul", "div", "query", "both", "shape"), "layout": pick("projected", "packed", "packed-split", "bare", "channels-first"),
+            "softmax": pick("plain", "plain", "plain", "fp32", "nan-guard", "capped", "transposed"),
+            "extra": pick("none", "none", "none", "none", "weights", "scores"), "prologue": pick("none", "none", "rotary", "layernorm"),
+        }  # fmt: skip
+        if case["type"] == "fp16" and case["layout"] in ("projected", "packed"):
+            case["quantize"] = pick("none", "none", "products", "all", "all-fp8", "projections")
+        if case["layout"] == "channels-first":
+            case.update(prologue="none")
+        made["new:%d" % number] = case
+    return made
 
 
 #: Combinations that no sweep has.

@@ -28,8 +28,8 @@ def data(field, value):
     return varint(field << 3 | 2) + varint(len(value)) + value
 
 
-def tensor(name, values, kind=None):
-    """`kind`: bfloat16 and float8 are rounded here from FP32 values, because NumPy lacks them."""
+def tensor(name, values, kind=None, outside=False):
+    """`outside`: large values are left out, as if in a file. `kind`: bfloat16 and float8 are rounded here from FP32 values, because NumPy lacks them."""
     kind = kind or SIZES[values.dtype]
     raw = np.ascontiguousarray(values)
     if kind == BFLOAT16:
@@ -40,7 +40,11 @@ def tensor(name, values, kind=None):
     elif kind == FLOAT8:
         raw = np.zeros(raw.shape, np.uint8)  # only used as a zero point
     dims = b"".join(integer(1, size) for size in values.shape)
-    return dims + integer(2, kind) + data(8, name) + data(9, raw.tobytes())
+    content = data(9, raw.tobytes())
+    if outside and raw.nbytes > 64:
+        places = [("location", "weights.bin"), ("length", str(raw.nbytes))]
+        content = b"".join(data(13, data(1, key) + data(2, text)) for key, text in places) + integer(14, 1)
+    return dims + integer(2, kind) + data(8, name) + content
 
 
 def attribute(name, value):
@@ -62,7 +66,8 @@ def value_info(name, kind, shape):
 class Model:
     """A graph that is built node by node. Names of nodes are what the caller says; each output is named after its node."""
 
-    def __init__(self, opset=17, seed=0):
+    def __init__(self, opset=17, seed=0, outside=False):
+        self.outside = outside
         self.opset, self.random = opset, np.random.default_rng(seed)
         self.nodes, self.initializers, self.inputs, self.outputs = [], [], [], []
         self.count = 0
@@ -81,7 +86,7 @@ class Model:
         self.count += 1
         name = name or "c%d" % self.count
         values = np.asarray(values)
-        self.initializers.append(tensor(name, values, kind))
+        self.initializers.append(tensor(name, values, kind, self.outside))
         self.values[name] = (values, kind or SIZES[values.dtype])
         return name
 

@@ -20,6 +20,7 @@ import {
   fateTooltip,
   fateWordsOf,
   findingTitle,
+  heldBackHead,
   layerLabel,
   nodeLabel,
   nounOf,
@@ -196,6 +197,7 @@ function overview(report: FusionReport): Content['lists'] {
   const timed = report.layers.filter(({ averageMs }) => averageMs !== null && averageMs > 0);
   return [
     findingList(report, () => true),
+    heldBackList(report, () => true),
     remarkList(report, () => true),
     { title: texts.slowest, lines: layerLines(report, slowestFirst(timed).slice(0, slowest)) },
   ];
@@ -258,6 +260,7 @@ function layerContent(report: FusionReport, layer: ReportLayer): Content {
     lists: [
       groupList(report, [layer]),
       findingList(report, (finding) => finding.layers.includes(layer.id)),
+      heldBackList(report, (layers) => layers.includes(layer.id)),
       remarkList(report, (remark) => remark.layers.includes(layer.id)),
       ...nodeList(report, `${texts.computes} ${texts.nodes(ids.size)}`, ids),
     ],
@@ -362,6 +365,17 @@ function findingList(report: FusionReport, fits: (finding: TimeFinding) => boole
     selection: { kind: 'layers', ids: finding.layers },
   }));
   return { title: texts.findings, lines };
+}
+
+function heldBackList(report: FusionReport, fits: (layers: readonly number[]) => boolean): Content['lists'][number] {
+  const lines = (report.heldBack ?? [])
+    .filter(({ layers }) => fits(layers))
+    .map((one): Line => ({
+      text: `${heldBackHead(one)}: ${one.message}`,
+      small: one.change?.command ?? '',
+      selection: { kind: 'layers', ids: one.layers },
+    }));
+  return { title: texts.heldBack, lines };
 }
 
 const slowestFirst = (layers: ReportLayer[]): ReportLayer[] =>

@@ -2,11 +2,15 @@
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
 import type { DiffInput } from '../diff/buildDiff.ts';
 import { otherShapes } from '../diff/diffReports.ts';
-import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
-import { type AttentionFate, attentionFates, attentionText } from './internal/attentionFates.ts';
+import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
 import type { BuildFacts } from '../../kernel/build/buildFacts.ts';
 import { planPrecision } from '../precision/precisionPlan.ts';
 import { compileGlob, matchesGlob, type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';

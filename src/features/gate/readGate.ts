@@ -13,7 +13,6 @@ import {
 import type { Problem, Read } from '../../kernel/base/problem.ts';
 import { closestWords } from '../../kernel/base/text.ts';
 import type { NetworkNode } from '../diff/buildDiff.ts';
-import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../precision/overrideFile.ts';
 import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../../kernel/report/words.ts';
@@ -32,6 +31,7 @@ import {
   type RuleGrammar,
   type RuleName,
 } from './gateFile.ts';
+import { opaqueForeignNodes } from '../../kernel/fusion/fusionReport.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { selectorProblem } from './internal/gateSelector.ts';
 import { readLimit } from './internal/readLimit.ts';

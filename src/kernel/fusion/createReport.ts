@@ -25,6 +25,7 @@ import { claimGone } from './internal/eliminatedNodes.ts';
 import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
+import { findHeldBack } from './internal/heldBack.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
 import {
   modelProblem,
@@ -136,7 +137,8 @@ export function createReport(given: ReportInput): FusionReport {
     ],
   };
   report.remarks = findRemarks(resolution, report, found, log);
-  return { ...report, ...costs(report, resolution) };
+  const known = input.model !== null && !other;
+  return { ...report, ...costs(report, resolution), ...(known && { heldBack: findHeldBack(report, graph) }) };
 }
 
 /** Layer info that breaks off is left out where a log says more: it lists as many layers or more, or what TensorRT planned. */

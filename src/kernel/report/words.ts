@@ -5,6 +5,7 @@ import {
   type Fate,
   type FusionReport,
   type FusionSaving,
+  type HeldBack,
   type LayerKind,
   measuredInside,
   type ReportForeignNode,
@@ -515,6 +516,24 @@ export const findingTitle = ({ code }: TimeFinding): string => titles[code];
 /** `Reformats, 12.0 µs`, with a mark where it is derived. */
 export const findingHead = (finding: TimeFinding): string =>
   `${findingTitle(finding)}, ${timeText(finding.ms)}${finding.exact ? '' : ' (derived)'}`;
+
+const causes: Record<HeldBack['code'], string> = {
+  'attention-not-fused': 'Attention not fused',
+  'normalization-not-fused': 'Normalization not fused',
+  'activation-not-fused': 'Activation not fused',
+  'outside-quantization': 'FP32 outside of Q/DQ pairs',
+  'attention-not-quantized': 'Attention not quantized',
+  'reformat-between-islands': 'Floating point between quantized nodes',
+  'no-tensor-cores': 'No tensor cores',
+};
+
+/** `Attention not fused (head-size)`: what holds a build back. */
+export const heldBackTitle = ({ code, condition }: HeldBack): string =>
+  condition === undefined || condition === 'unknown' ? causes[code] : `${causes[code]} (${condition})`;
+
+/** The same with what it takes, as far as it is known. */
+export const heldBackHead = (one: HeldBack): string =>
+  `${heldBackTitle(one)}${one.ms !== null ? `, ${timeText(one.ms)}` : one.bytes !== null && one.bytes > 0 ? `, ${sizeText(one.bytes)}` : ''}`;
 
 /** What fusion saved in a group; undefined: nothing is known of it. */
 export function savingOf(

@@ -10,6 +10,7 @@ import {
   fateOrder,
   fateWordsOf,
   findingTitle,
+  heldBackHead,
   layerLabel,
   layersSentence,
   nounOf,
@@ -202,6 +203,12 @@ function nextSteps({ asked = [], build }: ViewData, report: FusionReport): NextS
       text: `${counted(disobeyed.length, 'node')} not in the requested precision`,
       meaning: disobeyed[0]!.reason,
       selection: { kind: 'nodes', ids: disobeyed.map(({ node }) => node) },
+    });
+  for (const one of report.heldBack?.slice(0, 1) ?? [])
+    found.push({
+      text: heldBackHead(one),
+      meaning: [one.message, ...one.evidence].join('\n'),
+      selection: { kind: 'layers', ids: one.layers },
     });
   for (const finding of (report.findings ?? []).toSorted((a, b) => b.ms - a.ms))
     found.push({
