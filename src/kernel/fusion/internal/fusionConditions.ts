@@ -23,7 +23,7 @@ export interface FusionCondition {
   /** What they were built for. */
   gpu: string;
   when: When;
-  /** How many of these builds have the form; in none of them it is fused. */
+  /** How many attentions of these builds have the form; none of them is fused. */
   seen: number;
   /** The end of "… not as one kernel, because". */
   because: string;
@@ -46,10 +46,12 @@ export function fitsCondition({ when }: FusionCondition, facts: EngineAttention)
   });
 }
 
-/** Rows on builds of this TensorRT: of its own minor version, else of the newest of its major version. */
+/** Rows on builds of this TensorRT: of its own minor version, else of its major version; of the product where the version is not known. */
 export function conditionsFor({ product, version }: FusionReport['tensorrt']): readonly FusionCondition[] {
   const [major, minor] = version?.split('.') ?? [];
-  const ofMajor = fusionConditions.filter((row) => row.product === product && row.version.split('.')[0] === major);
+  const ofMajor = fusionConditions.filter(
+    (row) => row.product === product && (major === undefined || row.version.split('.')[0] === major),
+  );
   const own = ofMajor.filter((row) => row.version === `${major}.${minor}`);
   return own.length > 0 ? own : ofMajor;
 }

@@ -154,11 +154,11 @@ function splitAttentions(engine: Engine): Cause[] {
     if (fates.get(engine.id(softmax))?.state !== 'split') return [];
     const nodes = [scores, ...path, values];
     const layers = [...new Set(nodes.flatMap((node) => engine.of(node) ?? []))];
-    const [first] = engine.of(scores) ?? [];
-    const asked: EngineAttention = {
-      ...facts,
-      type: (first && typeOf(first)) ?? words[facts.type ?? ''] ?? facts.type,
-    };
+    // A kernel that only casts what the product reads names it, too.
+    const types = (engine.of(scores) ?? []).map(typeOf);
+    const declared = words[facts.type ?? ''] ?? facts.type;
+    const type = types.includes(declared) ? declared : (types[0] ?? declared);
+    const asked: EngineAttention = { ...facts, type };
     const rows = conditionsFor(report.tensorrt);
     const row = rows.find((one) => fitsCondition(one, asked));
     const because = row?.because ?? '';
@@ -179,7 +179,7 @@ function splitAttentions(engine: Engine): Cause[] {
           ...engine.evidence(layers).slice(0, mostEvidence - 1),
           ...(row
             ? [
-                `fused in none of ${counted(row.seen, 'build')} with this form: ${releaseName({ product: row.product, version: row.version })}, ${row.gpu}`,
+                `none of ${counted(row.seen, 'attention')} with this form is fused in recorded builds: ${releaseName({ product: row.product, version: row.version })}, ${row.gpu}`,
               ]
             : []),
           ...(leaving.length > 0 && row?.condition === 'extra-consumer'
@@ -261,29 +261,16 @@ function splitActivations(engine: Engine): Cause[] {
     }
     const maker = computed(network, inputs[node]![0] ?? -1);
     if (!activations.has(op) || maker < 0) return [];
-    // A bias or a residual may be between.
-    const conv =
-      nodes[maker]!.op === 'Conv'
-        ? maker
-        : nodes[maker]!.op === 'Add'
-          ? (inputs[maker]!.map((tensor) => computed(network, tensor)).find(
-              (one) => one >= 0 && nodes[one]!.op === 'Conv',
-            ) ?? -1)
-          : -1;
-    if (conv < 0 || readers(maker).length > 1) return [];
+    // A bias or a residual may be between; of two convolutions that are added, one takes the rest into its kernel.
+    const sources = nodes[maker]!.op === 'Add' ? inputs[maker]!.map((tensor) => computed(network, tensor)) : [maker];
+    const convs = sources.filter((one) => one >= 0 && nodes[one]!.op === 'Conv');
+    const [conv] = convs;
+    if (conv === undefined || readers(maker).length > 1) return [];
     const found = split(engine, [conv, node], [conv, maker, node]);
-    return found
-      ? [
-          cause(
-            engine,
-            'activation-not-fused',
-            `${op} ${engine.name(node)} behind ${engine.name(conv)}`,
-            [...new Set([conv, maker, node])],
-            found.layers,
-            op,
-          ),
-        ]
-      : [];
+    if (!found || convs.some((one) => !split(engine, [one, node], []))) return [];
+    const all = [...new Set([conv, maker, node])];
+    const what = `${op} ${engine.name(node)} behind ${engine.name(conv)}`;
+    return [cause(engine, 'activation-not-fused', what, all, found.layers, op)];
   });
 }
 
