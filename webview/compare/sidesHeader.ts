@@ -1,5 +1,5 @@
 import { select } from 'd3-selection';
-import type { BuildComparison, DiffSide, DiffTotals } from '../../src/features/diff/buildDiff.ts';
+import type { BuildComparison, DiffSide, DiffTotals } from '../../src/kernel/report/buildDiff.ts';
 import {
   type ComparedFigure,
   comparedFigures,

@@ -1,6 +1,6 @@
 // Checks a build against a gate.
+import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
-import type { DiffInput } from '../diff/buildDiff.ts';
 import { otherShapes } from '../diff/diffReports.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
 import {
@@ -11,10 +11,9 @@ import {
 } from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
-import type { BuildFacts } from '../../kernel/build/buildFacts.ts';
-import { planPrecision } from '../precision/precisionPlan.ts';
-import { compileGlob, matchesGlob, type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
-import { computedTypes } from '../precision/verifyPrecision.ts';
+import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
+import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
+import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
 import {
   countRegions,
   isNoise,
@@ -94,16 +93,6 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
       message: `The kernels of ${hidden.length} of ${total} are unknown: this build does not list what the kernels inside ForeignNodes compute.`,
     };
   return { kept: true, message: `${total}: each is one kernel.`, value: 0, details };
-}
-
-/** A build, or the baseline, as far as a gate looks at it. */
-export interface GateSide extends DiffInput {
-  /** Reports on further profiles of the same build: a time is the median of all. */
-  repeats?: readonly FusionReport[] | undefined;
-  /** What layers show of types, with the model's index; absent without the model. */
-  types?: { facts: BuildFacts; index: NodeIndex } | undefined;
-  /** The largest error of an output, as `trtlens accuracy` finds it (null: an output is not finite), or why it is not known. */
-  accuracy?: { error: number | null } | { missing: string } | undefined;
 }
 
 /** What a rule finds: whether its limit is kept, or why it cannot be said. */
@@ -518,16 +507,19 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
     : { missing: `${what} is unknown: pass a build folder, or a report that was made with the verbose build log` };
 }
 
-/** The 90th percentile of the passes of a trace, as far as it has several. */
-function lateTime(reports: readonly FusionReport[]): Measured {
-  const known = reports.flatMap((report) => measuredEngine(report)?.range?.[1] ?? []).toSorted((a, b) => a - b);
+const percentiles = ['p50', 'p90', 'p99'] as const;
+
+/** A percentile of the passes of a trace, as far as it has several. */
+function passTime(reports: readonly FusionReport[], key: (typeof percentiles)[number]): Measured {
+  const known = reports.flatMap(({ profile }) => profile?.pass?.[key] ?? []).toSorted((a, b) => a - b);
   if (known.length === 0)
     return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
   return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };
 }
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
-  if (key === 'p90') return lateTime([report, ...repeats]);
+  const percentile = percentiles.find((one) => one === key);
+  if (percentile) return passTime([report, ...repeats], percentile);
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
   if (nodes?.length === 0) return { missing: `No node or module matches ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));

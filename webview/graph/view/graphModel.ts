@@ -1,3 +1,4 @@
+import { graphStates } from '../../../src/kernel/picture/graph/graphStates.ts';
 import {
   defaultLayout,
   type LayoutInput,
@@ -48,8 +49,7 @@ import type {
   NodeAccuracy,
   ViewData,
 } from '../../../src/kernel/picture/graph/viewData.ts';
-import { graphStates } from '../../../src/features/diff/changeRows.ts';
-import type { ChangeState } from '../../../src/features/diff/buildDiff.ts';
+import type { ChangeState } from '../../../src/kernel/report/buildDiff.ts';
 import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
 import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
