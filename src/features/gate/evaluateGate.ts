@@ -2,25 +2,14 @@
 import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
 import { otherShapes } from '../diff/diffReports.ts';
-import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
-import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
-import { type AttentionFate, attentionFates, attentionText } from './internal/attentionFates.ts';
+import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
 import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
 import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
 import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
-import {
-  countRegions,
-  isNoise,
-  isPlanned,
-  listsEngine,
-  measuredEngine,
-  type MeasuredTime,
-  measuredTime,
-  runningLayers,
-  totalMs,
-} from '../../kernel/report/words.ts';
+import { countRegions, isNoise, isPlanned, listsEngine, measuredEngine, type MeasuredTime, measuredTime, runningLayers, totalMs } from '../../kernel/report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { readSelector } from './internal/gateSelector.ts';
@@ -503,16 +492,19 @@ function memory({ key }: Check, { figures }: GateSide): Measured {
     : { missing: `${what} is unknown: pass a build folder, or a report that was made with the verbose build log` };
 }
 
-/** The 90th percentile of the passes of a trace, as far as it has several. */
-function lateTime(reports: readonly FusionReport[]): Measured {
-  const known = reports.flatMap((report) => measuredEngine(report)?.range?.[1] ?? []).toSorted((a, b) => a - b);
+const percentiles = ['p50', 'p90', 'p99'] as const;
+
+/** A percentile of the passes of a trace, as far as it has several. */
+function passTime(reports: readonly FusionReport[], key: (typeof percentiles)[number]): Measured {
+  const known = reports.flatMap(({ profile }) => profile?.pass?.[key] ?? []).toSorted((a, b) => a - b);
   if (known.length === 0)
     return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
   return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };
 }
 
 function time({ key }: Check, { report, repeats = [] }: GateSide): Measured {
-  if (key === 'p90') return lateTime([report, ...repeats]);
+  const percentile = percentiles.find((one) => one === key);
+  if (percentile) return passTime([report, ...repeats], percentile);
   const nodes = key === 'total' ? null : nodesUnder(report.nodes, key);
   if (nodes?.length === 0) return { missing: `No node or module matches ${key}` };
   const ids = nodes && new Set(nodes.map(({ id }) => id));

@@ -244,7 +244,9 @@ export const gateRules: Readonly<Record<RuleName, RuleGrammar>> = {
     about: 'Time of the layers that compute the nodes: `total`, or a pattern of node or module names.',
     keys: {
       total: { unit: 'ms', about: 'All layers: `1.2 ms`, or against the baseline `+3%`.' },
+      p50: { unit: 'ms', about: 'The median of the passes of a trace: `1.2 ms`, or `+3%`.' },
       p90: { unit: 'ms', about: 'The 90th percentile of the passes of a trace: `1.5 ms`, or `+5%`.' },
+      p99: { unit: 'ms', about: 'The 99th percentile of the passes of a trace: `1.8 ms`, or `+10%`.' },
       modules: { unit: 'ms', about: 'Each module, by the names of its nodes: `+25%`.' },
     },
     patterns: 'ms',

@@ -10,29 +10,16 @@ import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
 import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
-import type {
-  FusionReport,
-  LayerKind,
-  NodePlacement,
-  ReportForeignNode,
-  ReportInput,
-  ReportLayer,
-  ReportTensor,
-} from './fusionReport.ts';
+import type { FusionReport, LayerKind, NodePlacement, ReportForeignNode, ReportInput, ReportLayer, ReportTensor } from './fusionReport.ts';
 import { addCandidates } from './internal/candidateKernels.ts';
 import { joinCounters } from './internal/counterJoin.ts';
 import { claimGone } from './internal/eliminatedNodes.ts';
 import { createEngineView, type EngineView, outsideName, runsKernel } from './internal/engineView.ts';
 import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
+import { findHeldBack } from './internal/heldBack.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
-import {
-  modelProblem,
-  noteUnbuilt,
-  operatorProblem,
-  overloadProblem,
-  scopeProblem,
-} from './internal/modelDifferences.ts';
+import { modelProblem, noteUnbuilt, operatorProblem, overloadProblem, scopeProblem } from './internal/modelDifferences.ts';
 import { claimNamed } from './internal/namedMembers.ts';
 import { accountingOf, nodeFates } from './internal/nodeFates.ts';
 import { contentOfRegion, networkLayers } from './internal/networkLayers.ts';
@@ -136,7 +123,8 @@ export function createReport(given: ReportInput): FusionReport {
     ],
   };
   report.remarks = findRemarks(resolution, report, found, log);
-  return { ...report, ...costs(report, resolution) };
+  const known = input.model !== null && !other;
+  return { ...report, ...costs(report, resolution), ...(known && { heldBack: findHeldBack(report, graph) }) };
 }
 
 /** Layer info that breaks off is left out where a log says more: it lists as many layers or more, or what TensorRT planned. */

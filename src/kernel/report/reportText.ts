@@ -1,52 +1,14 @@
 // A report and its nodes as text; where the memory of its engine goes.
 import { addTo } from '../base/addTo.ts';
-import {
-  counted,
-  oneLine,
-  percentText,
-  releaseName,
-  shapeRange,
-  shapeText,
-  shorten,
-  sizeText,
-  thousands,
-  timeText,
-} from '../base/text.ts';
+import { counted, oneLine, percentText, releaseName, shapeRange, shapeText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import type { MemoryOperations } from '../read/tensorrt/buildOutput.ts';
-import {
-  foreignNumber,
-  type Fate,
-  type FusionReport,
-  type LayerKind,
-  type ReportForeignNode,
-  type ReportLayer,
-  type ReportNode,
-  type ReportTensor,
-} from '../fusion/fusionReport.ts';
+import { foreignNumber, type Fate, type FusionReport, type HeldBack, type LayerKind, type ReportForeignNode, type ReportLayer, type ReportNode, type ReportTensor } from '../fusion/fusionReport.ts';
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
 import { width, wrap } from './internal/textLines.ts';
 
 export { memoryDocument } from './internal/memoryDocument.ts';
-import {
-  countedLayers,
-  type FusionGroup,
-  reportGroups,
-  fateSentence,
-  fateWords,
-  findingHead,
-  numberOf,
-  regionNoun,
-  isStep,
-  layerOf,
-  leastSaving,
-  longestName,
-  nodeLabel,
-  oneOf,
-  shareOf,
-  summarySentence,
-  totalMs,
-} from './words.ts';
+import { countedLayers, type FusionGroup, reportGroups, fateSentence, fateWords, findingHead, heldBackHead, numberOf, regionNoun, isStep, layerOf, leastSaving, longestName, nodeLabel, oneOf, shareOf, summarySentence, totalMs } from './words.ts';
 
 /** More inputs than these are counted. */
 const mostInputs = 6;
@@ -188,6 +150,7 @@ export function formatReport(report: FusionReport): string {
     groupLines(report),
     traceLines(passSection(report)),
     findingLines(report),
+    heldBackLines(report.heldBack),
     savingLines(report),
     layerSavingLines(report),
     traceLines(restSection(report)),
@@ -303,6 +266,20 @@ function findingLines({ findings = [] }: FusionReport): string[] {
       `  ${findingHead(finding)}`,
       ...wrap(finding.message, '    '),
       ...finding.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
+    ]),
+  ];
+}
+
+/** What holds the build back, with what to run next. */
+function heldBackLines(heldBack: readonly HeldBack[] = []): string[] {
+  if (heldBack.length === 0) return [];
+  return [
+    'What holds it back',
+    ...heldBack.flatMap((one) => [
+      `  ${heldBackHead(one)}`,
+      ...wrap(oneLine(one.message), '    '),
+      ...one.evidence.map((line) => shorten(`    - ${oneLine(line)}`, width)),
+      ...(one.change === null ? [] : [`    > ${one.change.command}`]),
     ]),
   ];
 }
@@ -530,6 +507,7 @@ export function formatNode(report: FusionReport, node: ReportNode): string {
           '    ',
         )),
     ...(line === null ? [] : [`  Log: line ${line}`]),
+    ...heldBackLines(report.heldBack?.filter(({ nodes }) => nodes.includes(node.id))),
     ...(layers.length === 0 ? [] : ['Layers', ...limited(layers, 'layer', (layer) => layerLines(report, layer))]),
     ...neighbors('Inputs', inputs, ({ producer }) => (producer === null ? [] : [producer])),
     ...neighbors('Outputs', outputs, ({ consumers }) => consumers),
@@ -592,6 +570,7 @@ export function formatMembers(report: FusionReport, foreign: ReportForeignNode):
   const members = (ids: readonly string[]) => ids.flatMap((id) => byId.get(id) ?? []).map((node) => memberLine(node));
   const sections = [
     headLines(report, foreign, kernels),
+    heldBackLines(report.heldBack?.filter(({ layers: of }) => of.some((id) => foreign.layers.includes(id)))),
     ...kernels.map((kernel) => [
       ...wrap(kernelTitle(report, kernel), '', '  '),
       ...(report.subject === 'engine' ? namedNodes(kernel) : members(kernel.nodes)),

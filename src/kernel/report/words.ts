@@ -1,19 +1,7 @@
 // Names of fates and layers, sentences, counts, times.
 import { counted, firstOf, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../read/tensorrt/buildOutput.ts';
-import {
-  type Fate,
-  type FusionReport,
-  type FusionSaving,
-  type LayerKind,
-  measuredInside,
-  type ReportForeignNode,
-  type ReportLayer,
-  type ReportNode,
-  type TimeFinding,
-  foreignNoun,
-  foreignNumber,
-} from '../fusion/fusionReport.ts';
+import { type Fate, type FusionReport, type FusionSaving, type HeldBack, type LayerKind, measuredInside, type ReportForeignNode, type ReportLayer, type ReportNode, type TimeFinding, foreignNoun, foreignNumber } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
 /** Kinds of engine layers in the order of every list and sentence: what computes nodes first. */
@@ -516,6 +504,24 @@ export const findingTitle = ({ code }: TimeFinding): string => titles[code];
 /** `Reformats, 12.0 µs`, with a mark where it is derived. */
 export const findingHead = (finding: TimeFinding): string =>
   `${findingTitle(finding)}, ${timeText(finding.ms)}${finding.exact ? '' : ' (derived)'}`;
+
+const causes: Record<HeldBack['code'], string> = {
+  'attention-not-fused': 'Attention not fused',
+  'normalization-not-fused': 'Normalization not fused',
+  'activation-not-fused': 'Activation not fused',
+  'outside-quantization': 'FP32 outside of Q/DQ pairs',
+  'attention-not-quantized': 'Attention not quantized',
+  'reformat-between-islands': 'Floating point between quantized nodes',
+  'no-tensor-cores': 'No tensor cores',
+};
+
+/** `Attention not fused (head-size)`: what holds a build back. */
+export const heldBackTitle = ({ code, condition }: HeldBack): string =>
+  condition === undefined || condition === 'unknown' ? causes[code] : `${causes[code]} (${condition})`;
+
+/** The same with what it takes, as far as it is known. */
+export const heldBackHead = (one: HeldBack): string =>
+  `${heldBackTitle(one)}${one.ms !== null ? `, ${timeText(one.ms)}` : one.bytes !== null && one.bytes > 0 ? `, ${sizeText(one.bytes)}` : ''}`;
 
 /** What fusion saved in a group; undefined: nothing is known of it. */
 export function savingOf(

@@ -2,15 +2,7 @@ import { randomInput, type DeclaredInput } from '../../../kernel/build/randomInp
 import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import {
-  type BisectReason,
-  type BisectResult,
-  type CheckedOutput,
-  type Repeatability,
-  type TriedChange,
-  type Workaround,
-  worstOf,
-} from '../bisectReport.ts';
+import { type BisectReason, type BisectResult, type CheckedOutput, type Repeatability, type TriedChange, type Workaround, worstOf } from '../bisectReport.ts';
 import { computingNodes, searchPiece } from '../searchPiece.ts';
 import { driverCommand } from '../../../kernel/build/buildCommand.ts';
 import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';

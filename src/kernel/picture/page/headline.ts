@@ -4,22 +4,7 @@ import { isEpContext } from '../../read/onnx/onnxModel.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { type BuildStep, profileNotice, stepWords } from '../../build/diagnosis.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
-import {
-  countLayers,
-  engineMs,
-  fateOrder,
-  fateWordsOf,
-  findingTitle,
-  layerLabel,
-  layersSentence,
-  nounOf,
-  precisionSentence,
-  precisionShare,
-  runningLayers,
-  shareOf,
-  totalMs,
-  countedRegions,
-} from '../../report/words.ts';
+import { countLayers, engineMs, fateOrder, fateWordsOf, findingTitle, heldBackHead, layerLabel, layersSentence, nounOf, precisionSentence, precisionShare, runningLayers, shareOf, totalMs, countedRegions } from '../../report/words.ts';
 import type { PanelSelection, ViewData } from '../graph/viewData.ts';
 
 /** A number about a build: `20 ForeignNodes 77 %`. */
@@ -202,6 +187,12 @@ function nextSteps({ asked = [], build }: ViewData, report: FusionReport): NextS
       text: `${counted(disobeyed.length, 'node')} not in the requested precision`,
       meaning: disobeyed[0]!.reason,
       selection: { kind: 'nodes', ids: disobeyed.map(({ node }) => node) },
+    });
+  for (const one of report.heldBack?.slice(0, 1) ?? [])
+    found.push({
+      text: heldBackHead(one),
+      meaning: [one.message, ...one.evidence].join('\n'),
+      selection: { kind: 'layers', ids: one.layers },
     });
   for (const finding of (report.findings ?? []).toSorted((a, b) => b.ms - a.ms))
     found.push({

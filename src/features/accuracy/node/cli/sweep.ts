@@ -3,13 +3,7 @@ import { basename } from 'node:path';
 import { runPrecisionSweep } from '../runPrecisionSweep.ts';
 import { findCalibrator } from '../../../quantization/node/calibrate.ts';
 import type { EngineRequest } from '../measureEngine.ts';
-import {
-  type PrecisionSweep,
-  stepFails,
-  sweepDocument,
-  type SweepPrecision,
-  sweepPrecisions,
-} from '../../precisionSweep.ts';
+import { type PrecisionSweep, stepFails, sweepDocument, type SweepPrecision, sweepPrecisions } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';

@@ -1,8 +1,6 @@
 // What became of each Softmax of a network.
-import type { FusionReport, ReportLayer, ReportNode } from '../../../kernel/fusion/fusionReport.ts';
-import type { NetworkNode } from '../../../kernel/report/buildDiff.ts';
-import { opaqueForeignNodes } from '../../diff/matchNodes.ts';
-import { attentions } from '../../../kernel/network/modelGraph.ts';
+import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from './fusionReport.ts';
+import { type AttentionNode, attentions } from '../network/modelGraph.ts';
 
 /** A Softmax, and whether one kernel computes it with the products around it. */
 export interface AttentionFate {
@@ -14,8 +12,14 @@ export interface AttentionFate {
   first?: ReportNode;
 }
 
-/** Each Softmax of a network, in its order. */
-export function attentionFates(report: FusionReport, network: readonly NetworkNode[]): AttentionFate[] {
+/** A kernel that Myelin made for copies of what an attention reads names the nodes of the attention, too. */
+const onlyMoves = ({ name }: ReportLayer): boolean => name.startsWith('__myl_') && !/Exp|Soft/.test(name);
+
+/** Each Softmax of a network, in its order. `network`: the nodes of the report, in its order. */
+export function attentionFates<Tensor extends string | number>(
+  report: FusionReport,
+  network: readonly AttentionNode<Tensor>[],
+): AttentionFate[] {
   const layers = new Map(report.layers.map((layer) => [layer.id, layer]));
   const opaque = opaqueForeignNodes(report);
   const found = new Map(attentions(network).map((attention) => [attention.softmax, attention]));
@@ -27,14 +31,17 @@ export function attentionFates(report: FusionReport, network: readonly NetworkNo
     const { scores, values, path } = attention;
     const ends = [scores, index, values].map((node) => report.nodes[node]!);
     const shared = ends[0]!.layers.filter((id) => ends.every((node) => node.layers.includes(id)));
-    const kernel = shared.map((id) => layers.get(id)).find((layer) => layer && layer.kind !== 'foreign');
+    const kernel = shared
+      .map((id) => layers.get(id))
+      .find((layer) => layer && layer.kind !== 'foreign' && !onlyMoves(layer));
     if (kernel) return [{ softmax, state: 'fused', kernel }];
     // A member of a ForeignNode can be in no known kernel.
     const isUnknown = ends.some(
       ({ fate, layers: own, foreignNode }) =>
         fate === 'unknown' || (fate === 'foreign' && own.length === 0) || opaque.has(foreignNode ?? -1),
     );
-    if (isUnknown || shared.length > 0) return [{ softmax, state: 'unknown', kernel: undefined }];
+    if (isUnknown || shared.some((id) => layers.get(id)?.kind === 'foreign'))
+      return [{ softmax, state: 'unknown', kernel: undefined }];
     const own = new Set(ends[0]!.layers);
     const first = [...path, values]
       .map((node) => report.nodes[node]!)
