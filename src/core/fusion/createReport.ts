@@ -9,7 +9,7 @@ import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } fro
 import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
-import { nodeRoles, type OpenShapes } from '../network/nodeRoles.ts';
+import { type LoggedShapes, nodeRoles } from '../network/nodeRoles.ts';
 import type {
   FusionReport,
   LayerKind,
@@ -167,7 +167,7 @@ function joinInput(input: ReportInput) {
     graph,
     tensors(view.bindings),
     tensors(copiedFromHost(view)),
-    openShapes(graph, names, contradicted),
+    loggedShapes(graph, names, view, contradicted),
   );
   const given = createResolution({ graph, names, view, contradicted, ...roles });
   const { resolution, other } = resolve(input, log, given);
@@ -175,11 +175,32 @@ function joinInput(input: ReportInput) {
   return { log, resolution, other, noEngine, staticShapes: roles.staticShapes };
 }
 
-/** What declarations assign to be known and is not, by the inputs of the model or by what the parser logged. */
-const openShapes = (graph: ModelGraph, names: NodeNames, contradicted: readonly Contradiction[]): OpenShapes => ({
-  tensors: new Set(contradicted.map(({ tensor }) => tensor)),
-  nodes: new Set(graph.nodes.flatMap((_, node) => (names.recordOf(node)?.ofOpenShape ? [node] : []))),
-});
+/** What the log says of shapes and constants, and which declarations do not count. */
+function loggedShapes(
+  graph: ModelGraph,
+  names: NodeNames,
+  { phase }: EngineView,
+  contradicted: readonly Contradiction[],
+): LoggedShapes {
+  const dims = graph.nodes.flatMap((_, node) => {
+    const logged = names.recordOf(node)?.inputDims;
+    return logged ? [[node, logged] as const] : [];
+  });
+  return {
+    contradicted: new Set(contradicted.map(({ tensor }) => tensor)),
+    inputDims: new Map(dims),
+    constants: madeConstants(graph, phase),
+  };
+}
+
+/** The nodes of whose results TensorRT made constants before it optimized, by its list: `CONSTANT x[Constant]`. */
+const madeConstants = (graph: ModelGraph, phase: EngineView['phase']): Set<number> =>
+  new Set(
+    (phase?.graphNodes ?? []).flatMap(({ kind, name }) => {
+      const tensor = kind === 'CONSTANT' && name.endsWith('[Constant]') ? graph.byName.get(name.slice(0, -10)) : undefined;
+      return tensor === undefined ? [] : graph.tensors[tensor]!.producer;
+    }),
+  );
 
 const withCounters = (layer: ReportLayer, counters: ReportLayer['counters']): ReportLayer =>
   counters === undefined ? layer : { ...layer, counters };

@@ -108,7 +108,14 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   switch (from.roles[index]!) {
     case 'constant':
-      return { fate: 'folded', exact: op === 'Constant', reason: constantReason(op, whole.staticShapes) };
+      return {
+        fate: 'folded',
+        exact: op === 'Constant',
+        reason:
+          from.arithmetic[index] === 1
+            ? 'Derived: all sizes that are read of it are known at build time, and no layer names it.'
+            : constantReason(op, whole.staticShapes),
+      };
     case 'dead':
       return { fate: 'removed', exact: true, reason: 'No graph output depends on it.' };
     case 'identity':
