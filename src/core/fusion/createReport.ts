@@ -197,7 +197,8 @@ function loggedShapes(
 const madeConstants = (graph: ModelGraph, phase: EngineView['phase']): Set<number> =>
   new Set(
     (phase?.graphNodes ?? []).flatMap(({ kind, name }) => {
-      const tensor = kind === 'CONSTANT' && name.endsWith('[Constant]') ? graph.byName.get(name.slice(0, -10)) : undefined;
+      const tensor =
+        kind === 'CONSTANT' && name.endsWith('[Constant]') ? graph.byName.get(name.slice(0, -10)) : undefined;
       return tensor === undefined ? [] : graph.tensors[tensor]!.producer;
     }),
   );

@@ -30,7 +30,9 @@ export function addCandidates(from: Resolution, nodes: readonly ReportNode[]): v
       region < 0 ||
       !shown[region] ||
       nodeLayers[index]!.some((layer) => layerRegion[layer]! >= 0) ||
-      graph.bodyOutputs.has(index)
+      graph.bodyOutputs.has(index) ||
+      // What depends on constants only is computed with them, before the engine runs.
+      from.roles[index] === 'constant'
     )
       return;
     unrun ??= unrunNodes(graph);

@@ -74,7 +74,8 @@ function hasUnregistered({ view, names }: Resolution): boolean {
 }
 
 const isIdentity = (helper: string): boolean => helper.startsWith('ONNXTRT_identity');
-const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
+/** Whether an operator is a local function of the model. */
+export const isCall = (graph: ModelGraph, op: string): boolean => graph.model.functions.some(({ name }) => name === op);
 
 /** `20/then_branch/3` → `20/then_branch` */
 const graphOf = (id: string): string => id.slice(0, id.lastIndexOf('/'));

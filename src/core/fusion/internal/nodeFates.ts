@@ -8,7 +8,15 @@ import type { Provenance, Resolution } from './resolution.ts';
 
 /** Assigns every node its one fate, with a sentence that says how it is known, or why it is not. */
 export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: string | null): ReportNode[] {
-  const whole: Whole = { staticShapes, noEngine, unknown: unknownReason(from.view), listed: isListedWithout(from) };
+  const whole: Whole = {
+    staticShapes,
+    noEngine,
+    unknown: unknownReason(from.view),
+    listed: isListedWithout(from),
+    shown: from.view.regions.every(
+      ({ layers }, region) => from.listed[region] || layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
+    ),
+  };
   return from.graph.nodes.map((node, index) => {
     const judged = judge(from, index, whole);
     const made: ReportNode = {
@@ -36,6 +44,8 @@ interface Whole {
   /** Why nothing is known of a node. */
   unknown: string;
   listed: boolean;
+  /** Each ForeignNode shows what it computes, by a list of its members or its kernels' metadata. */
+  shown: boolean;
 }
 
 interface Judged {
@@ -108,6 +118,14 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   switch (from.roles[index]!) {
     case 'constant':
+      if (!whole.shown && mayRun(from, index)) {
+        return {
+          fate: 'unknown',
+          exact: false,
+          reason:
+            'It depends only on constants: TensorRT folds it or computes it in a ForeignNode, and nothing says which nodes those compute.',
+        };
+      }
       return {
         fate: 'folded',
         exact: op === 'Constant',
@@ -132,6 +150,16 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
         ? knownShape(from.view)
         : leftOver(from, index, whole);
   }
+}
+
+/** A result that may be data, such as a weight that a kernel transposes or dequantizes, rather than a shape or an index. */
+function mayRun({ graph }: Resolution, index: number): boolean {
+  const { op } = graph.nodes[index]!;
+  if (op === 'Constant' || op === 'Shape' || op === 'Size' || viewsData.has(op)) return false;
+  const { types, shapes } = graph.inferred;
+  return graph.outputs[index]!.some(
+    (tensor) => !/int|bool/.test(types[tensor] ?? '') || (shapes[tensor]?.length ?? 2) > 1,
+  );
 }
 
 const knownShape = ({ profiles }: EngineView): Judged => ({

@@ -1,3 +1,4 @@
+import { isCall } from './eliminatedNodes.ts';
 import { outsideName } from './engineView.ts';
 import { atomsOf } from '../../network/layerName.ts';
 import { bodyOf, readsOf } from '../../network/modelGraph.ts';
@@ -171,6 +172,9 @@ function joinOwners(to: Resolution): void {
     const region = to.regionOf[node]!;
     if (region < 0 || graph.nodes[node]!.subgraphs.length === 0) continue;
     for (const inner of bodyOf(graph, node)) {
+      // A call that TensorRT itself names is an operator that it built in place of the function.
+      const owner = graph.owner[inner]!;
+      if (to.exact[owner] === 1 && isCall(graph, graph.nodes[owner]!.op)) continue;
       if (isFree(to, inner) && to.roles[inner] === 'data' && !to.gone.has(inner)) {
         join(to, region, inner, false, { by: 'owner', region, node });
       }

@@ -140,6 +140,16 @@ export function assign(
   }
 }
 
+/** Takes back the layers that a node was said to be in. */
+export function unassign(to: Resolution, node: number): void {
+  for (const layer of to.nodeLayers[node]!) to.layerNodes[layer]!.delete(node);
+  to.nodeLayers[node] = [];
+  const region = to.regionOf[node]!;
+  if (region >= 0) to.members[region]!.delete(node);
+  to.regionOf[node] = -1;
+  to.provenance[node] = undefined;
+}
+
 /** Makes a node a member of a region. The first region that has it keeps it. */
 export function join(to: Resolution, region: number, node: number, exact: boolean, provenance: Provenance): void {
   if (to.unbuilt.has(node)) return;

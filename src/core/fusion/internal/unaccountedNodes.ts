@@ -5,7 +5,7 @@ import { parserName } from '../../network/nodeNames.ts';
 import { computesValues, ValueFacts } from './valueFacts.ts';
 import type { LostNodes } from '../fusionReport.ts';
 import { quote } from './namedMembers.ts';
-import { modelTensor, type Provenance, type Resolution } from './resolution.ts';
+import { modelTensor, type Provenance, type Resolution, unassign } from './resolution.ts';
 
 /** How a node is known that TensorRT itself does not name. */
 const inferred: ReadonlySet<Provenance['by']> = new Set(['reach', 'neighbors', 'owner', 'graph']);
@@ -154,9 +154,5 @@ function evidenceOf(from: Resolution, facts: ValueFacts, node: number, isNamed: 
 /** Takes back where the graph alone put the node. */
 function release(from: Resolution, node: number, evidence: string): void {
   from.unaccounted.set(node, evidence);
-  const region = from.regionOf[node]!;
-  if (region >= 0) from.members[region]!.delete(node);
-  from.regionOf[node] = -1;
-  for (const layer of from.nodeLayers[node]!) from.layerNodes[layer]!.delete(node);
-  from.nodeLayers[node] = [];
+  unassign(from, node);
 }
