@@ -41,6 +41,8 @@ export interface EngineView {
   names: LayerName[];
   /** `plan`: the build ended before there was an engine; the layers are those that it meant to have. */
   source: 'layer-info' | 'log' | 'plan' | 'none';
+  /** The log ends within its list of layers, or before it: what no layer names may be in those that it lacks. */
+  isCut: boolean;
   regions: Region[];
   /** Region of each layer; -1: none. */
   regionOf: number[];
@@ -75,6 +77,7 @@ export function createEngineView(
     layers: enriched,
     names,
     source,
+    isCut: source !== 'layer-info' && log?.outcome === 'cut-off' && log.bindings.length === 0,
     regions: [],
     regionOf: layers.map(() => -1),
     aliases: aliasesOf([...enriched, ...logged], known),

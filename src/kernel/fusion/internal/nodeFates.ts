@@ -82,7 +82,11 @@ function judge(from: Resolution, index: number, whole: Whole): Judged {
       reason: `TensorRT made a constant of it (log line ${gone.line}).`,
     };
   }
-  if (gone) return { fate: 'removed', exact: !('exact' in gone) || gone.exact, reason: goneReason(from, gone) };
+  if (gone) {
+    if (gone.by === 'decided' && from.view.isCut) return cutOff;
+    const isSure = gone.by !== 'decided' && (!('exact' in gone) || gone.exact);
+    return { fate: 'removed', exact: isSure, reason: goneReason(from, gone) };
+  }
   return judgeByRole(from, index, whole);
 }
 
@@ -96,6 +100,10 @@ function goneReason(from: Resolution, gone: Provenance): string {
       return gone.exact
         ? `The condition of ${name} is constant and selects the other branch, and TensorRT's parser did not read this one.`
         : `Derived: the condition of ${name} is constant and selects the other branch, and no layer names this one.`;
+    }
+    case 'decided': {
+      const owner = from.graph.nodes[gone.node]!;
+      return `Derived: no kernel names it, and none decides ${quote(owner.name || owner.op)}: TensorRT knew its condition when it built the engine.`;
     }
     case 'operator':
       return `TensorRT's parser built the operator ${from.graph.nodes[gone.node]!.op} in place of its function (log line ${gone.line}).`;
@@ -118,6 +126,7 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
   switch (from.roles[index]!) {
     case 'constant':
+      if (from.view.isCut && mayRun(from, index)) return cutOff;
       if (!whole.shown && mayRun(from, index)) {
         return {
           fate: 'unknown',
@@ -137,6 +146,7 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
     case 'dead':
       return { fate: 'removed', exact: true, reason: 'No graph output depends on it.' };
     case 'identity':
+      if (from.view.isCut) return cutOff;
       return { fate: 'removed', exact: false, reason: identityReason(from, index) };
     case 'shape':
       if (from.view.isDynamic === false) return knownShape(from.view);
@@ -161,6 +171,13 @@ function mayRun({ graph }: Resolution, index: number): boolean {
     (tensor) => !/int|bool/.test(types[tensor] ?? '') || (shapes[tensor]?.length ?? 2) > 1,
   );
 }
+
+/** Of a log that ends too early: a layer that it lacks may name the node. */
+const cutOff: Judged = {
+  fate: 'unknown',
+  exact: false,
+  reason: 'The log ends before it lists all layers, and none that it lists names the node.',
+};
 
 const knownShape = ({ profiles }: EngineView): Judged => ({
   fate: 'folded',
@@ -189,6 +206,7 @@ function constantReason(op: string, staticShapes: boolean): string {
 
 function leftOver(from: Resolution, index: number, whole: Whole): Judged {
   const { op } = from.graph.nodes[index]!;
+  if (from.view.isCut && from.view.source === 'log') return cutOff;
   if (viewsData.has(op) && from.view.source !== 'plan' && isBetweenLayers(from, index)) {
     return {
       fate: 'removed',

@@ -40,6 +40,8 @@ export type Provenance =
   | { by: 'parser'; line: number }
   /** The condition of the If is constant, and the branch that it is in is not the one that is taken. */
   | { by: 'untaken'; node: number; exact: boolean }
+  /** Of the If only one branch has kernels, and none of them decides: TensorRT knew the condition. */
+  | { by: 'decided'; node: number }
   /** It is in a function, and the log registers an operator in place of the function's call. */
   | { by: 'operator'; node: number; line: number }
   /** A rule removed it from the copy of the model that was built. */

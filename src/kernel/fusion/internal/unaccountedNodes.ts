@@ -51,6 +51,7 @@ export function findUnaccounted(from: Resolution, log: BuildLog | undefined): Lo
 function uncheckedReason(from: Resolution, log: BuildLog | undefined): string | null {
   const { view, problems } = from;
   if (view.layers.length === 0 || view.source === 'plan') return 'The inputs list no engine layers.';
+  if (view.isCut) return 'The log ends before it lists all layers.';
   if (log?.product === 'tensorrt-rtx') return 'The kernels of TensorRT-RTX do not name all nodes that they compute.';
   const major = log?.version == null ? null : Number(log.version.split('.')[0]);
   if (major !== null && major < 10) return `TensorRT ${log!.version} does not name the nodes inside ForeignNodes.`;
