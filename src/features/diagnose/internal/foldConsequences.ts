@@ -7,6 +7,10 @@ const CONSEQUENCES =
 
 const isConsequence = (message: string): boolean => CONSEQUENCES.test(message);
 
+/** `[graphContext.h::~MyelinGraphContext::55]`: what is destroyed after a failure reports what it finds, never the cause. */
+const isOfDestructor = ({ diagnosis: { evidence } }: Judged): boolean =>
+  /\[\S{1,120}::~\w{1,80}::\d{1,6}\]/.test(evidence);
+
 interface Judged {
   diagnosis: Diagnosis;
   rule: DiagnosisRule | null;
@@ -18,7 +22,9 @@ interface Judged {
  * nothing known.
  */
 export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnosis[]; consequences: Diagnosis[] } {
-  const repeats = (one: Judged) => one.rule === null && isConsequence(one.diagnosis.message);
+  const repeats = (one: Judged) =>
+    (one.rule === null && isConsequence(one.diagnosis.message)) ||
+    (isOfDestructor(one) && found.some((other) => other.diagnosis.severity === 'error' && !isOfDestructor(other)));
   const causes: Judged[] = [];
   const others: Judged[] = [];
   for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
