@@ -312,7 +312,7 @@ function kindOf(view: EngineView, index: number, nodes: number): LayerKind {
   }
   if (nodes > 0) return nodes === 1 ? 'single' : 'fused';
   const native = view.nativeNames.get(index) ?? name;
-  if (native.startsWith('Reformatting CopyNode for ') || /^Reformat/i.test(type)) return 'reformat';
+  if (native.startsWith('Reformatting CopyNode for ') || /^(?:Myelin)?Reformat/i.test(type)) return 'reformat';
   if (
     /^(ShapeHostToDevice|DeviceToShapeHost|TrainStation|shape_call)$/i.test(type) ||
     /Shape(Host|Device)|DevicetoShapeHost/i.test(name)

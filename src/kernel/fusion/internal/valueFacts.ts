@@ -400,6 +400,10 @@ const cancelling: ReadonlySet<string> = new Set(['Sub', 'Xor', 'Equal']);
 /** The other operand with which an operator's result is always the same. */
 const absorbing: Readonly<Record<string, number>> = { Mul: 0, Div: 0, And: 0, Or: 1, Pow: 0 };
 
+/** True for an operator of ONNX that hands its first input's elements on, perhaps in another order or type. */
+export const isMove = ({ op, domain }: OnnxNode): boolean =>
+  isStandardDomain(domain) && (moving.has(op) || op === 'Concat' || op === 'Pad');
+
 /** True for an operator of ONNX that makes new values, and that TensorRT 10 names where it computes it. */
 export const computesValues = ({ op, domain }: OnnxNode): boolean => isStandardDomain(domain) && computing.has(op);
 
