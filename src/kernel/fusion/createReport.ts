@@ -1,9 +1,10 @@
 // Makes the report: for each node its fate, for each layer its nodes.
 import { addTo } from '../base/addTo.ts';
 import type { Problem } from '../base/problem.ts';
-import { counted } from '../base/text.ts';
+import { counted, versionNumber } from '../base/text.ts';
+import { isOldRow } from '../read/tensorrt/readLayerInfo.ts';
 import { emptyModel, type OnnxModel } from '../read/onnx/onnxModel.ts';
-import type { BuildLog, EngineLayer, LayerInfo, Profile } from '../read/tensorrt/buildOutput.ts';
+import type { BuildLog, EngineLayer, LayerInfo, ProfileRow } from '../read/tensorrt/buildOutput.ts';
 import { bareLayer, type Placement } from '../read/tensorrt/readLayerLine.ts';
 import { builtNetworkOf, contradictedShapes, type Contradiction, networkOf } from '../network/network.ts';
 import { withoutProfile } from '../network/layerName.ts';
@@ -81,7 +82,7 @@ export function reportTensors({ graph, view, contradicted }: Resolution): Report
  * Never throws on inputs that contradict each other; `problems` says where they do.
  */
 export function createReport(given: ReportInput): FusionReport {
-  const input = withoutDamagedLayers(given);
+  const input = withProfileLayers(withoutDamagedLayers(withoutOldLog(given)));
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
   const lostNodes =
@@ -137,6 +138,34 @@ export function createReport(given: ReportInput): FusionReport {
   };
   report.remarks = findRemarks(resolution, report, found, log);
   return { ...report, ...costs(report, resolution) };
+}
+
+/** The oldest version whose names of layers are known. */
+const OLDEST = '8.2';
+
+/** Of a log of an older version only the version is kept. */
+function withoutOldLog(input: ReportInput): ReportInput {
+  const { log, problems = [] } = input;
+  if (log === undefined || log.product === 'tensorrt-rtx') return input;
+  const isOld = log.version !== null && versionNumber(log.version) < versionNumber(OLDEST);
+  if (!isOld && !log.profile.some(({ name }) => isOldRow(name))) return input;
+  const { inspectorLayers: _, devices: __, ...rest } = log;
+  const problem: Problem = {
+    severity: 'error',
+    code: 'old-version',
+    message: `The log is of TensorRT ${isOld ? log.version : '8.0 or earlier'}; TensorRT Lens reads ${OLDEST} and later.`,
+  };
+  const nothing = { parsedNodes: [], phases: [], engineLayers: [], bindings: [], finalLayers: [], profile: [] };
+  return { ...input, log: { ...rest, ...nothing }, problems: [...problems, problem] };
+}
+
+/** A profile, or a profile's table in a log, names the layers where nothing else lists any. */
+function withProfileLayers(input: ReportInput): ReportInput {
+  const { log, layerInfo, profile } = input;
+  if ((layerInfo?.layers.length ?? 0) > 0 || log === undefined || profile?.trace) return input;
+  if (log.engineLayers.length + log.phases.length + (log.devices?.layers.length ?? 0) > 0) return input;
+  const rows = layersOfRows(profile?.rows ?? log.profile);
+  return rows === undefined ? input : { ...input, layerInfo: rows };
 }
 
 /** Layer info that breaks off is left out where a log says more: it lists as many layers or more, or what TensorRT planned. */
@@ -424,18 +453,18 @@ export type EngineInput = Omit<
 export function createEngineReport({ file, ...given }: EngineInput): EngineReport {
   const names = createNodeNames(networkOf(noModel), given.log?.parsedNodes ?? []);
   const first = createEngineView(given.layerInfo, given.log, names, given.optimizationProfile);
-  const rows = layersOfProfile(given.profile);
+  const rows = layersOfRows(given.profile?.rows ?? given.log?.profile ?? []);
   const input = first.source === 'none' && rows !== undefined ? { ...given, layerInfo: rows } : given;
   const view = input === given ? first : createEngineView(rows, given.log, names, given.optimizationProfile);
   const report = createReport({ ...input, model: null, modelFile: file });
   return { report, layers: view.layers, bindings: [...view.bindings] };
 }
 
-function layersOfProfile(profile: Profile | undefined): LayerInfo | undefined {
-  if (profile === undefined || profile.rows.length === 0) return undefined;
+function layersOfRows(rows: readonly ProfileRow[]): LayerInfo | undefined {
+  if (rows.length === 0 || rows.some(({ name }) => isOldRow(name))) return undefined;
   return {
     detail: 'names',
-    layers: profile.rows.map(({ name }) => bareLayer(name, null)),
+    layers: rows.map(({ name }) => bareLayer(name, null)),
     bindings: [],
     ioTensors: [],
     documents: 1,

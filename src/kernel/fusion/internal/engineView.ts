@@ -1,3 +1,4 @@
+import { bareLayer } from '../../read/tensorrt/readLayerLine.ts';
 import type {
   BuildLog,
   BuildPhase,
@@ -185,7 +186,10 @@ function chooseLayers(
   if (layerInfo && layerInfo.layers.length > 0) return { source: 'layer-info', layers: layerInfo.layers };
   if (log && log.engineLayers.length > 0) return { source: 'log', layers: log.engineLayers };
   const planned = phase && log ? plannedLayers(phase, log.finalLayers, known) : [];
-  return planned.length > 0 ? { source: 'plan', layers: planned } : { source: 'none', layers: [] };
+  // Without the optimizer's lines, as in a log of INFO, the list of what runs on which device has the layers.
+  const listed = log?.devices?.layers.map((name) => bareLayer(name, null)) ?? [];
+  const layers = planned.length > 0 ? planned : listed;
+  return { source: layers.length > 0 ? 'plan' : 'none', layers };
 }
 
 /** Layer info of names alone gets the tensors and lines that the log has for the same layers. */
