@@ -112,10 +112,28 @@ function checkGpu({ capability, version, product }: CheckTarget): CheckFinding[]
     : [{ ...base, severity: 'error', message: `${support.why}.`, advice: `${support.use}.` }];
 }
 
-/** What TensorRT-RTX has no kernels for on Turing: measured with 1.7.1, whose compiler says `no FP32 kernel`. */
+/**
+ * What TensorRT has no kernels for on a GPU: FP4 before Blackwell, and of TensorRT-RTX several on Turing. Measured with
+ * TensorRT-RTX 1.7.1, whose compiler says `HW-specific datatypes: fp4_e2m1` and `no FP32 kernel`.
+ */
 function checkKernels(graph: Network, { product, capability }: CheckTarget): CheckFinding[] {
-  if (product !== 'tensorrt-rtx' || capability !== '7.5') return [];
   const { types } = graph.inferred;
+  if (capability === null) return [];
+  const fp4 = graph.nodes.filter((_, node) =>
+    [...graph.inputs[node]!, ...graph.outputs[node]!].some((tensor) => types[tensor] === 'float4e2m1'),
+  );
+  if (fp4.length > 0 && Number(capability) < 10)
+    return [
+      {
+        severity: 'error',
+        code: 'gpu-unsupported',
+        message: `FP4 needs compute capability 10.0 or later; ${capability} has none, and the build fails.`,
+        advice: 'Build for a Blackwell GPU, or quantize to FP8 (8.9 and later), INT8 or INT4.',
+        nodes: fp4.map(({ id }) => id),
+        tensors: [],
+      },
+    ];
+  if (product !== 'tensorrt-rtx' || capability !== '7.5') return [];
   const typeOf = (node: number): string => types[graph.outputs[node]![0] ?? -1] ?? '';
   const rankOf = (node: number): number => graph.inferred.shapes[graph.inputs[node]![0] ?? -1]?.length ?? 0;
   const kinds: [what: string, is: (op: string, node: number) => boolean][] = [
