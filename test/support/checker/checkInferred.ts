@@ -75,7 +75,11 @@ function checkCandidate(
     seen.add(at);
     // What names no node may have moved it.
     for (const other of layers)
-      if (!seen.has(other) && other.tokens.length === 0 && at.inputs.some(({ name }) => isNamed(other.outputs, name)))
+      if (
+        !seen.has(other) &&
+        (other.tokens.length === 0 || other.isCut) &&
+        at.inputs.some(({ name }) => isNamed(other.outputs, name))
+      )
         stack.push(other);
   }
   wrong('within', id, `layer ${layer} (${kernel.name}) does not read ${data.join(', ')}`);
@@ -127,10 +131,17 @@ function deadNodes({ nodes, byId, graphOutputs, bodyOutputs }: RawModel): Set<Ra
     for (const { inputs } of inner) for (const name of inputs) needed.add(name);
     for (const [owner, given] of bodyOutputs)
       if (own.some((node) => owner.startsWith(`${node.id}/`))) for (const name of given) needed.add(name);
-    for (const node of own.toReversed()) {
-      if (node.outputs.some((name) => needed.has(name))) for (const name of node.inputs) needed.add(name);
-      else dead.add(node);
+    // Nodes may be in any order.
+    const open = new Set(own);
+    for (let size = -1; size !== open.size;) {
+      size = open.size;
+      for (const node of open) {
+        if (!node.outputs.some((name) => needed.has(name))) continue;
+        for (const name of node.inputs) needed.add(name);
+        open.delete(node);
+      }
     }
+    for (const node of open) dead.add(node);
   }
   for (const node of nodes) if (node.owner !== null && dead.has(byId.get(node.owner)!)) dead.add(node);
   return dead;

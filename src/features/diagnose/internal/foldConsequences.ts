@@ -22,12 +22,13 @@ interface Judged {
  * nothing known.
  */
 export function foldConsequences(found: readonly Judged[]): { diagnoses: Diagnosis[]; consequences: Diagnosis[] } {
-  const repeats = (one: Judged) =>
-    (one.rule === null && isConsequence(one.diagnosis.message)) ||
-    (isOfDestructor(one) && found.some((other) => other.diagnosis.severity === 'error' && !isOfDestructor(other)));
+  const repeats = (one: Judged) => one.rule === null && isConsequence(one.diagnosis.message);
+  const isLast = (one: Judged) =>
+    isOfDestructor(one) && found.some((other) => other.diagnosis.severity === 'error' && !isOfDestructor(other));
   const causes: Judged[] = [];
   const others: Judged[] = [];
-  for (const one of found) (repeats(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
+  for (const one of found)
+    (repeats(one) || isLast(one) || followsFrom(one, found) !== undefined ? others : causes).push(one);
   const isKnown = ({ rule }: Judged) => rule !== null;
   const known = causes.filter((one) => isKnown(one) && one.diagnosis.severity === 'error');
   const unknown = causes.filter((one) => !isKnown(one));

@@ -13,8 +13,15 @@ export function nodeFates(from: Resolution, staticShapes: boolean, noEngine: str
     noEngine,
     unknown: unknownReason(from.view),
     listed: isListedWithout(from),
-    shown: from.view.regions.every(
-      ({ layers }, region) => from.listed[region] || layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
+    hidden: from.view.regions.some(
+      ({ layers }, region) =>
+        !from.listed[region] && !layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
+    ),
+    bare: from.view.regions.some(
+      ({ layers }, region) =>
+        !from.listed[region] &&
+        layers.some((layer) => from.view.names[layer]!.kind === 'kernel') &&
+        !layers.some((layer) => from.layerEvidence[layer]!.has('metadata')),
     ),
   };
   return from.graph.nodes.map((node, index) => {
@@ -44,8 +51,10 @@ interface Whole {
   /** Why nothing is known of a node. */
   unknown: string;
   listed: boolean;
-  /** Each ForeignNode shows what it computes, by a list of its members or its kernels' metadata. */
-  shown: boolean;
+  /** Some ForeignNode shows neither its members nor, by metadata, what its kernels compute. */
+  hidden: boolean;
+  /** One of these lists its kernels. */
+  bare: boolean;
 }
 
 interface Judged {
@@ -127,7 +136,7 @@ function judgeByRole(from: Resolution, index: number, whole: Whole): Judged {
   switch (from.roles[index]!) {
     case 'constant':
       if (from.view.isCut && mayRun(from, index)) return cutOff;
-      if (!whole.shown && mayRun(from, index)) {
+      if ((whole.bare && mayRun(from, index)) || (whole.hidden && /^(?:Quantize|Dequantize)Linear$/.test(op))) {
         return {
           fate: 'unknown',
           exact: false,

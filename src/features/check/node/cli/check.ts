@@ -66,7 +66,7 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
     const incomplete = findings.some(isMissing);
     if (values.json)
       await printJson(terminal, {
-        accepted: !rejected && !incomplete,
+        accepted: !rejected,
         wrong,
         target,
         tables: tableBasis(target),
