@@ -124,7 +124,7 @@ export class ValueFacts {
       return value === null ? null : intAttribute(node, 'to') === 9 ? Number(value !== 0) : value;
     }
     if (moving.has(node.op)) return of(0);
-    const compute = scalar[node.op];
+    const compute = scalarOf(node.op);
     if (!compute) return null;
     const values = this.#graph.inputs[producer]!.map((_, at) => of(at));
     return values.every((value) => value !== null) ? compute(values[0]!, values[1] ?? 0) : null;
@@ -400,6 +400,10 @@ const cancelling: ReadonlySet<string> = new Set(['Sub', 'Xor', 'Equal']);
 /** The other operand with which an operator's result is always the same. */
 const absorbing: Readonly<Record<string, number>> = { Mul: 0, Div: 0, And: 0, Or: 1, Pow: 0 };
 
+/** True for an operator of ONNX that hands its first input's elements on, perhaps in another order or type. */
+export const isMove = ({ op, domain }: OnnxNode): boolean =>
+  isStandardDomain(domain) && (moving.has(op) || op === 'Concat' || op === 'Pad');
+
 /** True for an operator of ONNX that makes new values, and that TensorRT 10 names where it computes it. */
 export const computesValues = ({ op, domain }: OnnxNode): boolean => isStandardDomain(domain) && computing.has(op);
 
@@ -414,7 +418,29 @@ const scalar: Readonly<Record<string, (a: number, b: number) => number>> = {
   Exp: Math.exp,
   Reciprocal: (a) => 1 / a,
   Not: (a) => Number(a === 0),
+  Abs: Math.abs,
+  Erf: erf,
+  Log: Math.log,
+  Max: (a, b) => Math.max(a, b),
+  Min: (a, b) => Math.min(a, b),
+  Relu: (a) => Math.max(0, a),
+  Sigmoid: (a) => 1 / (1 + Math.exp(-a)),
+  Softplus: (a) => Math.log1p(Math.exp(a)),
+  Tanh: Math.tanh,
+  Identity: (a) => a,
 };
+
+/** What an operator makes of one element, or of two; undefined for others than the simplest. */
+export const scalarOf = (op: string): ((a: number, b: number) => number) | undefined =>
+  Object.hasOwn(scalar, op) ? scalar[op] : undefined;
+
+/** By its series up to 4; beyond, it is 1 to more digits than are compared. */
+function erf(x: number): number {
+  if (Math.abs(x) > 4) return Math.sign(x);
+  let [sum, term] = [x, x];
+  for (let n = 1; n < 120; n++) sum += (term *= (-x * x) / n) / (2 * n + 1);
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
 
 const isTensor = (value: OnnxAttribute['value'] | undefined): value is OnnxTensor =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && 'shape' in value;
@@ -440,7 +466,8 @@ function haveSameElements(a: OnnxTensor, b: OnnxTensor): boolean {
   return one.length === other.length && one.every((value, at) => Object.is(value, other[at]));
 }
 
-function floatOf(node: OnnxNode, name: string): number | undefined {
+/** A number that is an attribute; undefined: it has none of that name. */
+export function floatOf(node: OnnxNode, name: string): number | undefined {
   const value = node.attributes.find((attribute) => attribute.name === name)?.value;
   return typeof value === 'number' ? value : undefined;
 }

@@ -34,7 +34,7 @@ it('says first whether it can be loaded, and of other files what they are', asyn
     /; whether it can be loaded depends on: gpu, hardware-compatibility, platform, driver, plugins, load$/,
   );
   expect(await first(fixturePath('captures/tensorrt-10.6.0/vit_tiny.fp16/log.txt.gz'))).toBe(
-    'log.txt.gz: Log of TensorRT 10.6.0 by trtexec: passed, 7,205 lines',
+    'log.txt.gz: Log of TensorRT 10.6.0 by trtexec: passed, NVIDIA H200, built in 60.8 s, 7,205 lines',
   );
 });
 

@@ -204,6 +204,10 @@ function precisionOf(text: string | undefined): LowPrecision | undefined {
     throw new Usage(
       "--low: FP4 is not simulated: ONNX Runtime's CPU provider computes no FP4 type. Run the engine instead, with trtlens run and compare",
     );
+  if (text === 'tf32')
+    throw new Usage(
+      '--low: TF32 is not simulated: it rounds what products read to 10 bits of mantissa and adds up in FP32, so its relative error is about 0.0005 a product. To know whether TF32 is why an FP32 engine differs, build it once without (trtexec --noTF32, or clear BuilderFlag.TF32) and compare both with trtlens compare',
+    );
   const found = known.find((one) => one === text);
   if (text !== undefined && found === undefined)
     throw new Usage(`--low: unknown value '${text}'; expected one of ${known.join(', ')}`);

@@ -64,7 +64,7 @@ export const expandAttention: Repair = {
   class: 'rounding',
   rejected: 'Attention that has no kernel in TensorRT-RTX, or whose query and key are one tensor.',
   proof:
-    'The definition of the operator; the query is scaled before the product. What a mask leaves out gets the lowest number, as in ONNX Runtime. Without a cache, soft caps and groups of heads, with sizes that are known.',
+    'The definition of the operator; the query is scaled before the product. What a mask leaves out gets the lowest number, as in ONNX Runtime. A cache is joined in front of keys and values (Concat). Without soft caps and groups of heads, with sizes that are known.',
   versions,
   issues: [],
   answers: /Attention/,
@@ -87,7 +87,13 @@ interface Attended {
 function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
   const [query, key] = [0, 1].map((at) => subject.shape(node, node.inputs[at]!));
   const type = subject.type(node, node.inputs[0]!);
-  const hasMore = node.inputs.slice(4).some(Boolean) || node.outputs.slice(1).some(Boolean);
+  const cached = [node.inputs[4], node.inputs[5]].filter(Boolean).length;
+  // A cache is joined with key and value, and what is joined is given back.
+  const hasMore =
+    node.inputs.slice(6).some(Boolean) ||
+    node.outputs.slice(3).some(Boolean) ||
+    cached === 1 ||
+    (cached === 0 && node.outputs.slice(1).some(Boolean));
   const isSpecial = ['softcap', 'softmax_precision', 'qk_matmul_output_mode'].some((name) => intAttribute(node, name));
   if (!query || !key || query.length !== key.length || type === null || hasMore || isSpecial) return null;
   const isFlat = query.length === 3;
@@ -98,6 +104,7 @@ function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
   const width = Number(query.at(-1)) / (isFlat ? Number(heads) : 1);
   const isCausal = intAttribute(node, 'is_causal') === 1;
   if (typeof heads !== 'number' || heads !== others || !(width > 0)) return null;
+  if (isCausal && cached > 0) return null;
   if (isCausal && (typeof length !== 'number' || typeof keys !== 'number')) return null;
   const scale = intAttribute(node, 'scale') ?? 1 / Math.sqrt(width);
   return { type, heads, isFlat, scale, causal: isCausal ? [Number(length), Number(keys)] : [0, 0] };
@@ -105,10 +112,19 @@ function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
 
 function attend(draft: RepairDraft, node: OnnxNode): void {
   const form = attendedOf(draft, node);
-  if (!form) return draft.refuse(node, 'it has a cache, a soft cap, groups of heads or unknown sizes');
+  if (!form)
+    return draft.refuse(node, 'it has a causal or unusual cache, a soft cap, groups of heads or unknown sizes');
   const { type, heads, isFlat, scale, causal } = form;
   const at = draft.at(node);
   const [query, key, value] = node.inputs.slice(0, 3).map((name, index) => {
+    const past = index === 0 ? '' : (node.inputs[3 + index] ?? '');
+    if (past !== '') {
+      const added = isFlat ? at.transpose(at.reshape(name, [0, 0, heads, -1]), [0, 2, 1, 3]) : name;
+      const present = node.outputs[index] ?? '';
+      const options = { attributes: { axis: { int: 2 } }, ...(present !== '' && { outputs: [present] }) };
+      const joined = at.op('Concat', [past, added], options);
+      return index === 1 ? at.transpose(joined, [0, 1, 3, 2]) : joined;
+    }
     const order = index === 1 ? [0, 2, 3, 1] : [0, 2, 1, 3];
     if (isFlat) return at.transpose(at.reshape(name, [0, 0, heads, -1]), order);
     return index === 1 ? at.transpose(name, [0, 1, 3, 2]) : name;
