@@ -1,5 +1,5 @@
 import { absoluteInput } from '../builder/files/inputFile.ts';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { bisectModel } from '../builder/bisect/bisectModel.ts';
 import { checkEachOutput, filesOfModel } from '../builder/files/writeResult.ts';
 import { interpreterWith } from '../builder/run/tensorrtJob.ts';
@@ -68,10 +68,7 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
     const own = build === null ? request : { ...(build.manifest.options as Partial<EngineOptions>), ...request };
     const out = textOf(values, 'out') ?? `${basename(model).replace(/(?:\.onnx)?(?:\.gz)?$/i, '')}-bisect`;
     const used = [...(await filesOfModel(model)), ...((values['inputs'] as string[] | undefined) ?? [])];
-    await checkEachOutput(
-      packageFiles.map(([name, kind]) => [join(out, name), kind]),
-      used,
-    );
+    await checkEachOutput(packageFiles(out), used);
     const rtx = request.backend === 'rtx';
     const runtime = await runtimeFor({ buildPython: textOf(values, 'python'), yes: values['yes'] === true }, terminal);
     const absolute = await absoluteOptions({ ...own, model });
@@ -140,6 +137,9 @@ function linesOf(result: BisectResult): string[] {
     const cost = fix.costMs === null ? '' : `, ${fix.costMs >= 0 ? '+' : ''}${fix.costMs.toPrecision(2)} ms a run`;
     head.push(`Right after this change: ${fix.change}; error ${errorText(fix.error)}${cost}`);
     if (fix.model) head.push(`Fixed model: ${fix.model}`);
+  } else if (result.first) {
+    const { tensor, node, error } = result.first;
+    head.push(`The first tensor that is wrong as an output: ${tensor} (node ${node}), error ${errorText(error)}`);
   } else if (piece) head.push(`No change of ${counted(result.tried.length, 'attempt')} makes the whole model right.`);
   return head;
 }

@@ -16,14 +16,10 @@ import type { Reference } from './reference.ts';
 export interface PackageRequest {
   /** Folder; it is made if it is missing. */
   out: string;
-  /** The whole model, linked with its weights. */
-  whole: string;
   piece: TriedPiece;
   info: WorkerInfo;
   /** Names become numbers. */
   anonymize: boolean;
-  /** The whole model with a change after which it is right; null: none. */
-  fixed: string | null;
   reference: Reference;
   /** Where files are made before they get their place. */
   folder: string;
@@ -39,56 +35,72 @@ const names = {
   log: 'build.log',
   script: 'show.py',
   readme: 'README.md',
+  journal: 'search.jsonl',
 };
 
+/** What may be replaced in the folder of a search, by its name there. */
+const kinds: Record<keyof typeof names, OutputKind> = {
+  model: 'model',
+  fixed: 'model',
+  inputs: 'zip',
+  expected: 'zip',
+  engine: 'zip',
+  log: 'log',
+  script: 'script',
+  readme: 'markdown',
+  journal: 'data',
+};
+
+/** The file of a search's answers, in the folder of its result. */
+export const journalName = names.journal;
+
 /** Every file that a search may leave in its folder, and what may be replaced there. */
-export const packageFiles: readonly (readonly [name: string, kind: OutputKind])[] = [
-  [names.model, 'model'],
-  [names.fixed, 'model'],
-  [names.inputs, 'zip'],
-  [names.expected, 'zip'],
-  [names.engine, 'zip'],
-  [names.log, 'log'],
-  [names.script, 'script'],
-  [names.readme, 'markdown'],
-];
+export const packageFiles = (out: string): [path: string, kind: OutputKind][] =>
+  (Object.keys(names) as (keyof typeof names)[]).map((name) => [join(out, names[name]), kinds[name]]);
 
 /**
  * Writes what shows the fault to someone else: the piece with its weights, its inputs, the right outputs and the
  * engine's, the build log, one line of Polygraphy and one Python file. The fixed model is next to it.
  * @throws {UserError} if a file cannot be written, or one is there that is not ours
  */
-export async function writePackage(
-  request: PackageRequest,
-): Promise<{ model: string; inputs: string; fixed: string | null }> {
-  const { out, whole, piece, reference, anonymize, info, folder } = request;
+export async function writePackage(request: PackageRequest): Promise<{ model: string; inputs: string }> {
+  const { out, piece, reference, anonymize, info, folder } = request;
   const path = (name: keyof typeof names) => join(out, names[name]);
-  const nodes = new Set(piece.nodes);
   await extractSubgraph({
-    path: whole,
-    pick: (graph) => subgraphOf(graph, nodes, null),
+    path: piece.model,
+    pick: (graph) =>
+      subgraphOf(
+        graph,
+        [...graph.nodes.keys()].filter((node) => graph.owner[node]! < 0),
+        graph.graphOutputs,
+      ),
     out: path('model'),
     weights: 'embed',
     anyRank: true,
   });
   const renamed: ReadonlyMap<string, string> = anonymize ? await anonymized(path('model')) : new Map();
-  const { inputs, outputs } = piece.names;
-  for (const [name, from, tensors] of [
-    ['inputs', piece.inputs, inputs],
-    ['expected', piece.inputs, outputs],
-    ['engine', piece.values, outputs],
+  const namesOf = (side: 'inputs' | 'outputs') => piece.border[side].map(({ name }) => name);
+  for (const [name, from, side] of [
+    ['inputs', piece.inputs, 'inputs'],
+    ['expected', piece.expected, 'outputs'],
+    ['engine', piece.values, 'outputs'],
   ] as const) {
     const made = join(folder, names[name]);
-    await reference.pick(from, tensors, made, renamed);
+    await reference.pick(from, namesOf(side), made, renamed);
     await moveResult(made, path(name), 'zip');
   }
   if (!anonymize) await moveResult(piece.log, path('log'), 'log');
   const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
   await writeResult(path('script'), script(info), 'script');
   await writeResult(path('readme'), readme(info, worst, anonymize), 'markdown');
-  if (request.fixed === null) return { model: path('model'), inputs: path('inputs'), fixed: null };
-  await copyModel(request.fixed, path('fixed'));
-  return { model: path('model'), inputs: path('inputs'), fixed: path('fixed') };
+  return { model: path('model'), inputs: path('inputs') };
+}
+
+/** Writes the whole model with a change after which it is right into the folder of the result. @returns its path */
+export async function writeFixed(model: string, out: string): Promise<string> {
+  const path = join(out, names.fixed);
+  await copyModel(model, path);
+  return path;
 }
 
 /** Writes a model, with its weights where they are in other files, somewhere else. */

@@ -56,6 +56,15 @@ export interface WrongPiece {
   pattern: WrongPattern | null;
 }
 
+/** In an engine whose fault vanishes when the network is cut: the first tensor that is wrong when it is made an output. */
+export interface FirstWrong {
+  tensor: string;
+  /** Id of the node that makes it. */
+  node: string;
+  error: number | null;
+  pattern: WrongPattern | null;
+}
+
 /** A change that was tried on the piece or on the whole model. */
 export interface TriedChange {
   change: string;
@@ -102,6 +111,8 @@ export interface BisectResult {
   /** Ids of nodes that TensorRT names nowhere. */
   lost: string[];
   piece: WrongPiece | null;
+  /** null: not searched for, or none is wrong when it is an output. */
+  first: FirstWrong | null;
   tried: TriedChange[];
   fix: Workaround | null;
   reason: BisectReason;
