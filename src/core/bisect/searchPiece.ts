@@ -2,6 +2,7 @@
 import { inDataOrder, type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import type { Network } from '../network/network.ts';
 import { closed, nodesWithin, outermost, subgraphOf } from '../surgery/extractModel.ts';
+import { dataInput } from '../surgery/searchChange.ts';
 
 /** A part of a network to build alone: indices of nodes of the main graph, and of tensors. */
 export interface PieceCandidate {
@@ -114,8 +115,9 @@ function* leaveOut(graph: Network, found: WrongPart): Generator<PieceCandidate, 
     return wrong !== null;
   };
   yield* isSmaller(upTo(graph, current, [current.wrong]));
-  for (;;) {
-    for (let size = Math.ceil(current.nodes.length / 2); ; size = Math.max(1, Math.floor(size / 2))) {
+  // What a later round can leave out is single nodes that were needed before.
+  for (let largest = Math.ceil(current.nodes.length / 2); ; largest = 1) {
+    for (let size = largest; ; size = Math.max(1, Math.floor(size / 2))) {
       let isAny = false;
       // From the end first: what only reads the wrong values is the easiest to do without.
       for (let end = current.nodes.length; end > 0;) {
@@ -127,8 +129,10 @@ function* leaveOut(graph: Network, found: WrongPart): Generator<PieceCandidate, 
     }
     let isAny = false;
     for (const output of outputsOf(graph, current)) {
-      const rest = outputsOf(graph, current).filter((other) => other !== output);
-      if (output !== current.wrong && rest.length > 0 && (yield* isSmaller(upTo(graph, current, rest)))) isAny = true;
+      const now = outputsOf(graph, current);
+      if (output === current.wrong || !now.includes(output)) continue;
+      const rest = now.filter((other) => other !== output);
+      if (yield* isSmaller(upTo(graph, current, rest))) isAny = true;
     }
     for (const node of current.nodes)
       if (!current.passed.includes(node) && canPass(graph, node)) {
@@ -177,15 +181,14 @@ function without(
   return now.length === 0 ? null : upTo(graph, part, now);
 }
 
-/** Whether what reads a node can read its first input instead: same type, same shape, nothing else given. */
+/** Whether what reads a node can read its input instead: same type, same shape, nothing else given. */
 function canPass(graph: Network, node: number): boolean {
-  const [from] = graph.inputs[node]!;
+  const from = graph.inputs[node]![dataInput(graph, node)];
   const [to, ...more] = graph.outputs[node]!;
   const { types, shapes } = graph.inferred;
   if (from === undefined || from < 0 || to === undefined || more.length > 0) return false;
   const [a, b] = [shapes[from], shapes[to]];
   return (
-    graph.tensors[from]!.kind !== 'initializer' &&
     types[from] === types[to] &&
     !!a &&
     !!b &&
