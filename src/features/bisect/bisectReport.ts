@@ -42,6 +42,8 @@ export interface CheckedOutput {
   shapes?: [number[], number[]];
   /** The elements that differ most. */
   rows?: { at: number[]; reference: number | string; value: number | string }[];
+  /** How many values of each are in a range, from the smallest to the largest of both. */
+  histogram?: { from: number; to: number; reference: number; value: number }[];
 }
 
 /** The smallest part of the network that is still wrong when it gets right inputs. */
@@ -52,6 +54,8 @@ export interface WrongPiece {
   nodes: string[];
   /** Path of the .npz with its inputs. */
   inputs: string;
+  /** Its worst output, with values; null: it has none to compare. */
+  output: CheckedOutput | null;
   error: number | null;
   pattern: WrongPattern | null;
 }

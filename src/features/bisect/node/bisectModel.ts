@@ -1,5 +1,7 @@
 import { mkdir, mkdtemp, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { counted } from '../../../kernel/base/text.ts';
+import { stepsText } from '../bisectDocument.ts';
 import {
   type BisectReason,
   type BisectResult,
@@ -99,7 +101,7 @@ export async function bisectModel(
   const folder = await mkdtemp(join(parent, 'try-'));
   // It writes the smallest piece after a cancel.
   const reference = new Reference(request.runtime, request.script);
-  const worker = request.worker && new EngineWorker({ ...request.worker, signal });
+  const worker = request.worker && new EngineWorker({ ...request.worker, signal }, folder);
   try {
     const files = new ParsedFiles();
     const { value: model, problems } = await files.model(request.options.model, { spans: true });
@@ -114,7 +116,7 @@ export async function bisectModel(
       return await checkExport({ ...search, status, signal, began, tried: [] });
     });
   } finally {
-    await Promise.all([reference.close(), worker?.close()]);
+    await Promise.all([reference.close(), worker?.end()]);
     await removeTree(folder);
   }
 }
@@ -197,7 +199,7 @@ async function locate(search: Search, wrong: WrongEngine): Promise<BisectResult>
   let steps: number[] = [];
   const { piece, over } = await smallestPiece(pieces, lost, journal, isOver, (progress) => {
     ({ steps } = progress);
-    status(`${stepsText(steps)} nodes, ${worker.builds} builds`);
+    status(`${stepsText(steps)}, ${counted(worker.builds, 'build')}`);
   });
   const more = { ...wrong.more, lost, steps };
   const proof = { whole, files, linked, folder, before: ms, tried, isOver };
@@ -222,9 +224,6 @@ async function locate(search: Search, wrong: WrongEngine): Promise<BisectResult>
     fix: await kept(fix, out),
   });
 }
-
-export const stepsText = (steps: readonly number[]): string =>
-  steps.map((size) => size.toLocaleString('en-US')).join(' → ');
 
 /** A cancel after the piece was found costs the workaround only. */
 const stoppable = (fix: Promise<Workaround | null>): Promise<Workaround | null> =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { quoteCommand } from '../../../kernel/base/text.ts';
-import type { CheckedOutput } from '../bisectReport.ts';
+import { patternText } from '../bisectDocument.ts';
+import type { CheckedOutput, WrongPiece } from '../bisectReport.ts';
 import { planAnonymous, planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import { subgraphOf } from '../../surgery/extractModel.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
@@ -63,7 +64,7 @@ export const packageFiles = (out: string): [path: string, kind: OutputKind][] =>
  * engine's, the build log, one line of Polygraphy and one Python file. The fixed model is next to it.
  * @throws {UserError} if a file cannot be written, or one is there that is not ours
  */
-export async function writePackage(request: PackageRequest): Promise<{ model: string; inputs: string }> {
+export async function writePackage(request: PackageRequest): Promise<Pick<WrongPiece, 'model' | 'inputs' | 'output'>> {
   const { out, piece, reference, anonymize, info, folder } = request;
   const path = (name: keyof typeof names) => join(out, names[name]);
   await extractSubgraph({
@@ -78,6 +79,8 @@ export async function writePackage(request: PackageRequest): Promise<{ model: st
     weights: 'embed',
     anyRank: true,
   });
+  const details = await reference.compare(piece.expected, piece.values, { tolerances: {} }, { details: true });
+  const output = details.find(({ name }) => name === piece.worst?.name) ?? null;
   const renamed: ReadonlyMap<string, string> = anonymize ? await anonymized(path('model')) : new Map();
   const namesOf = (side: 'inputs' | 'outputs') => piece.border[side].map(({ name }) => name);
   for (const [name, from, side] of [
@@ -93,7 +96,7 @@ export async function writePackage(request: PackageRequest): Promise<{ model: st
   const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
   await writeResult(path('script'), script(info), 'script');
   await writeResult(path('readme'), readme(info, worst, anonymize), 'markdown');
-  return { model: path('model'), inputs: path('inputs') };
+  return { model: path('model'), inputs: path('inputs'), output };
 }
 
 /** Writes the whole model with a change after which it is right into the folder of the result. @returns its path */
@@ -104,7 +107,7 @@ export async function writeFixed(model: string, out: string): Promise<string> {
 }
 
 /** Writes a model, with its weights where they are in other files, somewhere else. */
-async function copyModel(path: string, out: string): Promise<void> {
+export async function copyModel(path: string, out: string): Promise<void> {
   const { value: model } = await new ParsedFiles().model(path, { spans: true });
   await checkOutput(out, [path], 'model');
   await withFile(path, async (source) => {
@@ -122,7 +125,8 @@ const anonymized = (path: string): Promise<ReadonlyMap<string, string>> =>
     return made.tensors;
   });
 
-const polygraphy = (): string =>
+/** One line of Polygraphy that shows the fault, in the folder of the result. */
+export const polygraphy = (): string =>
   quoteCommand([
     'polygraphy',
     'run',
@@ -155,33 +159,6 @@ To see it: \`python3 ${names.script}\` (TensorRT, NumPy, ONNX Runtime and a GPU)
 
     ${polygraphy()}
 `;
-}
-
-/** One pattern in words. */
-export function patternText({ kind, value }: NonNullable<CheckedOutput['pattern']>): string {
-  const shown = typeof value === 'number' ? Number(value.toPrecision(4)).toString() : JSON.stringify(value);
-  switch (kind) {
-    case 'factor':
-      return `a constant factor of ${shown}`;
-    case 'offset':
-      return `a constant offset of ${shown}`;
-    case 'permuted-axis':
-      return `axes in the order ${shown}`;
-    case 'batch':
-      return `samples of the batch: ${shown}`;
-    case 'swapped':
-      return `the values of ${String(value)}`;
-    case 'shifted':
-      return `values of neighbors, ${shown}`;
-    case 'stale':
-      return 'the values of the run before';
-    case 'zeros':
-      return 'all zero';
-    case 'not-finite':
-      return 'not finite';
-    case 'other':
-      return 'no simple pattern';
-  }
 }
 
 /** A script without anything of ours. */

@@ -12,6 +12,7 @@ import {
   fusionTreeId,
   historyTreeId,
   accuracyViewType,
+  bisectViewType,
   cacheViewType,
   comparisonViewType,
   engineViewType,
@@ -68,7 +69,7 @@ it('contributes exactly the commands, views, editors and task types that the cod
 
 it('is started by each kind of page that comes back with its window', () => {
   expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
-    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+    [accuracyViewType, bisectViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
       (type) => `onWebviewPanel:${type}`,
     ),
   );
