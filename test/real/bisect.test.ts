@@ -11,6 +11,7 @@ import { networkOf } from '../../src/kernel/network/network.ts';
 import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 import type { BisectResult } from '../../src/features/bisect/bisectReport.ts';
 import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
+import { cacheFolder } from '../../src/kernel/node/files/cacheFolder.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 
@@ -137,6 +138,53 @@ test.each(numbers)('a right engine of network %i', async (number) => {
 
 test.each(['nondeterministic', 'remembers'])('an engine that is %s is no fault of single nodes', async (fault) => {
   expect(await search(0, fault)).toMatchObject({ reason: fault, piece: null });
+});
+
+test('a search that is stopped goes on, and a cancel keeps the smallest piece', async () => {
+  const out = join(folder, 'stopped');
+  const whole = await search(0, 'lost_mul');
+  const first = await search(0, 'lost_mul', { out, maxBuilds: 20 });
+  expect(first).toMatchObject({ reason: 'budget', fix: null });
+  expect(first.piece!.nodes.length).toBeGreaterThan(whole.piece!.nodes.length);
+  const abort = new AbortController();
+  let builds = 0;
+  const status = (text: string) => {
+    if (text.includes(' nodes, ') && (builds += 1) === 25) abort.abort();
+  };
+  const request = { ...requestFor(join(models, '0.onnx'), 'lost_mul'), out };
+  expect(await bisectModel(request, { status }, abort.signal)).toMatchObject({ reason: 'cancelled', fix: null });
+  const last = await bisectModel(request);
+  expect(last).toMatchObject({ reason: 'wrong', piece: { nodes: whole.piece!.nodes }, steps: whole.steps });
+  expect(last.builds).toBeLessThan(whole.builds - 20);
+  expect(readdirSync(out)).not.toContain('search.jsonl');
+});
+
+test('through launchers: the worker stays open, and the piece is built at each place', async () => {
+  const { worker, ...request } = requestFor(join(models, 'dynamic.onnx'), 'lost_mul');
+  const { python: program, environment, script: standIn, ...place } = worker!;
+  const placed = (fault: string, more: object) => {
+    const variables = Object.entries({ ...environment, FAULT: fault }).map(([name, value]) => `${name}='${value}'`);
+    // The stand-in takes the place of the worker; other programs, which make folders, run as they are.
+    const worked = `exec env ${variables.join(' ')} ${program} -B ${standIn}`;
+    const shell = `case "$*" in *engine_worker.py*) ${worked};; *) exec "$@";; esac`;
+    const launcher = { command: ['sh', '-c', shell, 'sh', '{command}'], guard: false, ...more };
+    return { ...place, python: 'python3', script: script('engine_worker.py'), launcher };
+  };
+  const shared = {
+    paths: [folder, cacheFolder(), dirname(script('job.py'))].map((path) => ({ here: path, there: path })),
+  };
+  const there = join(folder, 'there-{id}');
+  const copies = { folder: there, copyTo: ['cp', '{here}', '{there}'], copyBack: ['cp', '{there}', '{here}'] };
+  const result = await bisectModel({
+    ...request,
+    out: join(folder, 'launched'),
+    worker: placed('lost_mul', copies),
+    others: [placed('', shared), placed('lost_mul', shared)],
+  });
+  expect(result).toMatchObject({ reason: 'wrong', elsewhere: [{ wrong: false }, { wrong: true }] });
+  // The inputs are as small as they can be.
+  expect(result.piece!.output!.shape![0]).toBe(1);
+  expect(readdirSync(folder).filter((name) => name.startsWith('there-'))).toEqual([]);
 });
 
 test('what shows the fault to others: the piece, its inputs, both outputs, a script; names on request only', async () => {

@@ -49,6 +49,22 @@ export function bisectDocument(result: BisectResult, { title, actions = [] }: Bi
             },
           ])),
       ...section(
+        'The piece elsewhere',
+        table(
+          ['TensorRT', 'GPU', 'error#', 'result'],
+          result.elsewhere.map(({ tensorrt: version, gpu: card, error, wrong, problem }) => ({
+            cells: [
+              version ?? '-',
+              card ?? '-',
+              wrong === null ? '-' : errorText(error),
+              problem ?? (wrong ? 'wrong' : 'right'),
+            ],
+            state: wrong === null ? ('unknown' as const) : wrong ? ('bad' as const) : ('good' as const),
+          })),
+          'place',
+        ),
+      ),
+      ...section(
         'Nodes that TensorRT names nowhere',
         lost.length === 0
           ? []

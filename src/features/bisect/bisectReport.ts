@@ -69,6 +69,16 @@ export interface FirstWrong {
   pattern: WrongPattern | null;
 }
 
+/** The smallest piece, built in another place. */
+export interface PieceElsewhere {
+  /** null: it could not be built or run there, see `problem`. */
+  tensorrt: string | null;
+  gpu: string | null;
+  error: number | null;
+  wrong: boolean | null;
+  problem: string | null;
+}
+
 /** A change that was tried on the piece or on the whole model. */
 export interface TriedChange {
   change: string;
@@ -117,6 +127,8 @@ export interface BisectResult {
   piece: WrongPiece | null;
   /** null: not searched for, or none is wrong when it is an output. */
   first: FirstWrong | null;
+  /** The same piece at the other places that were asked for. */
+  elsewhere: PieceElsewhere[];
   tried: TriedChange[];
   fix: Workaround | null;
   reason: BisectReason;

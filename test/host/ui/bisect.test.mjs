@@ -30,9 +30,13 @@ const { open, install, folder } = windows({
   files: ['fp16_overflow.onnx'],
   settings: {
     'tensorrtLens.launchers': {
-      gpu: { command: ['sh', '-c', worker, '{command}'], paths: [{ here: '/', there: '/' }], guard: false },
+      gpu: {
+        command: ['sh', '-c', worker, '{command}'],
+        paths: ['{folder}', '{driverFolder}'].map((path) => ({ here: path, there: path })),
+        guard: false,
+      },
     },
-    'tensorrtLens.launcher': 'gpu',
+    'tensorrtLens.build.launcher': 'gpu',
   },
 });
 

@@ -6,6 +6,7 @@ import {
   type BisectReason,
   type BisectResult,
   type CheckedOutput,
+  type PieceElsewhere,
   type TriedChange,
   type Workaround,
   worstOf,
@@ -27,7 +28,7 @@ import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import { EngineWorker, type WorkerInfo, type WorkerPlace } from './engineWorker.ts';
 import { firstWrongTensor } from './firstWrongTensor.ts';
 import { Journal } from './journal.ts';
-import { Pieces } from './pieces.ts';
+import { Pieces, type TriedPiece } from './pieces.ts';
 import { Reference } from './reference.ts';
 import { smallestPiece } from './smallestPiece.ts';
 import { markAt, tryOnWhole, tryWorkarounds } from './tryWorkarounds.ts';
@@ -54,6 +55,8 @@ export interface BisectRequest {
   anonymize: boolean;
   /** Where TensorRT runs; null: nowhere, so only the export is checked and lost nodes cannot be confirmed. */
   worker: WorkerPlace | null;
+  /** Other places, where the piece is built, too. */
+  others?: readonly WorkerPlace[];
   runtime: PythonWithRuntime;
   /** Path of `bisect_reference.py`. */
   script: string;
@@ -214,6 +217,7 @@ async function locate(search: Search, wrong: WrongEngine): Promise<BisectResult>
     return resultOf(search, isOver() ?? 'vanishes-when-cut', outputs, { ...more, first, fix: await kept(fix, out) });
   }
   const fix = over === null ? await stoppable(tryWorkarounds(pieces, piece, { ...proof, report: trying })) : null;
+  const elsewhere = over === null ? await tryElsewhere(search, request.others ?? [], piece, pieces) : [];
   const packed = await writePackage({ out, piece, info, anonymize, reference, folder });
   const { error, pattern = null } = piece.worst!;
   const nodes = piece.nodes.map((node) => pieces.graph.nodes[node]!.id);
@@ -221,8 +225,44 @@ async function locate(search: Search, wrong: WrongEngine): Promise<BisectResult>
   return resultOf(search, over ?? 'wrong', outputs, {
     ...more,
     piece: { ...packed, nodes, error, pattern },
+    elsewhere,
     fix: await kept(fix, out),
   });
+}
+
+/** Builds the piece at other places: which version is right? */
+async function tryElsewhere(
+  { folder, signal, status }: Search,
+  places: readonly WorkerPlace[],
+  piece: TriedPiece,
+  pieces: Pieces,
+): Promise<PieceElsewhere[]> {
+  const found: PieceElsewhere[] = [];
+  for (const place of places) {
+    const worker = new EngineWorker({ ...place, signal }, folder);
+    const nothing = { tensorrt: null, gpu: null, error: null, wrong: null };
+    try {
+      status('Loading TensorRT elsewhere…');
+      const { version, gpu } = await worker.start();
+      const tried = await pieces.on(worker).vary(piece, {});
+      if (tried === null)
+        found.push({ ...nothing, tensorrt: version, gpu, problem: 'TensorRT does not build or run it there' });
+      else
+        found.push({
+          tensorrt: version,
+          gpu,
+          error: tried.worst?.error ?? null,
+          wrong: tried.wrong,
+          problem: null,
+        });
+    } catch (error) {
+      if (error instanceof Cancelled || !(error instanceof UserError)) throw error;
+      found.push({ ...nothing, problem: error.message });
+    } finally {
+      await worker.end();
+    }
+  }
+  return found;
 }
 
 /** A cancel after the piece was found costs the workaround only. */
@@ -290,6 +330,7 @@ function resultOf(
     lost: [],
     piece: null,
     first: null,
+    elsewhere: [],
     tried,
     fix: null,
     reason,

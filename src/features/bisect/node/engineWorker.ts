@@ -114,7 +114,7 @@ export class EngineWorker {
         log: written[0],
         layers: written[1],
       });
-      for (const path of [log, layers]) if (path !== null) await this.#launch?.fetch(path, this.#place.signal);
+      for (const path of [log, layers]) if (path !== null) await this.#fetchAny(path);
       return answer;
     });
   }
@@ -148,6 +148,15 @@ export class EngineWorker {
   async end(): Promise<void> {
     await this.close();
     await this.#launch?.end([], undefined);
+  }
+
+  /** Copies a file back, if it was written: an engine for another GPU has no layers. */
+  async #fetchAny(path: string): Promise<void> {
+    try {
+      await this.#launch?.fetch(path, this.#place.signal);
+    } catch (error) {
+      if (error instanceof Cancelled) throw error;
+    }
   }
 
   /** The path that a file to write has where the process is. */

@@ -78,6 +78,13 @@ export class Pieces {
     this.#request = request;
   }
 
+  /** The same pieces, built elsewhere. */
+  on(worker: EngineWorker): Pieces {
+    const elsewhere = new Pieces({ ...this.#request, worker });
+    elsewhere.#number = this.#number + 1_000_000;
+    return elsewhere;
+  }
+
   /** What identifies a piece: its nodes, with the constants that come along, and its outputs. */
   keyOf({ nodes, ends, passed }: PieceCandidate): string {
     const subgraph = subgraphOf(this.graph, nodes, ends);

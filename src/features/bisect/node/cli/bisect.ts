@@ -10,6 +10,8 @@ import { renderText } from '../../../../kernel/document/render.ts';
 import { requireBuild } from '../../../../kernel/node/store/buildFolder.ts';
 import { isFolder } from '../../../../kernel/node/files/exists.ts';
 import { absoluteOptions } from '../../../../kernel/node/run/absoluteOptions.ts';
+import type { Launcher } from '../../../../kernel/build/launcher.ts';
+import { readLauncherFile } from '../../../../kernel/node/cli/launcherFile.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
@@ -20,6 +22,7 @@ import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 
 const options = {
   ...trialArguments,
+  launcher: { type: 'string', multiple: true },
   inputs: { type: 'string', multiple: true },
   engine: { type: 'string' },
   reference: { type: 'string' },
@@ -52,6 +55,8 @@ the error with your own options is given, too. It needs TensorRT's Python module
   --max-builds N     stop after N builds with the smallest piece so far (default: 200)
   --max-minutes N    stop after N minutes (default: 30)
   --force            overwrite files in DIR even if trtlens did not write them
+  --launcher FILE    search where this launcher runs programs; repeated: the piece is built at the other places, too,
+                     which shows the version that is right
   --anonymize        number nodes and tensors of the piece, and leave out its build log
   --json             the whole result as one JSON document
 
@@ -60,7 +65,8 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
   options,
   run: async (args, terminal) => {
     const read = readArguments(args, options, ['MODEL.onnx|BUILD']);
-    const values: BuildValues = read.values;
+    const launchers = read.values.launcher ?? [];
+    const values: BuildValues = { ...read.values, launcher: launchers[0] };
     const given = read.positionals[0]!;
     const build = (await isFolder(given)) ? await requireBuild(given) : null;
     const model = build?.manifest.model.file ?? given;
@@ -73,13 +79,15 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
     const runtime = await runtimeFor({ buildPython: textOf(values, 'python'), yes: values['yes'] === true }, terminal);
     const absolute = await absoluteOptions({ ...own, model });
     const reference = textOf(values, 'reference');
-    const worker = await workerPlace({
-      rtx,
-      python: textOf(values, 'python'),
-      launcher: request.launcher,
-      scripts: driverFolder,
-      plugins: absolute.plugins ?? [],
-    });
+    const place = (launcher: Launcher | undefined) =>
+      workerPlace({
+        rtx,
+        python: textOf(values, 'python'),
+        launcher,
+        scripts: driverFolder,
+        plugins: absolute.plugins ?? [],
+      });
+    const others = await Promise.all(launchers.slice(1).map(async (file) => place(await readLauncherFile(file))));
     const result = await bisectModel(
       {
         options: absolute,
@@ -93,7 +101,8 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
         maxBuilds: wholeNumber('--max-builds', textOf(values, 'max-builds')) ?? 200,
         maxMinutes: wholeNumber('--max-minutes', textOf(values, 'max-minutes')) ?? 30,
         anonymize: values['anonymize'] === true,
-        worker,
+        worker: await place(request.launcher),
+        others: others.filter((other) => other !== null),
         runtime,
         script: driverScript('bisect_reference.py'),
       },
