@@ -10,7 +10,7 @@ import {
   type State,
   table,
 } from '../../kernel/document/document.ts';
-import { counted, durationText, shapeText, thousands, timeText } from '../../kernel/base/text.ts';
+import { counted, durationText, thousands, timeText } from '../../kernel/base/text.ts';
 import type { BisectReason, BisectResult, CheckedOutput, WrongPattern, WrongPlace } from './bisectReport.ts';
 
 export interface BisectContext {
@@ -134,7 +134,7 @@ function pieceBlocks({ nodes, model, output, error, pattern }: NonNullable<Bisec
           ...table(
             ['at', 'reference#', 'engine#', 'factor#'],
             (output.rows ?? []).map(({ at, reference, value }): Row => ({
-              cells: [shapeText(at), numberText(reference), numberText(value), factorText(reference, value)],
+              cells: [`[${at.join(', ')}]`, numberText(reference), numberText(value), factorText(reference, value)],
             })),
             'value',
           ),
