@@ -2,7 +2,7 @@
 import { inDataOrder, type ModelGraph, readsOf } from '../../kernel/network/modelGraph.ts';
 import type { Network } from '../../kernel/network/network.ts';
 import { closed, nodesWithin, outermost, subgraphOf } from '../surgery/extractModel.ts';
-import { dataInput } from '../surgery/searchChange.ts';
+import { dataInput } from '../surgery/changeModel.ts';
 
 /** A part of a network to build alone: indices of nodes of the main graph, and of tensors. */
 export interface PieceCandidate {

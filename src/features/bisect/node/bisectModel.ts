@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { counted } from '../../../kernel/base/text.ts';
 import { stepsText } from '../bisectDocument.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import {
   type BisectReason,
   type BisectResult,
@@ -14,13 +15,12 @@ import {
 import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
-import { editsFor } from '../../surgery/searchChange.ts';
+import { editsFor } from '../../surgery/changeModel.ts';
 import { cacheFolder } from '../../../kernel/node/files/cacheFolder.ts';
 import { type FileSource, withFile } from '../../../kernel/node/files/fileSource.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { removeTree } from '../../../kernel/node/files/persist.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 import { loadFiles } from '../../../kernel/node/store/loadBuild.ts';
 import { linkedModel } from '../../surgery/node/linkedModel.ts';
 import { writeChanged } from '../../surgery/node/writeChanged.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CheckedOutput, FirstWrong } from '../bisectReport.ts';
 import { computingNodes } from '../searchPiece.ts';
 import type { Network } from '../../../kernel/network/network.ts';
-import { editsFor } from '../../surgery/searchChange.ts';
+import { editsFor } from '../../surgery/changeModel.ts';
 import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { writeChanged } from '../../surgery/node/writeChanged.ts';
 import { isPossible } from './pieces.ts';

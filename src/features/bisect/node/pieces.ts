@@ -5,7 +5,7 @@ import type { PieceCandidate } from '../searchPiece.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../../../kernel/network/network.ts';
 import { type BorderTensor, extractModel, subgraphOf } from '../../surgery/extractModel.ts';
-import type { ModelChange } from '../../surgery/searchChange.ts';
+import type { ModelChange } from '../../surgery/changeModel.ts';
 import type { FileSource } from '../../../kernel/node/files/fileSource.ts';
 import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { writeModel } from '../../../kernel/node/files/writeModel.ts';

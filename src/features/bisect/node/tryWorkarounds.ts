@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TriedChange, Workaround } from '../bisectReport.ts';
-import type { ModelChange } from '../../surgery/searchChange.ts';
+import type { ModelChange } from '../../surgery/changeModel.ts';
 import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { writeChanged } from '../../surgery/node/writeChanged.ts';
 import { isPossible, type Pieces, type TriedPiece } from './pieces.ts';

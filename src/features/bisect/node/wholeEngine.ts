@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path';
-import { randomInput } from '../../accuracy/accuracyReport.ts';
+import { type DeclaredInput, randomInput } from '../../../kernel/build/randomInputs.ts';
 import { type CheckedOutput, type Repeatability, worstOf } from '../bisectReport.ts';
 import { driverCommand } from '../../../kernel/build/buildCommand.ts';
 import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { randomOperators } from '../../../kernel/network/nodeRoles.ts';
-import type { DeclaredInput } from '../../../kernel/node/simulation/simulation.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import type { EngineWorker, WorkerInfo } from './engineWorker.ts';
 import { NOISE_FACTOR } from './pieces.ts';
