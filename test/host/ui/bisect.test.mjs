@@ -16,7 +16,7 @@ const driver = fileURLToPath(new URL('../../../src/driver', import.meta.url));
 function pythonPackages() {
   const cache = process.env.PACKAGES;
   const known = readdirSync(cache).find(
-    (name) => /^test-onnx-/.test(name) && existsSync(join(cache, name, 'site/onnx')),
+    (name) => name.startsWith('test-onnx-') && existsSync(join(cache, name, 'site/onnx')),
   );
   if (known) return join(cache, known, 'site');
   const site = join(mkdtempSync(join(tmpdir(), 'tensorrt-lens-site-')), 'site');
@@ -64,7 +64,7 @@ test('an engine that is wrong: the piece, its values, and the fixed model', asyn
     .box('Save Fixed Model')
     .getByRole('button', { name: /^(?:OK|Save)$/ })
     .click();
-  await w.untilExtensionKnown('wrong-fixed.onnx');
+  await w.row('wrong-fixed.onnx').waitFor();
   assert.ok(existsSync(join(folder, 'wrong-fixed.onnx')));
   await w.shot('bisect-2-fixed');
 });

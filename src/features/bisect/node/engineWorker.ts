@@ -105,7 +105,7 @@ export class EngineWorker {
   async build(engine: string, args: readonly string[], log: string, layers: string | null): Promise<BuildAnswer> {
     this.builds += 1;
     return this.#orRefused(async () => {
-      const placed = await Promise.all(args.map((arg) => (isAbsolute(arg) ? this.#send(arg) : arg)));
+      const placed = await Promise.all(args.map(async (arg) => (isAbsolute(arg) ? this.#send(arg) : arg)));
       const written = [log, layers].map((path) => path && this.#there(path));
       const answer = await this.#ask<BuildAnswer>({
         do: 'build',

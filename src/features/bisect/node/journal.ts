@@ -1,4 +1,4 @@
-import { appendFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { WrongPattern } from '../bisectReport.ts';
 import { removeTree } from '../../../kernel/node/files/persist.ts';
 import { writeWhole } from '../../../kernel/node/files/writeWhole.ts';
@@ -13,10 +13,12 @@ interface Answer {
 /** The answers of a search, in a file of JSON lines, so that a search which was stopped goes on where it was. */
 export class Journal {
   readonly #path: string;
+  #text: string;
   readonly #answers: Map<string, Answer>;
 
-  private constructor(path: string, answers: Map<string, Answer>) {
+  private constructor(path: string, text: string, answers: Map<string, Answer>) {
     this.#path = path;
+    this.#text = text;
     this.#answers = answers;
   }
 
@@ -27,9 +29,8 @@ export class Journal {
   static async open(path: string, about: unknown): Promise<Journal> {
     const head = JSON.stringify({ generator: 'TensorRT Lens', about });
     const [first, ...lines] = (await readFile(path, 'utf8').catch(() => '')).split('\n');
-    if (first === head) return new Journal(path, new Map(lines.flatMap(answerOf)));
-    await writeWhole(path, `${head}\n`);
-    return new Journal(path, new Map());
+    if (first !== head) return new Journal(path, `${head}\n`, new Map());
+    return new Journal(path, [first, ...lines].join('\n'), new Map(lines.flatMap(answerOf)));
   }
 
   answer(key: string): Answer | undefined {
@@ -38,7 +39,8 @@ export class Journal {
 
   async add(key: string, wrong: string | null, pattern: WrongPattern | null): Promise<void> {
     this.#answers.set(key, { wrong, pattern });
-    await appendFile(this.#path, `${JSON.stringify({ key, wrong, pattern })}\n`);
+    this.#text += `${JSON.stringify({ key, wrong, pattern })}\n`;
+    await writeWhole(this.#path, this.#text);
   }
 
   /** The search came to its end. */
@@ -47,7 +49,7 @@ export class Journal {
   }
 }
 
-/** A line that was cut off when the program was ended is no answer. */
+/** A line that someone changed is no answer. */
 function answerOf(line: string): [string, Answer][] {
   try {
     const { key, wrong, pattern } = JSON.parse(line) as { key: unknown } & Answer;

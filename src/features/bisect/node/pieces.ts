@@ -94,7 +94,7 @@ export class Pieces {
   /** Builds and runs a piece; null: it cannot be a model of its own, or TensorRT does not build or run it. */
   async try({ nodes, ends, passed }: PieceCandidate): Promise<TriedPiece | null> {
     const { graph } = this;
-    const { folder, linked, source, files, reference, sample } = this.#request;
+    const { linked, source, files, reference, sample } = this.#request;
     const subgraph = subgraphOf(graph, nodes, ends);
     if (subgraph.inputs.some((tensor) => graph.inferred.types[tensor] === null)) return null;
     const stem = this.#stem();

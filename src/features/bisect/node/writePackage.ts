@@ -1,4 +1,8 @@
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { exists } from '../../../kernel/node/files/exists.ts';
+import { makeFolder } from '../../../kernel/node/files/persist.ts';
+import { writeWhole } from '../../../kernel/node/files/writeWhole.ts';
 import { quoteCommand } from '../../../kernel/base/text.ts';
 import { patternText } from '../bisectDocument.ts';
 import type { CheckedOutput, WrongPiece } from '../bisectReport.ts';
@@ -104,6 +108,25 @@ export async function writeFixed(model: string, out: string): Promise<string> {
   const path = join(out, names.fixed);
   await copyModel(model, path);
   return path;
+}
+
+/**
+ * Copies the result of a search into another folder.
+ * @throws {UserError} if a file there is not ours
+ */
+export async function copyPackage(folder: string, out: string): Promise<void> {
+  const there = new Map(packageFiles(out).map(([path, kind]) => [basename(path), { path, kind }]));
+  there.delete(names.journal);
+  for (const [name, { path, kind }] of there) {
+    const from = join(folder, name);
+    if (!(await exists(from))) continue;
+    if (kind === 'model') await copyModel(from, path);
+    else {
+      await checkOutput(path, [], kind);
+      await makeFolder(out);
+      await writeWhole(path, await readFile(from));
+    }
+  }
 }
 
 /** Writes a model, with its weights where they are in other files, somewhere else. */

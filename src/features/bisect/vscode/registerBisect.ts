@@ -1,4 +1,3 @@
-import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { keepResult, keptResult } from '../../../kernel/node/store/modelResults.ts';
@@ -44,9 +43,8 @@ export function registerBisect({ context, sessions, log }: BisectParts): vscode.
     const key = subject.model.toString();
     const began = (inputs: string[]) =>
       memory.update(runningKey, { model: key, build: subject.build, inputs } satisfies Running);
-    const found = await findWrongNodes(context, subject, log, began).finally(() =>
-      memory.update(runningKey, undefined),
-    );
+    const found = await findWrongNodes(context, subject, log, began);
+    await memory.update(runningKey, undefined);
     if (found === undefined) return undefined;
     const { model, ...result } = found;
     await keepResult(model.fsPath, 'bisect', result);
@@ -87,7 +85,8 @@ export function registerBisect({ context, sessions, log }: BisectParts): vscode.
         const out = target instanceof vscode.Uri ? target : await folderFor(found.model);
         if (out === undefined) return undefined;
         const folder = join(out.fsPath, `${nameOf(found.model).replace(/\.onnx$/i, '')}-wrong`);
-        await cp(found.folder, folder, { recursive: true, errorOnExist: true, force: false });
+        const { copyPackage } = await import('../node/writePackage.ts');
+        await copyPackage(found.folder, folder);
         await revealFile(join(folder, 'README.md'));
         return folder;
       },
