@@ -61,6 +61,15 @@ export const runtimeNote = ({ runtime }: { runtime?: RuntimeUsed }): Block[] =>
 export const stepFails = ({ predicted, tolerance }: SweepStep, all: Pick<PrecisionSweep, 'tolerance'>): boolean =>
   predicted !== null && !isWithin(worstError(predicted), tolerance ?? all.tolerance);
 
+/** Whether the engine in FP32 misses its tolerance: then no choice of precisions repairs it. */
+export const isFp32EngineWrong = ({ rungs: steps, tolerance }: PrecisionSweep): boolean =>
+  steps.some(
+    (step) =>
+      step.precision === 'fp32' &&
+      step.measured !== null &&
+      !isWithin(worstError(step.measured), step.tolerance ?? tolerance),
+  );
+
 /** The step of a report. */
 export function stepOf(precision: SweepPrecision, report: AccuracyReport): Omit<SweepStep, keyof MeasuredStep> {
   const { nodes, outputs, fix } = report;

@@ -7,6 +7,7 @@ import { buildOptions } from '../../../../src/kernel/build/buildOptions.ts';
 import * as script from '../../../../scripts/generate/manifestTexts.mjs';
 import { graphCommands, graphKeys } from '../../../../src/kernel/protocol/graphActions.ts';
 import { commands, contextKeys, fusionTreeId, historyTreeId, accuracyViewType, cacheViewType, comparisonViewType, engineViewType, fusionPageViewType, graphViewType, quantizationViewType, settingsSection, taskType } from '../../../../src/kernel/vscode/ids.ts';
+import { bisectViewType } from '../../../../src/kernel/vscode/ids.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -54,7 +55,7 @@ it('contributes exactly the commands, views, editors and task types that the cod
 
 it('is started by each kind of page that comes back with its window', () => {
   expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
-    [accuracyViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
+    [accuracyViewType, bisectViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
       (type) => `onWebviewPanel:${type}`,
     ),
   );

@@ -5,6 +5,8 @@ import { readTextBytes } from '../../../../kernel/node/files/readTextBytes.ts';
 import { readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { runPythonJob } from '../../../../kernel/node/tools/runPythonJob.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
+import { isWithin } from '../../accuracyReport.ts';
+import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { comparedDocument, type ComparedRuns, compareRuns } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { diffReports, markedSentences } from '../../../diff/diffReports.ts';
@@ -68,6 +70,14 @@ largest value of A.
     );
     if (values.json) await printJson(terminal, comparison);
     else await terminal.out(renderText(comparedDocument(comparison)));
+    // A miss that low precision does not explain.
+    const unexplained = comparison.tensors.some(
+      ({ passes, predicted }) => !passes && (predicted === undefined || isWithin(predicted, tolerance)),
+    );
+    if (unexplained && values.onnx !== undefined)
+      terminal.note(
+        `If B is of an engine in FP32, this finds the nodes: ${quoteCommand(['trtlens', 'bisect', values.onnx])}`,
+      );
     return comparison.tensors.every(({ passes }) => passes) ? exitCodes.done : exitCodes.checkFailed;
   },
 };

@@ -4,7 +4,9 @@ import { runPrecisionSweep } from '../runPrecisionSweep.ts';
 import { findCalibrator } from '../../../quantization/node/calibrate.ts';
 import type { EngineRequest } from '../measureEngine.ts';
 import { type PrecisionSweep, stepFails, sweepDocument, type SweepPrecision, sweepPrecisions } from '../../precisionSweep.ts';
+import { isFp32EngineWrong } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
+import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
@@ -79,9 +81,14 @@ it. Exit status 1: a precision misses the tolerance.
     if (!values.inputs?.length) terminal.note(`warning: ${randomWarning([{ name: 'the inputs', source: 'random' }])}`);
     if (values.json) await printJson(terminal, result);
     else await terminal.out(renderText(sweepDocument(result, basename(model))));
+    if (isFp32EngineWrong(result)) terminal.note(bisectAdvice(model, values.inputs ?? []));
     return passes(result) ? exitCodes.done : exitCodes.checkFailed;
   },
 };
+
+/** What finds the nodes that make an engine wrong in FP32, too. */
+const bisectAdvice = (model: string, inputs: readonly string[]): string =>
+  `The engine is wrong in FP32, too. What finds the nodes: ${quoteCommand(['trtlens', 'bisect', model, ...inputs.flatMap((file) => ['--inputs', file])])}`;
 
 /** How to build and run engines; undefined: not asked for. */
 async function enginesOf(

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { EngineOptions } from '../../../build/buildOptions.ts';
-import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../../build/launcher.ts';
-import { externalPath } from '../../files/externalFile.ts';
-import type { BuildFilePaths } from './buildFilePaths.ts';
-import { ParsedFiles } from '../../files/parsedFiles.ts';
-import { runProcess } from '../../tools/runProcess.ts';
-import { stopIfCancelled, UserError } from '../../files/userError.ts';
-import { externalLocations } from '../../files/writeModel.ts';
-import { exists } from '../../files/exists.ts';
+import type { EngineOptions } from '../../build/buildOptions.ts';
+import { fill, launchedCommand, type Launcher, type LaunchPlaces, pathThere } from '../../build/launcher.ts';
+import { externalPath } from '../files/externalFile.ts';
+import type { BuildFilePaths } from './internal/buildFilePaths.ts';
+import { ParsedFiles } from '../files/parsedFiles.ts';
+import { runProcess } from '../tools/runProcess.ts';
+import { stopIfCancelled, UserError } from '../files/userError.ts';
+import { externalLocations } from '../files/writeModel.ts';
+import { exists } from '../files/exists.ts';
 
 /** Options that are paths of files which a build reads. */
 const read = ['timingCache', 'calibrationCache'] as const;
@@ -19,6 +20,8 @@ export class Launch {
   readonly #places: LaunchPlaces;
   /** Files that no path covers: path here to path there. */
   readonly #copied = new Map<string, string>();
+  /** Of those that were copied one by one: when they were changed last. */
+  readonly #sent = new Map<string, number>();
   /** Folder there for them. */
   readonly #folder: string | undefined;
 
@@ -100,6 +103,24 @@ export class Launch {
       }
     // Also after a cancel, so not by its signal.
     await this.#run(this.command(['rm', '-rf', this.#folder!]), AbortSignal.timeout(20_000)).catch(() => {});
+  }
+
+  /** Copies one file there, unless a path covers it or it is there as it is now. @returns its path there */
+  async send(path: string, inside?: string, signal?: AbortSignal): Promise<string> {
+    const here = resolve(path);
+    const there = this.there(here, inside);
+    const found = await stat(here).catch(() => null);
+    if (!this.#copied.has(here) || found === null || this.#sent.get(here) === found.mtimeMs) return there;
+    if (this.#sent.size === 0) await this.#run(this.command(['mkdir', '-p', this.#folder!]), signal);
+    await this.#run(this.#copy('copyTo', here, there), signal);
+    this.#sent.set(here, found.mtimeMs);
+    return there;
+  }
+
+  /** Copies one file back that was written there, unless a path covers it. */
+  async fetch(path: string, signal?: AbortSignal): Promise<void> {
+    const there = this.#copied.get(resolve(path));
+    if (there !== undefined) await this.#run(this.#copy('copyBack', resolve(path), there), signal);
   }
 
   #copy(kind: 'copyTo' | 'copyBack', here: string, there: string): string[] {
