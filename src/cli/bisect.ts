@@ -59,7 +59,9 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx|BUILD']);
+    const read = readArguments(args, options, ['MODEL.onnx|BUILD'], {
+      without: { engine: ['max-builds', 'max-minutes', 'anonymize'] },
+    });
     const values: BuildValues = read.values;
     const given = read.positionals[0]!;
     const build = (await isFolder(given)) ? await requireBuild(given) : null;

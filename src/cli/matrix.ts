@@ -16,7 +16,7 @@ import { type Matrix, type MatrixJob, matrixJobs, readMatrix } from '../core/bui
 import { counted, quoteCommand, timeText } from '../core/base/text.ts';
 import type { FusionReport } from '../core/fusion/fusionReport.ts';
 import { countedRegions, countRegions } from '../core/report/words.ts';
-import { readArguments } from './arguments.ts';
+import { allBut, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload, printJson, type Terminal } from './terminal.ts';
 import { readYamlFile } from '../builder/readYamlFile.ts';
@@ -73,11 +73,16 @@ Exit status 1: a build failed or is still running.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE']);
-    if (values.slurm !== undefined && values.kubernetes !== undefined)
-      throw new Usage('--slurm cannot be combined with --kubernetes');
+    const { values, positionals } = readArguments(args, options, args.includes('--collect') ? [] : ['FILE'], {
+      needs: { submit: ['slurm', 'kubernetes'] },
+      without: {
+        collect: allBut(options, 'collect', 'json'),
+        list: allBut(options, 'list', 'json'),
+        slurm: allBut(options, 'slurm', 'submit'),
+        kubernetes: allBut(options, 'kubernetes', 'submit'),
+      },
+    });
     const out = values.slurm ?? values.kubernetes;
-    if (values.submit && out === undefined) throw new Usage('--submit needs --slurm or --kubernetes');
     if (values.collect !== undefined) return report(await collected(values.collect), values.json ?? false, terminal);
 
     const file = positionals[0]!;

@@ -12,6 +12,7 @@ import type { ViewData } from '../core/picture/graph/viewData.ts';
 import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import {
+  buildFileForms,
   buildFileOptions,
   buildNumberOf,
   filesWith,
@@ -54,7 +55,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
 `,
   options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, options);
+    const { values } = readArguments(args, options, [], buildFileForms);
     const { out: output, perfetto, 'model-explorer': folder } = values;
     if (output === undefined && perfetto === undefined && folder === undefined)
       throw new Usage('-o report.html is missing');
@@ -143,9 +144,7 @@ async function ofFiles(values: Values, outputs: Results): Promise<ViewData> {
 }
 
 async function ofBuild(folder: string, values: Values, outputs: Results): Promise<ViewData> {
-  const { onnx, log, layers, profile } = values;
-  if (log !== undefined || layers !== undefined || profile !== undefined)
-    throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
+  const { onnx } = values;
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkEachOutput(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);

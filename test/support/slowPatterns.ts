@@ -95,8 +95,9 @@ function wordOf(element: AST.Element): string {
     case 'CharacterSet':
     case 'CharacterClass':
       return (
-        `a1 ,:.)"'-_A\n;=/|([{}]<>@#%&*+!?\`$~^\\\t`.split('').find((char) => new RegExp(element.raw).test(char)) ??
-        '\u00E9'
+        `a1 ,:.)"'-_A\n;=/|([{}]<>@#%&*+!?\`$~^\\\t`
+          .split('')
+          .find((char) => new RegExp(element.raw, element.raw.includes('\\u{') ? 'u' : '').test(char)) ?? '\u00E9'
       );
     case 'Quantifier':
       return wordOf(element.element).repeat(Math.min(element.min, 3));

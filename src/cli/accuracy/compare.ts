@@ -9,7 +9,7 @@ import { comparedDocument, type ComparedRuns, compareRuns } from '../../core/acc
 import { renderText } from '../../core/document/render.ts';
 import { diffReports, markedSentences } from '../../core/diff/diffReports.ts';
 import { readArguments } from '../arguments.ts';
-import { type Command, exitCodes, Usage } from '../command.ts';
+import { type Command, exitCodes } from '../command.ts';
 import { printJson } from '../terminal.ts';
 import { runtimeFor } from '../runtimeFor.ts';
 import { comparisonOptions, toleranceOf } from './simulationOptions.ts';
@@ -44,7 +44,9 @@ largest value of A.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['A', 'B']);
+    const { values, positionals } = readArguments(args, options, ['A', 'B'], {
+      needs: { plain: ['marked'], marked: ['plain'] },
+    });
     const tolerance = toleranceOf(values.tolerance);
     const model = values.onnx === undefined ? null : (await new ParsedFiles().model(values.onnx)).value;
     const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
@@ -74,8 +76,7 @@ largest value of A.
 
 /** What the marked tensors of the build that was run did to its fusions. */
 async function markedNotes(plain: string | undefined, marked: string | undefined): Promise<string[]> {
-  if (plain === undefined && marked === undefined) return [];
-  if (plain === undefined || marked === undefined) throw new Usage('--plain and --marked need each other');
+  if (plain === undefined || marked === undefined) return [];
   const diff = diffReports(await readBuildSide(plain), await readBuildSide(marked));
   return diff.marked ? markedSentences(diff.marked) : ['Neither build, or both, are known to have marked tensors'];
 }

@@ -64,7 +64,10 @@ it. Exit status 1: a precision misses the tolerance.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const { values, positionals } = readArguments(args, options, ['MODEL'], {
+      needs: { backend: ['build'], launcher: ['build'] },
+      without: { int8: ['calibration'] },
+    });
     const model = positionals[0]!;
     const { general, tolerances } = tolerancesOf(values.tolerance);
     const engines = await enginesOf(values, terminal);
@@ -95,10 +98,7 @@ async function enginesOf(
   terminal: Terminal,
 ): Promise<EngineRequest | undefined> {
   const { build, backend, launcher: file, inputs, python, yes } = values;
-  if (!build) {
-    if (backend !== undefined || file !== undefined) throw new Usage('--backend and --launcher need --build');
-    return undefined;
-  }
+  if (!build) return undefined;
   if (!inputs?.length) throw new Usage('--build needs --inputs FILE: engine and simulation must get the same values');
   const launcher = file === undefined ? undefined : await readLauncherFile(file);
   return {

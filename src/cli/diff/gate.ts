@@ -33,7 +33,7 @@ import type { Document } from '../../core/document/document.ts';
 import { renderMarkdown, renderText } from '../../core/document/render.ts';
 import { decodeUtf8 } from '../../core/base/text.ts';
 import { runtimeFor } from '../runtimeFor.ts';
-import { forceOption, readArguments, wholeNumber } from '../arguments.ts';
+import { allBut, forceOption, readArguments, wholeNumber } from '../arguments.ts';
 import { type Command, exitCodes, Usage } from '../command.ts';
 import { printJson, type Terminal } from '../terminal.ts';
 import { version } from '../version.ts';
@@ -88,10 +88,15 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['FILE']);
+    const { values, positionals } = readArguments(args, options, ['FILE'], {
+      without: {
+        init: allBut(options, 'init', 'build', 'report', 'onnx', 'optimization-profile'),
+        update: allBut(options, 'update', 'build', 'report', 'onnx', 'optimization-profile'),
+        matrix: ['build', 'report'],
+      },
+    });
     const path = positionals[0]!;
     const sources = [...(values.build ?? []), ...(values.report ?? [])];
-    if (values.init && values.update) throw new Usage('--init cannot be combined with --update');
     const given = { onnx: values.onnx, profile: wholeNumber('--optimization-profile', values['optimization-profile']) };
     if (values.init) return init(path, onlySource(sources), given, terminal);
     const file = await readGateFile(path);
@@ -136,8 +141,6 @@ Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could
 
 function checkSources(sources: readonly string[], matrix: string | undefined): void {
   if (sources.length === 0 && matrix === undefined) throw new Usage('--build FOLDER or --report FILE is missing');
-  if (sources.length > 0 && matrix !== undefined)
-    throw new Usage('--matrix cannot be combined with --build or --report');
 }
 
 /** @throws {UserError} with file:line:column of the first mistake, and how many more there are */

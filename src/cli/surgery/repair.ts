@@ -6,7 +6,7 @@ import type { CheckTarget } from '../../core/diagnose/checkModel.ts';
 import { renderHtml } from '../../core/document/render.ts';
 import { repairDocument, repairText, suggestionText } from '../../core/repair/repairResult.ts';
 import { counted } from '../../core/base/text.ts';
-import { forceOption, readArguments } from '../arguments.ts';
+import { allBut, forceOption, readArguments } from '../arguments.ts';
 import { runtimeFor } from '../runtimeFor.ts';
 import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../build/buildOptions.ts';
 import { buildRequest } from '../build/buildRequest.ts';
@@ -57,7 +57,12 @@ Other options are those of trtlens build.
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx']);
+    const read = readArguments(args, options, ['MODEL.onnx'], {
+      without: {
+        suggest: allBut(options, 'suggest', 'json', 'shapes', 'min-shapes', 'opt-shapes', 'max-shapes'),
+        'dry-run': ['out'],
+      },
+    });
     const values: BuildValues = read.values;
     const model = read.positionals[0]!;
     const only = listOf(values, 'only');
