@@ -32,7 +32,7 @@ const sources = {
 
 /** Writes each sample into a folder of its name. */
 export async function writeSamples(to) {
-  const { readModel } = await loadSource('src/core/formats/onnx/readModel.ts');
+  const { readModel } = await loadSource('src/kernel/read/onnx/readModel.ts');
   for (const [name, { model, ...files }] of Object.entries(sources)) {
     mkdirSync(join(to, name), { recursive: true });
     // oxlint-disable-next-line no-await-in-loop -- a few small files

@@ -4,8 +4,8 @@ import { replacePart } from './replacePart.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function agentToolsManifest(read) {
-  const { agentTools, inputSchema } = await loadSource('src/cli/agents/agentTools.ts');
-  const { agentToolPrefix } = await loadSource('src/host/ids.ts');
+  const { agentTools, inputSchema } = await loadSource('src/shell/cli/agents/agentTools.ts');
+  const { agentToolPrefix } = await loadSource('src/kernel/vscode/ids.ts');
   const manifest = JSON.parse(read('package.json'));
   manifest.contributes.languageModelTools = Object.entries(agentTools).map(([name, tool]) => ({
     name: agentToolPrefix + name,

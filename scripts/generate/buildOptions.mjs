@@ -4,8 +4,8 @@ import { replacePart } from './replacePart.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function buildOptionFiles(read) {
-  const { optionRows } = await loadSource('src/core/build/buildOptions.ts');
-  const { runFlags } = await loadSource('src/cli/build/buildOptions.ts');
+  const { optionRows } = await loadSource('src/kernel/build/buildOptions.ts');
+  const { runFlags } = await loadSource('src/kernel/node/cli/buildOptions.ts');
   const manifest = JSON.parse(read('package.json'));
   const task = manifest.contributes.taskDefinitions.find(({ type }) => type === 'tensorrt');
   const { model, launcher } = task.properties;

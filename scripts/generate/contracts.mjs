@@ -5,27 +5,27 @@ import { replacePart } from './replacePart.mjs';
 /** Each contract: the type that describes it, its schema, its page. */
 const contracts = [
   {
-    file: 'src/core/fusion/fusionReport.ts',
+    file: 'src/kernel/fusion/fusionReport.ts',
     type: 'FusionReport',
     schema: 'fusion-report',
     title: 'Fusion report of TensorRT Lens',
     page: 'docs/fusion-report.md',
   },
   {
-    file: 'src/core/build/internal/manifest.ts',
+    file: 'src/kernel/build/internal/manifest.ts',
     type: 'BuildManifest',
     schema: 'build-manifest',
     title: 'Build manifest of TensorRT Lens',
     page: 'docs/build-folder.md',
   },
   {
-    file: 'src/core/diff/buildDiff.ts',
+    file: 'src/features/diff/buildDiff.ts',
     type: 'BuildDiff',
     schema: 'diff',
     title: 'Comparison of two builds by TensorRT Lens',
   },
   {
-    file: 'src/core/gate/gateFile.ts',
+    file: 'src/features/gate/gateFile.ts',
     type: 'GateResult',
     schema: 'gate-result',
     title: 'Verdict of a gate of TensorRT Lens',

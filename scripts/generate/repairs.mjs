@@ -4,7 +4,7 @@ import { replacePart } from './replacePart.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function repairPage(read) {
-  const { catalogue } = await loadSource('src/core/repair/planRepair.ts');
+  const { catalogue } = await loadSource('src/features/repair/planRepair.ts');
   const rows = catalogue.map(({ id, class: kind, title, rejected, proof, versions, issues }) => {
     const links = issues.map((issue) => `[${issue}](https://github.com/${issue.replace('#', '/issues/')})`).join(', ');
     return [`\`${id}\``, kind, `${title}. ${proof}`, rejected, versions, links].map(cell).join(' | ');

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { loadFiles } from '../../src/builder/store/loadBuild.ts';
+import type { AccuracyReport } from '../../src/features/accuracy/accuracyReport.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import { loadFiles } from '../../src/kernel/node/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { judge } from '../support/runtime.ts';
 
