@@ -44,9 +44,9 @@ const RTX: Readonly<Record<string, string>> = {
 export function computeCapability(text: string): string | null {
   const hex = /0x([\da-f]+)([\da-f]{2})$/i.exec(text);
   if (hex) return `${Number.parseInt(hex[1]!, 16)}.${Number.parseInt(hex[2]!, 16)}`;
-  const dotted = /(\d+)\.(\d)/.exec(text);
+  const dotted = /(\d{1,4})\.(\d)/.exec(text);
   if (dotted) return `${dotted[1]}.${dotted[2]}`;
-  const digits = /(\d+)(\d)(?:[af])?$/.exec(text);
+  const digits = /(\d{1,4})(\d)[af]?$/.exec(text);
   return digits ? `${digits[1]}.${digits[2]}` : null;
 }
 

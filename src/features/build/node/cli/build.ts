@@ -17,7 +17,7 @@ import {
 } from '../../../../kernel/build/buildManifest.ts';
 import { toProviderOptions } from '../../../../kernel/build/buildCommand.ts';
 import { isWarning } from '../../../../kernel/build/buildOptions.ts';
-import { quoteCommand, releaseName, shorten, timeText } from '../../../../kernel/base/text.ts';
+import { foldLines, quoteCommand, releaseName, shorten, timeText } from '../../../../kernel/base/text.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import {
   buildArguments,
@@ -164,7 +164,7 @@ function stageLines({ totalMs, stages, slowest }: TimeLine): string[] {
 function summary({ folder, manifest }: Build, { model, randomWeights }: BuildOptions): string {
   const { result, seconds, files, error, failure } = manifest;
   if (result !== 'passed') {
-    const reason = (error ?? 'failed').replaceAll(/\s*[\r\n]+\s*/g, ' ');
+    const reason = foldLines(error ?? 'failed');
     const where = reason.startsWith(model) ? '' : `${model}: `;
     const advice = failure?.code === 'weights-missing' ? ' Pass --random-weights to build without them.' : '';
     return `trtlens build: ${where}${advice === '' || reason.endsWith('.') ? reason : `${reason}.`}${advice} (log: ${join(folder, files.log ?? '')})`;

@@ -114,7 +114,7 @@ function onEliminatedSlice(state: LogState, cursor: LogCursor, at: number): void
 }
 
 function onDuplicate(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*) which duplicates (?:\(\w+\) )?(.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*) which duplicates (?:\(\w+\) )?(.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'eliminate', 'duplicate', [match[1]!, match[2]!]);
 }
 
@@ -132,12 +132,12 @@ function onCopy(state: LogState, cursor: LogCursor, at: number): void {
 }
 
 function onRetarget(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) to (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) to (.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'eliminate', 'retarget', [match[1]!, match[2]!]);
 }
 
 function onSwap(state: LogState, cursor: LogCursor, at: number): void {
-  const match = /^(.*?) with (.*)$/.exec(cursor.text.slice(at, cursor.to));
+  const match = /^(.*?) with (.*)/s.exec(cursor.text.slice(at, cursor.to));
   if (match) addEvent(state, cursor, 'swap', state.pass, [match[1]!, match[2]!]);
 }
 
