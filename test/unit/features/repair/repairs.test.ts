@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
 import { onnx } from 'onnx-proto';
 import { describe, expect, it } from 'vitest';
 import { editedSource, type OnnxModel } from '../../../../src/kernel/read/onnx/onnxModel.ts';
@@ -10,6 +11,7 @@ import { modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
 import { NodeIndex } from '../../../../src/features/precision/resolveOverrides.ts';
 import { givenValues } from '../../../../src/features/repair/repairResult.ts';
 import { RepairSubject } from '../../../../src/features/repair/subject.ts';
+import { fixturePath } from '../../../support/fixtures.ts';
 import { bytesOf, type ByteSource } from '../../../../src/kernel/base/problem.ts';
 
 type Sizes = ReadonlyMap<string, readonly number[]>;
@@ -463,4 +465,14 @@ it('selects what repairs wrote by the name of the original', async () => {
   const index = new NodeIndex(modelFacts({ ...model, metadata: [writeMap([step], null, null)] }, 'm.onnx'));
   expect([...index.named('d')]).toEqual([0, 1]);
   expect([...new NodeIndex(modelFacts(model, 'm.onnx')).named('d')]).toEqual([1]);
+});
+
+it('gives nested Loops without a condition one each', async () => {
+  const { bytes, places } = await repaired(readFileSync(fixturePath('failures/loop_loop.onnx')), 'loop-condition');
+  expect(places).toHaveLength(2);
+  const loops = (graph: onnx.IGraphProto): onnx.INodeProto[] =>
+    graph.node!.flatMap((node) => [node, ...node.attribute!.flatMap(({ g }) => (g ? loops(g) : []))]);
+  const inputs = loops(onnx.ModelProto.decode(bytes!).graph!).filter(({ opType }) => opType === 'Loop');
+  expect(inputs.map(({ input }) => input![1])).not.toContain('');
+  expect(inputs).toHaveLength(2);
 });
