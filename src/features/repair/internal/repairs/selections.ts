@@ -1,4 +1,4 @@
-import { intAttribute, intsAttribute, type OnnxNode, textAttribute } from '../../../../kernel/read/onnx/onnxModel.ts';
+import { intsAttribute, type OnnxNode, textAttribute } from '../../../../kernel/read/onnx/onnxModel.ts';
 import type { RepairDraft } from '../draft.ts';
 import type { Repair } from '../repair.ts';
 
@@ -99,75 +99,6 @@ async function valueIn({ subject }: RepairDraft, filler: OnnxNode): Promise<numb
   if (filler.op !== 'ConstantOfShape') return null;
   return subject.filling(filler);
 }
-
-/** The most that TensorRT's TopK takes. */
-const mostTaken = 3840;
-
-export const topInParts: Repair = {
-  id: 'top-in-parts',
-  title: 'Take the elements of a large TopK 3840 at a time',
-  class: 'exact',
-  rejected: 'TopK of more than 3840 elements, as sorts are.',
-  proof:
-    'What one TopK took is infinite for the next, so that it comes last. Where the data is infinite itself, its values are right, and its places may repeat. Floating-point numbers, up to 61,440 elements.',
-  versions: 'all',
-  issues: [],
-  operators: ['TopK'],
-  apply: async (draft) => {
-    // oxlint-disable-next-line no-await-in-loop
-    for (const node of draft.nodes('TopK')) await inParts(draft, node);
-  },
-};
-
-async function inParts(draft: RepairDraft, node: OnnxNode): Promise<void> {
-  const { subject } = draft;
-  const axis = intAttribute(node, 'axis') ?? -1;
-  const count = (await subject.constant(node, node.inputs[1]))?.values[0] ?? subject.value(node, node.inputs[1]!);
-  if (count !== null && count <= mostTaken) return;
-  const type = subject.type(node, node.inputs[0]!);
-  if (count === null || count > 16 * mostTaken || subject.opset < 11 || !/^float(?:16)?$/.test(type ?? ''))
-    return draft.refuse(node, 'it takes integers, an unknown number or more than 61,440 elements');
-  const at = draft.at(node);
-  const taken = at.scalar(type!, (intAttribute(node, 'largest') ?? 1) === 1 ? -Infinity : Infinity);
-  let [rest = ''] = node.inputs;
-  const parts: [values: string[], places: string[]] = [[], []];
-  for (let left = count; left > 0; left -= mostTaken) {
-    const outputs = [at.name(), at.name()];
-    at.op('TopK', [rest, at.ints(Math.min(left, mostTaken))], { outputs, like: node });
-    for (const [index, name] of outputs.entries()) parts[index]!.push(name);
-    if (left <= mostTaken) break;
-    const updates = at.op('Expand', [taken, at.op('Shape', [outputs[0]!])]);
-    rest = at.op('ScatterElements', [rest, outputs[1]!, updates], { attributes: { axis: { int: axis } } });
-  }
-  for (const [index, name] of node.outputs.entries()) if (name !== '') at.concat(parts[index]!, axis, [name]);
-  at.done();
-}
-
-export const gatherCompress: Repair = {
-  id: 'gather-compress',
-  title: 'Write Compress with a constant condition as Gather',
-  class: 'exact',
-  rejected: 'Compress, whose output has as many rows as the condition has ones.',
-  proof: 'The condition is constant, so the rows that it picks are known.',
-  versions: 'all',
-  issues: [],
-  apply: async (draft) => {
-    for (const node of draft.nodes('Compress')) {
-      // oxlint-disable-next-line no-await-in-loop
-      const condition = await draft.subject.constant(node, node.inputs[1]);
-      if (!condition) {
-        draft.refuse(node, 'its condition is not constant');
-        continue;
-      }
-      const picked = [...condition.values.keys()].filter((index) => condition.values[index] !== 0);
-      const axis = intAttribute(node, 'axis');
-      const at = draft.at(node);
-      const flat = axis === undefined ? at.reshape(node.inputs[0]!, [-1]) : node.inputs[0]!;
-      at.gather(flat, at.ints(...picked), axis ?? 0, node.outputs);
-      at.done();
-    }
-  },
-};
 
 export const dropEmptyInputs: Repair = {
   id: 'drop-empty-inputs',
