@@ -55,7 +55,6 @@ export const commands = {
   runEngine: 'tensorrtLens.runEngine',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
-  calibrate: 'tensorrtLens.calibrate',
   measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',

@@ -36,13 +36,6 @@ export function registerQuantization(
         const model = await modelOf(argument, sessions);
         if (model !== undefined && (await isOnDisk(model))) pages.open(model);
       },
-      [commands.calibrate]: async (argument, inputs, target) => {
-        const model = await modelOf(argument, sessions);
-        if (model === undefined || !(await isOnDisk(model))) return;
-        if (!mayRun()) return tellUntrusted();
-        const { calibrateModel } = await import('./internal/calibrateModel.ts');
-        await calibrateModel(context, model, log, { inputs, target });
-      },
       [commands.measureClipping]: async (argument, inputs) => {
         const model = await modelOf(argument, sessions);
         if (model === undefined || !(await isOnDisk(model))) return;

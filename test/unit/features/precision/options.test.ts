@@ -146,7 +146,6 @@ test.each([
   'accuracy m --build b --log l',
   'compare a b --plain f',
   'bisect m --engine e --max-builds 3',
-  'quantization m --with modelopt',
 ])('an option that would do nothing is refused: %s', async (line) => {
   const [name, ...args] = line.split(' ') as [string, ...string[]];
   const { run } = commands.find((command) => command.name === name)!;

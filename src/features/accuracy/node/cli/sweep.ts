@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { runPrecisionSweep } from '../runPrecisionSweep.ts';
-import { findCalibrator } from '../../../quantization/node/calibrate.ts';
 import type { EngineRequest } from '../measureEngine.ts';
 import {
   type PrecisionSweep,
@@ -24,7 +23,6 @@ const options = {
   ...simulationOptions,
   precisions: { type: 'string' },
   int8: { type: 'string' },
-  calibration: { type: 'string', multiple: true },
   measured: { type: 'string', multiple: true },
   times: { type: 'boolean' },
   build: { type: 'boolean' },
@@ -34,7 +32,7 @@ const options = {
 } as const;
 
 export const sweep: Command = {
-  help: `trtlens sweep MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ | --calibration F] [--json]
+  help: `trtlens sweep MODEL [--inputs F]... [--precisions fp32,fp16,bf16,int8] [--int8 QDQ] [--json]
 
 Simulates a model in each precision as trtlens accuracy does and compares with FP32: error, nodes to blame, what repairs
 it. Exit status 1: a precision misses the tolerance.
@@ -44,8 +42,6 @@ it. Exit status 1: a precision misses the tolerance.
   --precisions LIST     the precisions, separated by commas (default fp32,fp16,bf16,int8)
   --int8 MODEL          a Q/DQ model for INT8 (default: MODEL itself if it has Q/DQ nodes)
   --reference MODEL     the FP32 model that a Q/DQ model was made from: its outputs are the reference
-  --calibration FILE    calibration data: ModelOpt or ONNX Runtime's quantize_static makes the Q/DQ model, whichever the
-                        Python interpreter has (quantize_static also needs onnx)
   --measured fp16:FILE  outputs of an engine in this precision, as trtlens run writes them; may be repeated
   --times               time ONNX Runtime with the model and the Q/DQ model on this computer, as the baseline: median,
                         99th percentile, runs per second, memory, error. Rows that need a GPU say so
@@ -66,7 +62,6 @@ it. Exit status 1: a precision misses the tolerance.
   run: async (args, terminal) => {
     const { values, positionals } = readArguments(args, options, ['MODEL'], {
       needs: { backend: ['build'], launcher: ['build'] },
-      without: { int8: ['calibration'] },
     });
     const model = positionals[0]!;
     const { general, tolerances } = tolerancesOf(values.tolerance);
@@ -76,8 +71,6 @@ it. Exit status 1: a precision misses the tolerance.
       times: values.times,
       precisions: precisionsOf(values.precisions),
       quantized: values.int8,
-      calibration: values.calibration ?? [],
-      calibrator: values.calibration && (await findCalibrator(values.python).catch(() => undefined)),
       measured: measuredOf(values.measured ?? []),
       modelLine: modelLine(model, undefined),
       reference: values.reference,

@@ -17,7 +17,7 @@ import { counted, quoteCommand, timeText } from '../../../../kernel/base/text.ts
 import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import { countedRegions, countRegions } from '../../../../kernel/report/words.ts';
 import { allBut, readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
+import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
 import { readYamlFile } from '../../../../kernel/node/files/readYamlFile.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
