@@ -142,7 +142,6 @@ test.each([
   'triton b --check c --name n',
   'triton b -o c --json',
   'sweep m --launcher l',
-  'sweep m --int8 q --calibration c',
   'accuracy m --build b --log l',
   'compare a b --plain f',
   'bisect m --engine e --max-builds 3',
