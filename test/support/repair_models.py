@@ -374,10 +374,6 @@ add("split_quantized", ["quantize-in-float"],
      N("Mul", ["a", "b"], ["y"], name="mul")], [X], [value("y", [4, 8])], [scale, constant("z", 77, np.uint8)])
 
 # Old converters
-add("broadcast_6", ["raise-opset"],
-    [N("Add", ["x", "b"], ["a"], name="add", broadcast=1, axis=1), N("PRelu", ["a", "b"], ["p"], name="prelu"),
-     N("Mul", ["p", "s"], ["y"], name="mul", broadcast=1)], [value("x", [2, 3, 4])], [value("y", [2, 3, 4])],
-    [constant("b", [0.5, 1, 2], np.float32), scale], opset=6, ir=3, shown="other", allow=["unproved"])
 add("table_of_names", ["ml-lookup", "index-labels"],
     [N("ArgMax", ["x"], ["i"], name="best", axis=1, keepdims=0), N("ArrayFeatureExtractor", ["names", "i"], ["n"], name="pick", **ml),
      N("Reshape", ["n", "flat"], ["label"], name="flat"), N("Relu", ["x"], ["y"], name="relu")], [X], [Y, value("label", [4], T.STRING)],

@@ -32,12 +32,11 @@ import {
   skipLayerNormalization,
 } from './internal/repairs/contrib/microsoftNorms.ts';
 import { contribAttention, fusedConv, fusedMatmul } from './internal/repairs/contrib/microsoftProducts.ts';
-import { raiseOpset } from './internal/repairs/raiseOpset.ts';
 import { nameOutputs, shortenNames, uniqueNames } from './internal/repairs/names.ts';
 import { qlinearPairs, qlinearProducts } from './internal/repairs/qlinear.ts';
 import { dequantizeInFloat, quantizeInFloat, shiftUint8 } from './internal/repairs/quantization.ts';
 import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
-import { countNonzero, dropEmptyInputs, maskWhere } from './internal/repairs/selections.ts';
+import { countNonzero, maskWhere } from './internal/repairs/selections.ts';
 import { splitSequences, unrollSequences, unwrapOptionals } from './internal/repairs/sequences.ts';
 import { halfPixelNearest } from './internal/repairs/signals.ts';
 import {
@@ -178,7 +177,6 @@ export const catalogue: readonly Repair[] = [
   inlineFailingCalls,
   removeDeadNodes,
   removeUnusedOutputs,
-  raiseOpset,
   squeezeAxes,
   sliceAxes,
   halfPixelNearest,
@@ -190,7 +188,6 @@ export const catalogue: readonly Repair[] = [
   splitSequences,
   maskWhere,
   countNonzero,
-  dropEmptyInputs,
   dequantizeConstants,
   shiftUint8,
   quantizeInFloat,

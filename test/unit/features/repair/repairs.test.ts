@@ -193,22 +193,6 @@ describe('fix-inputs', () => {
   });
 });
 
-it('raise-opset gives what was broadcast along an axis its dimensions, and refuses what changed', async () => {
-  const old = (nodes: onnx.INodeProto[]) =>
-    encoded({ name: 'g', node: nodes, input: [value('x', [2, 3, 4]), value('b', [3])], output: [{ name: 'y' }] }, 6);
-  const along = [
-    { name: 'broadcast', type: 2, i: 1 },
-    { name: 'axis', type: 2, i: 1 },
-  ];
-  const { bytes } = await repaired(old([makeNode('Add', ['x', 'b'], 'y', along)]), 'raise-opset');
-  const { graph, opsetImport } = onnx.ModelProto.decode(bytes!);
-  expect(opsetImport!.map(({ version }) => Number(version))).toEqual([7]);
-  expect(graph!.node).toMatchObject([{ opType: 'Reshape' }, { opType: 'Add', name: 'y', attribute: [] }]);
-  expect((await repaired(bytes!, 'raise-opset')).bytes).toBeNull();
-  const dropout = await repaired(old([makeNode('Dropout', ['x'], 'y')]), 'raise-opset');
-  expect(dropout).toMatchObject({ bytes: null, refused: [{ name: 'y', operator: 'Dropout' }] });
-});
-
 it('known-branch also decides an If inside of one that stays', async () => {
   const inner = makeNode('If', ['c'], 'v', [
     { name: 'then_branch', type: 5, g: { name: 't', node: [makeNode('Relu', ['x'], 'w')], output: [{ name: 'w' }] } },

@@ -99,23 +99,3 @@ async function valueIn({ subject }: RepairDraft, filler: OnnxNode): Promise<numb
   if (filler.op !== 'ConstantOfShape') return null;
   return subject.filling(filler);
 }
-
-export const dropEmptyInputs: Repair = {
-  id: 'drop-empty-inputs',
-  title: 'Drop empty inputs of Concat',
-  class: 'exact',
-  rejected: 'Concat of a tensor without elements.',
-  proof: 'An input of size 0 along the axis adds nothing.',
-  versions: 'TensorRT up to 10, TensorRT-RTX 1.7',
-  issues: [],
-  operators: ['Concat'],
-  apply: (draft) => {
-    for (const node of draft.nodes('Concat')) {
-      const kept = node.inputs.filter((name) => !draft.subject.shape(node, name)?.includes(0));
-      if (kept.length === node.inputs.length || kept.length === 0) continue;
-      const at = draft.at(node);
-      at.op('Concat', kept, { outputs: node.outputs, like: node });
-      at.done();
-    }
-  },
-};
