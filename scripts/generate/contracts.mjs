@@ -19,7 +19,7 @@ const contracts = [
     page: 'docs/build-folder.md',
   },
   {
-    file: 'src/features/diff/buildDiff.ts',
+    file: 'src/kernel/report/buildDiff.ts',
     type: 'BuildDiff',
     schema: 'diff',
     title: 'Comparison of two builds by TensorRT Lens',

@@ -1,3 +1,4 @@
+import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
@@ -7,7 +8,7 @@ import {
   type SweepStep,
   stepOf,
 } from '../precisionSweep.ts';
-import { type AccuracyReport, isWithin, worstError } from '../accuracyReport.ts';
+import { isWithin, worstError } from '../accuracyReport.ts';
 import { findQuantizedNodes } from '../chunkPlan.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { readModel } from '../../../kernel/read/onnx/readModel.ts';

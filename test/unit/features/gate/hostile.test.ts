@@ -11,7 +11,7 @@ import { plugin } from '../../../../src/features/surgery/node/cli/plugin.ts';
 import { quantization } from '../../../../src/features/quantization/node/cli/quantization.ts';
 import { repair } from '../../../../src/features/repair/node/cli/repair.ts';
 import { UserError } from '../../../../src/kernel/node/files/userError.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { gate } from '../../../../src/features/gate/node/cli/gate.ts';
 import { precision } from '../../../../src/features/precision/node/cli/precision.ts';
 import { extract } from '../../../../src/features/surgery/node/cli/extract.ts';
