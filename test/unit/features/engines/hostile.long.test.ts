@@ -108,9 +108,24 @@ it('edits of damaged and whole models', { timeout }, async () => {
 
 it('edits of rules', { timeout }, async () => {
   const lines = [
-    ...['base fp16', 'model m.onnx', 'scales c.cache', '** fp32', 'op:Softmax|MatMul fp32', '"a b" bf16 # why'],
-    ...['/layers/*/attn/** fp16 io', 're:^conv[0-9]+$ int8', '!op:Conv fp16', 'type:** keep', 'range:a..b fp32'],
-    ...['__proto__ fp32', 'op:constructor fp16', '#', '\u0000', '*'.repeat(400), '('.repeat(400), ' '.repeat(400)],
+    'base fp16',
+    'model m.onnx',
+    'scales c.cache',
+    '** fp32',
+    'op:Softmax|MatMul fp32',
+    '"a b" bf16 # why',
+    '/layers/*/attn/** fp16 io',
+    're:^conv[0-9]+$ int8',
+    '!op:Conv fp16',
+    'type:** keep',
+    'range:a..b fp32',
+    '__proto__ fp32',
+    'op:constructor fp16',
+    '#',
+    '\u0000',
+    '*'.repeat(400),
+    '('.repeat(400),
+    ' '.repeat(400),
   ];
   const seeds = fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 12 });
   const known = modelPath('loop_if');
