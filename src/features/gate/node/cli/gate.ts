@@ -84,7 +84,7 @@ good build by 'trtlens fusion --json'.
   --update         write the baseline from a build
   --force          overwrite files that trtlens did not write
 
-Exit status: 0 every check passed or may fail, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
+Exit status: 0 every check passed, 1 a check failed, 2 nothing could be checked, for example because of a mistake in FILE.
 `,
   options,
   run: async (args, terminal) => {
@@ -145,7 +145,7 @@ function checkSources(sources: readonly string[], matrix: string | undefined): v
 
 /** @throws {UserError} with file:line:column of the first mistake, and how many more there are */
 async function readGateFile(path: string): Promise<GateFile> {
-  const { value, problems } = readGate(decodeUtf8(await readWhole(path)), new Date().toISOString().slice(0, 10));
+  const { value, problems } = readGate(decodeUtf8(await readWhole(path)));
   const [first] = problems;
   if (value && !first) return value;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
