@@ -69,10 +69,9 @@ export class Pieces {
   }
 
   /**
-   * Builds and runs a piece; null: it cannot be a model of its own, or TensorRT does not build or run it. `flags`: instead
-   * of those of the search.
+   * Builds and runs a piece; null: it cannot be a model of its own, or TensorRT does not build or run it.
    */
-  async try(nodes: readonly number[], flags = this.#request.flags): Promise<TriedPiece | null> {
+  async try(nodes: readonly number[]): Promise<TriedPiece | null> {
     const subgraph = subgraphOf(this.graph, nodes, null);
     if (subgraph.inputs.some((tensor) => this.#inferred.types[tensor] === null)) return null;
     const { folder, linked, source } = this.#request;
@@ -83,25 +82,14 @@ export class Pieces {
     if ('reason' in made) return null;
     const model = `${stem}.onnx`;
     await writeModel(made, { path: linked, source }, model);
-    return this.tryModel(model, stem, made.inputs, made.outputs, subgraph.nodes, flags);
-  }
-
-  /** The same for a piece that is a file already, such as a changed one. */
-  async tryModel(
-    model: string,
-    stem: string,
-    inputs: readonly BorderTensor[],
-    outputs: readonly BorderTensor[],
-    nodes: number[],
-    flags: readonly string[] = this.#request.flags,
-  ): Promise<TriedPiece | null> {
+    const { inputs, outputs } = made;
     const { worker, reference, sample, comparison } = this.#request;
     const files = { inputs: `${stem}.inputs.npz`, values: `${stem}.values.npz`, log: `${stem}.log` };
     const names = [...inputs, ...outputs].map(({ name }) => name);
     const missing = await reference.tensors(sample, names, files.inputs);
     // Only what the engine gives is compared, so right inputs and outputs may be in one file.
     if (missing.length > 0) return null;
-    const args = [...flags, '--onnx', model, ...(await this.#profile(inputs, files.inputs))];
+    const args = [...this.#request.flags, '--onnx', model, ...(await this.#profile(inputs, files.inputs))];
     const engine = basename(stem);
     try {
       const built = await worker.build(engine, args, files.log, null);
@@ -115,7 +103,16 @@ export class Pieces {
       const suspicious = compared.filter(({ wrong }) => wrong);
       const wrong = suspicious.length > 0 && (await this.#aboveNoise(model, stem, files.inputs, suspicious));
       const border = { inputs: inputs.map(({ name }) => name), outputs: outputs.map(({ name }) => name) };
-      return { model, ...files, args, nodes, names: border, outputs: compared, worst: worstOf(suspicious), wrong };
+      return {
+        model,
+        ...files,
+        args,
+        nodes: subgraph.nodes,
+        names: border,
+        outputs: compared,
+        worst: worstOf(suspicious),
+        wrong,
+      };
     } finally {
       await worker.free(engine);
     }
