@@ -18,7 +18,8 @@ function quadratic(patterns: readonly SourcePattern[]): string[] {
     const { time, line } = slowestLine(pattern, LONG, limit);
     if (time <= limit) return [];
     const half = line.slice(0, line.length / 2) + line.slice(-1);
-    const grown = timeOf(pattern, line) / Math.min(timeOf(pattern, half), timeOf(pattern, half));
+    const least = (text: string) => Math.min(...[0, 1, 2].map(() => timeOf(pattern, text)));
+    const grown = least(line) / least(half);
     return grown > 3 ? [`${place}: ${time.toFixed(0)} ms for ${JSON.stringify(line.slice(0, 60))}…`] : [];
   });
 }
@@ -35,7 +36,7 @@ function tooSlow(patterns: readonly SourcePattern[], length: number, factor: num
 it('no pattern of features/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
   const patterns = [...rowPatterns, ...patternsIn('src/features/diagnose')];
   expect(rowPatterns.length).toBeGreaterThan(300);
-  expect(tooSlow(patterns, SHORT, 2)).toEqual([]);
+  expect(tooSlow(patterns, SHORT, 4)).toEqual([]);
 });
 
 it.each([

@@ -4,14 +4,6 @@
 export const oneLine = (text: string): string =>
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ');
 
-/** The lines of a message in one line. */
-export const foldLines = (text: string): string =>
-  text
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .join(' ');
-
 /** A name in one line of at most `most` characters, both ends kept: a ForeignNode is known by them. */
 export function shorten(name: string, most = 60): string {
   const whole = oneLine(name);

@@ -55,7 +55,6 @@ export const commands = {
   runEngine: 'tensorrtLens.runEngine',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
-  measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { foldLines } from '../../kernel/base/text.ts';
+import { foldLines } from '../../kernel/base/problem.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

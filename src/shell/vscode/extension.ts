@@ -102,7 +102,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerPrecision({ features, building, files, log }),
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
-    registerQuantization(context, sessions, log),
+    registerQuantization(context, sessions),
     registerGate(builds, { context, files, log }),
     registerExports({ context, sessions, log }),
     registerLint(),

@@ -1,4 +1,4 @@
-import { foldLines } from '../../base/text.ts';
+import { foldLines } from '../../base/problem.ts';
 import type { Problem } from '../../base/problem.ts';
 
 /** A problem as compilers print theirs: `FILE:LINE:COLUMN: severity code: message`. */

@@ -1,3 +1,4 @@
+import { foldLines } from '../../../../kernel/base/problem.ts';
 import { commandSteps } from '../../../../kernel/node/cli/commandSteps.ts';
 import { join, resolve } from 'node:path';
 import { withFigures } from '../../../../kernel/node/store/buildFigures.ts';
@@ -18,7 +19,7 @@ import {
 } from '../../../../kernel/build/buildManifest.ts';
 import { toProviderOptions } from '../../../../kernel/build/buildCommand.ts';
 import { isWarning } from '../../../../kernel/build/buildOptions.ts';
-import { foldLines, quoteCommand, releaseName, shorten, timeText } from '../../../../kernel/base/text.ts';
+import { quoteCommand, releaseName, shorten, timeText } from '../../../../kernel/base/text.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import {
   buildArguments,

@@ -1,4 +1,4 @@
-import { foldLines } from '../../../base/text.ts';
+import { foldLines } from '../../../base/problem.ts';
 import { basename } from 'node:path';
 import { type BuildFailure, programFailure } from '../../../build/buildManifest.ts';
 import { buildSteps } from '../buildSteps.ts';

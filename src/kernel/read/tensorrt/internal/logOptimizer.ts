@@ -93,8 +93,12 @@ function onPattern(state: LogState, cursor: LogCursor, at: number): void {
       addEvent(state, cursor, 'pattern', pattern, [text.slice(at, to - end.length)]);
       return;
     }
-  const match = /^(.*) to be part of (.*) pattern\.$/.exec(text.slice(at, to));
-  if (match) addEvent(state, cursor, 'pattern', own(state, match[2]!), [match[1]!]);
+  const [between, end] = [' to be part of ', ' pattern.'];
+  const middle = text.lastIndexOf(between, to);
+  if (middle >= at && text.startsWith(end, to - end.length))
+    addEvent(state, cursor, 'pattern', own(state, text.slice(middle + between.length, to - end.length)), [
+      text.slice(at, middle),
+    ]);
 }
 
 const PATTERNS = ['self-attention', 'layer norm'].map((name) => [name, ` to be part of ${name} pattern.`] as const);
