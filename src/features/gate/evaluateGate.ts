@@ -98,8 +98,8 @@ export type GateFinding =
  * @param gate path of the gate file, for the result
  */
 export function evaluateGate(gate: string, file: GateFile, build: GateSide, baseline: GateSide | null): GateResult {
-  const checks = file.checks.map((check) => judgeCheck(check, file, build, baseline));
-  const counts: Record<CheckVerdict, number> = { passed: 0, failed: 0, allowed: 0, skipped: 0 };
+  const checks = file.checks.map((check) => judgeCheck(check, build, baseline));
+  const counts: Record<CheckVerdict, number> = { passed: 0, failed: 0, skipped: 0 };
   for (const { verdict } of checks) counts[verdict] += 1;
   return {
     schema: 1,
@@ -146,12 +146,11 @@ function notChecked({ checks }: GateFile, build: GateSide, baseline: GateSide | 
   return notes;
 }
 
-function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline: GateSide | null): CheckResult {
+function judgeCheck(check: Check, build: GateSide, baseline: GateSide | null): CheckResult {
   const finding = find(check, build, baseline);
   const before = baseline === null ? null : find(check, baseline, baseline).kept;
-  const permission = allow.find(({ rule }) => rule === check.rule || rule === check.id) ?? null;
   const judged = finding.kept !== null;
-  const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : permission ? 'allowed' : 'failed';
+  const verdict = finding.kept ? 'passed' : !judged && check.optional ? 'skipped' : 'failed';
   const details: Partial<Extract<GateFinding, { kept: boolean }>> = finding.kept === null ? {} : finding;
   return {
     rule: check.rule,
@@ -169,7 +168,6 @@ function judgeCheck(check: Check, { allow }: GateFile, build: GateSide, baseline
     logLine: details.logLine ?? null,
     ...(details.details && { details: [...details.details] }),
     place: check.place,
-    permission: verdict === 'allowed' && permission ? { until: permission.until, why: permission.why } : null,
   };
 }
 

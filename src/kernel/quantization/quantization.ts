@@ -188,19 +188,6 @@ export interface TensorScale {
   observed?: ObservedValues;
 }
 
-/** With what was measured of the same scales before, as of a model whose build or calibration cache is another one now. */
-export function withMeasured(found: Quantization, measured: Quantization | null): Quantization {
-  if (measured?.samples === undefined) return found;
-  const keyOf = ({ tensor, source, type, scale, range }: TensorScale): string =>
-    JSON.stringify([tensor, source, type, scale, range]);
-  const known = new Map(measured.tensors.map((tensor) => [keyOf(tensor), tensor.observed]));
-  const tensors = found.tensors.map((tensor) => {
-    const observed = known.get(keyOf(tensor));
-    return observed === undefined ? tensor : { ...tensor, observed };
-  });
-  return { ...found, samples: measured.samples, tensors };
-}
-
 /** The values of a tensor in all samples, against its scales. */
 export interface ObservedValues {
   values: number;

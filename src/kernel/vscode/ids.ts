@@ -59,8 +59,6 @@ export const commands = {
   copyPolygraphyCommand: 'tensorrtLens.copyPolygraphyCommand',
   profileBuild: 'tensorrtLens.profileBuild',
   openQuantizationPage: 'tensorrtLens.openQuantizationPage',
-  calibrate: 'tensorrtLens.calibrate',
-  measureClipping: 'tensorrtLens.measureClipping',
   useCalibrationCache: 'tensorrtLens.useCalibrationCache',
   evaluateGate: 'tensorrtLens.evaluateGate',
   fixBuildProblem: 'tensorrtLens.fixBuildProblem',

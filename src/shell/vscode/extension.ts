@@ -104,7 +104,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     registerReplay(features, building),
     registerAccuracy({ context, sessions, features, log }),
     registerBisect({ context, sessions, log }),
-    registerQuantization(context, sessions, log),
+    registerQuantization(context, sessions),
     registerGate(builds, { context, files, log }),
     registerExports({ context, sessions, log }),
     registerLint(),

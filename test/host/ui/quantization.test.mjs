@@ -47,37 +47,3 @@ test('the scales of a calibration cache are on the page and on the graph', async
   await w.view.getByText('calibration cache', { exact: true }).waitFor();
   await w.shot('quantization-3-cache');
 });
-
-test('a model is calibrated with samples, and the page gives the share of values that each scale clips', async () => {
-  install();
-  for (const [file, name] of [
-    ['model.onnx', 'attention.onnx'],
-    ['inputs.npz', 'samples.npz'],
-  ])
-    copyFileSync(join('test/fixtures/faults/softmax_no_max', file), join(folder, name));
-  const w = await open();
-  await w.openGraph('attention.onnx');
-  await w.runCommand('TensorRT: Calibrate');
-  // The folder with the model, which has one file of samples.
-  await w.quickPick('Select a Folder of Input Files').click();
-  await w.box().getByRole('button', { name: 'Use These Inputs' }).click();
-  await w.box('Write Calibrated Model').getByRole('button', { name: 'OK' }).click();
-  await w.toast('Wrote attention.int8.onnx, calibrated by ONNX Runtime 1.').waitFor();
-  await w.page.getByRole('button', { name: 'Show Quantization' }).click();
-  await w.view.getByText(/^\d+ Q\/DQ pairs of activations/).waitFor();
-  await w.shot('quantization-4-calibrated');
-  await w.view.getByRole('link', { name: 'Measure Clipping…' }).click();
-  await w.quickPick('Select Input Files').click();
-  await w.quickPick('samples.npz').click();
-  // A click on the file can be enough for VS Code's dialog.
-  const use = w.box().getByRole('button', { name: 'Use These Inputs' });
-  await use.click({ timeout: STEP / 12 }).catch(() => {});
-  await w.view.getByRole('columnheader', { name: 'clipped' }).waitFor();
-  const shares = w.view.getByRole('cell', { name: /^(?:[<>] )?[\d.]+ %$/ });
-  assert.ok((await shares.count()) > 30, 'Each activation has the share of its values that is clipped');
-  await w.shot('quantization-5-clipping');
-  await w.view.getByRole('link', { name: 'x', exact: true }).click();
-  const graph = await w.viewWith('.graph-inspector:not([hidden])');
-  await graph.getByRole('heading', { name: /^\d nodes selected/ }).waitFor();
-  assert.deepEqual(w.violations, []);
-});

@@ -1,4 +1,5 @@
 // What a node does to values, as far as the model alone shows it: nothing, the same as another node, or nothing that counts.
+import { valueAt } from '../../base/addTo.ts';
 import { intAttribute, type OnnxAttribute, type OnnxNode, type OnnxTensor } from '../../read/onnx/onnxModel.ts';
 import { isStandardDomain, products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
@@ -155,7 +156,7 @@ export class ValueFacts {
     const inputs = this.#graph.inputs[node]!;
     const [x = -1, y = -1] = inputs;
     if (op === 'Max' || op === 'Min') return inputs.some((one) => Math.abs(this.uniform(one) ?? 0) >= mostFloat);
-    const values = neutral[op];
+    const values = valueAt(neutral, op);
     const operands = symmetric.has(op) ? [x, y] : [y];
     if (values?.some((value) => operands.some((operand) => this.#isValue(operand, value, op)))) return true;
     if (op === 'Div') return this.uniform(x) === 0;
@@ -176,7 +177,7 @@ export class ValueFacts {
 
   /** One of two that cancel out: `-(-x)`, `log(exp(x))`. */
   #undoesOther(node: number): boolean {
-    const inverse = inverses[this.#graph.nodes[node]!.op];
+    const inverse = valueAt(inverses, this.#graph.nodes[node]!.op);
     if (inverse === undefined) return false;
     const readers = this.readers(node);
     return (
@@ -321,7 +322,7 @@ export class ValueFacts {
     const producer = this.#behindMoves(tensor);
     if (producer < 0) return [-Infinity, Infinity];
     const node = this.#graph.nodes[producer]!;
-    return node.op === 'Clip' ? this.#boundsOf(producer) : (ranges[node.op] ?? [-Infinity, Infinity]);
+    return node.op === 'Clip' ? this.#boundsOf(producer) : (valueAt(ranges, node.op) ?? [-Infinity, Infinity]);
   }
 
   #boundsOf(node: number): readonly [number, number] {
@@ -389,7 +390,7 @@ export class ValueFacts {
     if (cancelling.has(op) && x === y) return false;
     if (op === 'Softmax' || op === 'ArgMax' || op === 'ArgMin') return !this.#reducesNothing(node);
     const other = op === 'Pow' ? y : x === tensor ? y : x;
-    return absorbing[op] === undefined || this.uniform(other) !== absorbing[op];
+    return valueAt(absorbing, op) === undefined || this.uniform(other) !== valueAt(absorbing, op);
   }
 }
 

@@ -17,11 +17,28 @@ export const renamedOptions: Readonly<Record<string, string>> = {
 /** The option of every command that writes files that a user names. */
 export const forceOption = { force: { type: 'boolean' } } as const;
 
+/** Which options would do nothing: they are refused instead of ignored. `--yes` and `--force` always pass. */
+export interface OptionForms {
+  /** An option, and those of which one must be there as well. */
+  needs?: Readonly<Record<string, readonly string[]>>;
+  /** An option, and those that do nothing with it. */
+  without?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** All options of a command but these, for a form of it that takes nothing else. */
+export const allBut = (options: Options, ...names: string[]): string[] =>
+  Object.keys(options).filter((name) => ![...names, 'yes', 'force'].includes(name));
+
 /**
  * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
  * @param positionals names of the positional arguments; one in brackets may be omitted
  */
-export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
+export function readArguments<T extends Options>(
+  args: string[],
+  options: T,
+  positionals: string[] = [],
+  forms: OptionForms = {},
+) {
   const old = Object.entries(renamedOptions).filter(([name, now]) => options[now] && !options[name]);
   const olds = old.map(([name, now]) => [
     name,
@@ -45,12 +62,24 @@ export function readArguments<T extends Options>(args: string[], options: T, pos
     if (values[name] !== undefined) values[now] ??= values[name];
     delete values[name];
   }
+  checkForms(values, forms);
   allowReplacingAll(values['force'] === true);
   const missing = positionals[parsed.positionals.length];
   if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
   const extra = parsed.positionals[positionals.length];
   if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
   return parsed;
+}
+
+function checkForms(values: Readonly<Record<string, unknown>>, { needs = {}, without = {} }: OptionForms): void {
+  const has = (name: string) => values[name] !== undefined;
+  for (const [name, others] of Object.entries(needs))
+    if (has(name) && !others.some(has))
+      throw new Usage(`--${name} needs ${others.map((other) => `--${other}`).join(' or ')}`);
+  for (const [name, others] of Object.entries(without)) {
+    const other = has(name) && others.find(has);
+    if (other) throw new Usage(`--${name} cannot be combined with --${other}`);
+  }
 }
 
 /**

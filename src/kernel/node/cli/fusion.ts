@@ -16,7 +16,7 @@ import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '.
 import { similarText } from '../../base/text.ts';
 import { findNodes, formatMembers, formatNode, formatReport, memoryDocument, nodeFacts } from '../../report/reportText.ts';
 import { UserError } from '../files/userError.ts';
-import { readArguments, wholeNumber } from './arguments.ts';
+import { allBut, readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { confirmDownload, printJson, type Terminal } from './terminal.ts';
 import { driverScript } from './driverScript.ts';
@@ -34,10 +34,11 @@ export const buildFileOptions = {
   'optimization-profile': { type: 'string' },
 } as const;
 
-/** Those that say how a build folder is read. */
-const besideBuild: ReadonlySet<string> = new Set(['onnx', 'nsys', 'optimization-profile']);
-
-const buildFileNames = Object.keys(buildFileOptions) as (keyof typeof buildFileOptions)[];
+/** What a build folder has itself, and what only files need. */
+export const buildFileForms = {
+  needs: { nsys: ['profile', 'marked'], 'build-number': ['log'], 'ort-log': ['onnx'] },
+  without: { build: allBut(buildFileOptions, 'onnx', 'nsys', 'optimization-profile') },
+} as const;
 
 /** The number of a build in a log, from 1. */
 export function buildNumberOf(text: string | undefined): number | undefined {
@@ -121,12 +122,15 @@ another model.
 `,
   options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, options);
+    const { values } = readArguments(args, options, [], {
+      needs: { ...buildFileForms.needs, nsys: ['profile'], 'fixed-shapes': ['build'] },
+      without: { ...buildFileForms.without, marked: ['memory', 'tactics'] },
+    });
     if ([values.node, values.members, values.tactics, values.memory].filter((part) => part !== undefined).length > 1)
       throw new Usage('pass only one of --node, --members, --tactics and --memory');
     if (values.nsys && !values.profile?.endsWith('.nsys-rep'))
       throw new Usage('--nsys needs --profile TRACE.nsys-rep: nothing else is read with it');
-    if (values['fixed-shapes']) await findCost(values.build, values.yes === true, terminal);
+    if (values['fixed-shapes']) await findCost(values.build!, values.yes === true, terminal);
     const files = filesWith(values);
     const plain = await reportOf(values, files);
     const foreign = plain.problems.find(({ code }) => code === 'other-model');
@@ -203,15 +207,12 @@ async function reportOf(
   if (values.onnx !== undefined)
     return withFigures(await loadFiles({ ...given, onnx: requireBuildFiles(values) }, files));
   requireEngineFiles(values);
-  if (values['ort-log'] !== undefined) throw new Usage('--ort-log needs --onnx MODEL.onnx: it names nodes');
   if (values.node !== undefined)
     throw new Usage('--node needs --onnx MODEL.onnx: without the model there are no nodes');
   return (await loadEngine(given, files)).report;
 }
 
 async function reportOfBuild(folder: string, values: BuildFileValues, files: ParsedFiles): Promise<FusionReport> {
-  const other = buildFileNames.find((name) => !besideBuild.has(name) && values[name] !== undefined);
-  if (other !== undefined) throw new Usage(`--build cannot be combined with --${other}`);
   const { report, figures } = await readBuildSide(folder, values.onnx, files, profileNumberOf(values));
   return { ...report, ...(figures && { figures }) };
 }

@@ -12,6 +12,7 @@ import type { ViewData } from '../../picture/graph/viewData.ts';
 import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
 import { buildFileOptions, buildNumberOf, filesWith, profileNumberOf, requireBuildFiles, requireEngineFiles, withMarkedBuild } from './fusion.ts';
+import { buildFileForms } from './fusion.ts';
 
 const options = {
   ...buildFileOptions,
@@ -46,7 +47,7 @@ Without --onnx, the graph is that of the engine: its layers, kernels and tensors
 `,
   options,
   run: async (args, terminal) => {
-    const { values } = readArguments(args, options);
+    const { values } = readArguments(args, options, [], buildFileForms);
     const { out: output, perfetto, 'model-explorer': folder } = values;
     if (output === undefined && perfetto === undefined && folder === undefined)
       throw new Usage('-o report.html is missing');
@@ -135,9 +136,7 @@ async function ofFiles(values: Values, outputs: Results): Promise<ViewData> {
 }
 
 async function ofBuild(folder: string, values: Values, outputs: Results): Promise<ViewData> {
-  const { onnx, log, layers, profile } = values;
-  if (log !== undefined || layers !== undefined || profile !== undefined)
-    throw new Usage('--build cannot be combined with --log, --layers or --profile: the folder has its own');
+  const { onnx } = values;
   const build = await requireBuild(folder);
   const model = onnx ?? resolve(folder, build.manifest.model.file);
   await checkEachOutput(outputs, [...(await filesOfModel(model)), ...filesOfBuild(build)]);

@@ -5,7 +5,7 @@ import { writeWhole } from '../files/writeWhole.ts';
 import { buildsFolder } from './buildFolder.ts';
 
 /** What took minutes to find out about a model, kept until it is found out again. */
-export type ResultKind = 'accuracy' | 'clipping' | 'bisect';
+export type ResultKind = 'accuracy' | 'bisect';
 
 const version = 1;
 

@@ -15,7 +15,7 @@ const sideOf = (report: FusionReport, more: Partial<GateSide> = {}): GateSide =>
 
 /** Verdict and message of each check. */
 function judge(rules: string, build: GateSide, baseline: GateSide | null): string[] {
-  const { value, problems } = readGate(rules.includes('rules:\n') ? rules : `rules:\n  ${rules}\n`, '2026-11-22');
+  const { value, problems } = readGate(rules.includes('rules:\n') ? rules : `rules:\n  ${rules}\n`);
   expect(problems).toEqual([]);
   return evaluateGate('g.yaml', value!, build, baseline).checks.map(({ verdict, message }) => `${verdict}: ${message}`);
 }

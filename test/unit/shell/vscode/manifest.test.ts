@@ -194,7 +194,6 @@ it('shows at most 30 commands in the palette on a graph, none twice, and INT8 on
   expect(plain.length).toBeGreaterThan(15);
   expect(plain).toContain('suggestSplit');
   expect(plain).toContain('openSample');
-  expect(plain).not.toContain('measureClipping');
   expect(plain).not.toContain('openGraph');
   const most = shown(set('tensorrtLens.quantized', 'tensorrtLens.building', 'tensorrtLens.searching'));
   expect(most).toContain('migrateCalibration');

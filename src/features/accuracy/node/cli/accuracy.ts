@@ -84,7 +84,9 @@ found. Writes only what -o, --html and --remedy ask for.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL']);
+    const { values, positionals } = readArguments(args, options, ['MODEL'], {
+      without: { build: ['layers', 'log'], judge: ['outputs'] },
+    });
     const model = positionals[0]!;
     const low = precisionOf(values.low);
     const out = values.out;
@@ -171,17 +173,11 @@ interface BuildValues {
 
 /** What is known of a build of the model; undefined: none was given. */
 async function reportOfBuild(onnx: string, { build, layers, log }: BuildValues): Promise<FusionReport | undefined> {
-  if (build !== undefined) {
-    if (layers !== undefined || log !== undefined)
-      throw new Usage('--build cannot be combined with --layers and --log');
-    return (await loadBuild(await requireBuild(build))).report;
-  }
+  if (build !== undefined) return (await loadBuild(await requireBuild(build))).report;
   return layers === undefined && log === undefined ? undefined : (await loadFiles({ onnx, layers, log })).report;
 }
 
 function judgedOutputs({ judge, outputs }: { judge?: boolean; outputs?: string[] }): JudgedOutputs {
-  if (judge && outputs !== undefined)
-    throw new Usage('--judge cannot be combined with --outputs, which judges any type');
   return outputs ?? (judge ? 'all' : 'float');
 }
 

@@ -11,7 +11,7 @@ import { comparedDocument, type ComparedRuns, compareRuns } from '../../precisio
 import { renderText } from '../../../../kernel/document/render.ts';
 import { diffReports, markedSentences } from '../../../diff/diffReports.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
+import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
 import { printJson } from '../../../../kernel/node/cli/terminal.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { comparisonOptions, toleranceOf } from '../../../../kernel/node/cli/simulationOptions.ts';
@@ -46,7 +46,9 @@ largest value of A.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['A', 'B']);
+    const { values, positionals } = readArguments(args, options, ['A', 'B'], {
+      needs: { plain: ['marked'], marked: ['plain'] },
+    });
     const tolerance = toleranceOf(values.tolerance);
     const model = values.onnx === undefined ? null : (await new ParsedFiles().model(values.onnx)).value;
     const prediction = values.prediction === undefined ? null : await readPrediction(values.prediction);
@@ -84,8 +86,7 @@ largest value of A.
 
 /** What the marked tensors of the build that was run did to its fusions. */
 async function markedNotes(plain: string | undefined, marked: string | undefined): Promise<string[]> {
-  if (plain === undefined && marked === undefined) return [];
-  if (plain === undefined || marked === undefined) throw new Usage('--plain and --marked need each other');
+  if (plain === undefined || marked === undefined) return [];
   const diff = diffReports(await readBuildSide(plain), await readBuildSide(marked));
   return diff.marked ? markedSentences(diff.marked) : ['Neither build, or both, are known to have marked tensors'];
 }

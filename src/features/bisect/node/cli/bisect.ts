@@ -64,7 +64,9 @@ Other options are those of trtlens build. Exit status 0 if the engine is right, 
 `,
   options,
   run: async (args, terminal) => {
-    const read = readArguments(args, options, ['MODEL.onnx|BUILD']);
+    const read = readArguments(args, options, ['MODEL.onnx|BUILD'], {
+      without: { engine: ['max-builds', 'max-minutes', 'anonymize'] },
+    });
     const launchers = read.values.launcher ?? [];
     const values: BuildValues = { ...read.values, launcher: launchers[0] };
     const given = read.positionals[0]!;

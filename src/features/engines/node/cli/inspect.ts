@@ -42,7 +42,11 @@ the entries (TensorRT 10.8 and later).
   keepsLittle: true,
   // What writes files, reads the history and runs TensorRT is loaded only where it is needed.
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, inspectOptions, ['FILE']);
+    const { values, positionals } = readArguments(args, inspectOptions, ['FILE'], {
+      needs: Object.fromEntries(
+        ['plugin', 'allow-host-code', 'python', 'launcher'].map((name) => [name, ['read', 'layers']]),
+      ),
+    });
     const target = await inspectTarget(values);
     const path = positionals[0]!;
     const name = basename(path);

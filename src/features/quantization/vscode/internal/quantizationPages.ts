@@ -49,7 +49,7 @@ export class QuantizationPages implements vscode.Disposable {
     const panel =
       restored ?? vscode.window.createWebviewPanel(quantizationViewType, title, vscode.ViewColumn.Active, {});
     panel.webview.options = {
-      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache, commands.measureClipping],
+      enableCommandUris: [languageCommands.showNodes, commands.useCalibrationCache],
       localResourceRoots: [],
     };
     panel.title = title;
@@ -86,15 +86,12 @@ function pageOf({ key, title, calibrationCache, state }: Session): string {
     build: newest?.report ? newest.build.id : null,
     cache: calibrationCache,
     nameOf: (id) => nodes.get(id)?.name || `${nodes.get(id)?.op ?? 'node'} (node ${id})`,
-    actions: [
-      { label: 'Use a Calibration Cache…', to: { kind: 'action', name: 'cache' } },
-      { label: 'Measure Clipping…', to: { kind: 'action', name: 'clipping' } },
-    ],
+    actions: [{ label: 'Use a Calibration Cache…', to: { kind: 'action', name: 'cache' } }],
   });
-  const hrefOf = commandLinks(
-    { cache: [commands.useCalibrationCache, key], clipping: [commands.measureClipping, key] },
-    (ids) => [languageCommands.showNodes, { uri: key, nodes: ids }],
-  );
+  const hrefOf = commandLinks({ cache: [commands.useCalibrationCache, key] }, (ids) => [
+    languageCommands.showNodes,
+    { uri: key, nodes: ids },
+  ]);
   return renderHtml(document, { hrefOf, most: mostRows });
 }
 

@@ -63,9 +63,11 @@ they are; otherwise only the used ranges are copied to OUT.data.
 `,
   options,
   run: async (args, terminal) => {
-    const { values, positionals } = readArguments(args, options, ['MODEL.onnx']);
+    const { values, positionals } = readArguments(args, options, ['MODEL.onnx'], {
+      needs: { build: ['group'], group: ['build'], from: ['to'], python: ['inputs'] },
+      without: { to: ['around', 'close'], embed: ['references'] },
+    });
     if (values.out === undefined) throw new Usage('-o OUT.onnx is missing');
-    if (values.embed && values.references) throw new Usage('--embed cannot be combined with --references');
     const { nodes, inputs, outputs, files } = await extractSubgraph({
       path: positionals[0]!,
       pick: await picker(values, positionals[0]!),
@@ -125,15 +127,11 @@ async function picker(values: Values, model: string): Promise<(graph: ModelGraph
   if (ways.length !== 1) throw new Usage('pass one of --nodes, --names, --group and --to');
   const around = wholeNumber('--around', values.around) ?? 0;
   const { to, from = [], nodes, names = [], group } = values;
-  if (to !== undefined) {
-    if (around > 0 || values.close) throw new Usage('--around and --close cannot be combined with --to');
-    return (graph) => subgraphBetween(graph, from, to);
-  }
-  if (from.length > 0) throw new Usage('--from needs --to');
+  if (to !== undefined) return (graph) => subgraphBetween(graph, from, to);
   const ids =
     group === undefined
       ? nodes?.split(',').flatMap((id) => id.trim() || [])
-      : await membersOf(group, values.build, model);
+      : await membersOf(group, values.build!, model);
   return (graph) => {
     const chosen = ids ?? namedNodes(graph, names);
     // With the reason why there is none.
@@ -159,8 +157,7 @@ function namedNodes(graph: ModelGraph, patterns: readonly string[]): string[] {
   });
 }
 
-async function membersOf(group: string, folder: string | undefined, onnx: string): Promise<string[]> {
-  if (folder === undefined) throw new Usage('--group needs --build FOLDER');
+async function membersOf(group: string, folder: string, onnx: string): Promise<string[]> {
   const { report } = await loadBuild(await requireBuild(folder), { onnx });
   const found = report.foreignNodes.find(({ id }) => String(id) === group);
   if (found) return found.nodes.filter((id) => !id.includes('/'));

@@ -11,7 +11,7 @@ tool with its version. `out` is written.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "driver"))
 
 import job  # noqa: E402
 import tensor_files  # noqa: E402
