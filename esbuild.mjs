@@ -27,7 +27,7 @@ const views = { ...shared, target: 'es2022', plugins: [workers], loader: { '.svg
 const js = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 const processes = { ...shared, platform: 'node', format: 'esm', target: 'node20', splitting: true, banner: { js } };
 
-const cli = { ...processes, entryPoints: { cli: 'src/cli/main.ts' }, chunkNames: 'cli-[hash]' };
+const cli = { ...processes, entryPoints: { cli: 'src/shell/cli/main.ts' }, chunkNames: 'cli-[hash]' };
 
 /** The command line: `cli.js` and its parts. The folder needs a package.json that says "module". */
 export const cliBundle = (outdir, options = {}) => ({ ...cli, ...options, outdir });
@@ -42,7 +42,7 @@ export const bundles = (options = {}) => [
     format: 'cjs',
     target: 'node20',
     define: { 'import.meta.dirname': '__dirname' },
-    entryPoints: { extension: 'src/host/extension.ts', server: 'src/server/main.ts' },
+    entryPoints: { extension: 'src/shell/vscode/extension.ts', server: 'src/shell/server/main.ts' },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     external: ['vscode'],

@@ -3,12 +3,12 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { judgeAccuracy } from '../src/builder/accuracy/judgeAccuracy.ts';
-import { fillWeights } from '../src/builder/files/fillWeights.ts';
-import { openFile } from '../src/builder/files/fileSource.ts';
-import { ensurePackages } from '../src/builder/tools/ensurePackages.ts';
-import { errorFigure } from '../src/core/accuracy/accuracyReport.ts';
-import { readModel } from '../src/core/formats/onnx/readModel.ts';
+import { judgeAccuracy } from '../src/features/accuracy/node/judgeAccuracy.ts';
+import { fillWeights } from '../src/kernel/node/files/fillWeights.ts';
+import { openFile } from '../src/kernel/node/files/fileSource.ts';
+import { ensurePackages } from '../src/kernel/node/tools/ensurePackages.ts';
+import { errorFigure } from '../src/features/accuracy/accuracyReport.ts';
+import { readModel } from '../src/kernel/read/onnx/readModel.ts';
 
 const fixtures = fileURLToPath(new URL('../test/fixtures/', import.meta.url));
 const models = `${fixtures}models/`;

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { ParsedFiles } from '../src/builder/files/parsedFiles.ts';
-import { readBuildSide } from '../src/builder/store/buildSide.ts';
-import type { FusionReport } from '../src/core/fusion/fusionReport.ts';
-import type { DiffInput, NetworkNode } from '../src/core/diff/buildDiff.ts';
-import { diffReports } from '../src/core/diff/diffReports.ts';
+import { ParsedFiles } from '../src/kernel/node/files/parsedFiles.ts';
+import { readBuildSide } from '../src/kernel/node/store/buildSide.ts';
+import type { FusionReport } from '../src/kernel/fusion/fusionReport.ts';
+import type { DiffInput, NetworkNode } from '../src/features/diff/buildDiff.ts';
+import { diffReports } from '../src/features/diff/diffReports.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
 import { manyLayers } from '../test/webview/support/manyLayers.ts';
 

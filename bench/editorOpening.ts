@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Frame, Page } from 'playwright-core';
-import { importBuild } from '../src/builder/run/importBuild.ts';
+import { importBuild } from '../src/kernel/node/run/importBuild.ts';
 import { fixturePath, modelPath } from '../test/support/fixtures.ts';
 import { decoderGraph, writeDecoder } from './support/decoderGraph.ts';
 

@@ -1,11 +1,11 @@
 // Layout: time at 1,000 to 100,000 nodes, with and without a mask that every block reads, and how readable the picture
 // is beside elk's (elkjs is here for this comparison only).
 import { createRequire } from 'node:module';
-import { nestedLayout } from '../src/core/picture/layout/nestedLayout.ts';
+import { nestedLayout } from '../src/kernel/picture/layout/nestedLayout.ts';
 import { crossings, polyline, type Segment, segmentsOf, totalLength } from './layout/pictureQuality.ts';
 import { skipNets } from './layout/skipNets.ts';
 import { decoder, type FlatGraph, layoutInput } from './layout/syntheticGraph.ts';
-import type { LayoutInput, LayoutResult } from '../src/core/picture/layout/layoutTypes.ts';
+import type { LayoutInput, LayoutResult } from '../src/kernel/picture/layout/layoutTypes.ts';
 
 interface ElkNode {
   id: string;

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { BuildLogReader, readBuildLog } from '../src/core/formats/tensorrt/readBuildLog.ts';
+import { BuildLogReader, readBuildLog } from '../src/kernel/read/tensorrt/readBuildLog.ts';
 
 const ROUNDS = 15;
 const captures = fileURLToPath(new URL('../test/fixtures/captures', import.meta.url));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { cacheFolder } from '../src/builder/files/cacheFolder.ts';
+import { cacheFolder } from '../src/kernel/node/files/cacheFolder.ts';
 import { writeModel } from './onnxStructure/writeModel.ts';
 import { buildCli } from './support/buildCli.ts';
 

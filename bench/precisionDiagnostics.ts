@@ -5,8 +5,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PublishDiagnosticsParams } from 'vscode-languageserver';
 import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
-import type { BuildFacts, ModelFacts, NodeFacts } from '../src/core/precision/buildFacts.ts';
-import { type FactsParams, languageMessages } from '../src/protocol/language.ts';
+import type { BuildFacts, ModelFacts, NodeFacts } from '../src/kernel/build/buildFacts.ts';
+import { type FactsParams, languageMessages } from '../src/kernel/protocol/language.ts';
 
 const ops = ['MatMul', 'Add', 'Mul', 'Softmax', 'LayerNormalization', 'Reshape', 'Transpose', 'Relu', 'Div', 'Sqrt'];
 const parts = [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fillWeights } from '../src/builder/files/fillWeights.ts';
+import { fillWeights } from '../src/kernel/node/files/fillWeights.ts';
 import { writeModel } from './onnxStructure/writeModel.ts';
 import { buildCli } from './support/buildCli.ts';
 import { measuredProcesses } from './support/measuredProcess.ts';

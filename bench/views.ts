@@ -1,8 +1,8 @@
 // The graph view in a real Chromium: opening, panning and zooming, expanding, searching, memory. The built view is
 // needed (`npm run build`). CPU, no GPU: frames are drawn in software.
 import type { Browser, Page } from 'playwright-core';
-import { nestedLayout } from '../src/core/picture/layout/nestedLayout.ts';
-import type { ViewData } from '../src/core/picture/graph/viewData.ts';
+import { nestedLayout } from '../src/kernel/picture/layout/nestedLayout.ts';
+import type { ViewData } from '../src/kernel/picture/graph/viewData.ts';
 import { openBrowser, openPage, type OpenPage } from '../test/webview/support/browserPage.ts';
 import { frameOf, silent } from '../test/unit/webview/frameOf.ts';
 import { captureData } from '../test/webview/support/captureData.ts';

@@ -44,6 +44,8 @@ const sources = {
     'fp16.npz': 'faults/ln_pow_outlier/h200.fp16_all.npz',
     'fixed.npz': 'faults/ln_pow_outlier/h200.fixed.npz',
   },
+  // With dynamic dimensions.
+  decoder: { model: 'builds/gpt_kv/model.onnx' },
   // Two exports of one encoder, each with its build on an H200.
   encoder: {
     model: 'models/fp16_overflow.onnx',
@@ -81,12 +83,15 @@ const sources = {
     'failed.log': capture('vit_tiny.poly_replay/log2.txt'),
   },
   // A program for TensorRT 8.
-  tensorrt8: { 'build.py': '../../examples/for-tensorrt-8/build.py', 'build.sh': '../../examples/for-tensorrt-8/build.sh' },
+  tensorrt8: {
+    'build.py': '../../examples/for-tensorrt-8/build.py',
+    'build.sh': '../../examples/for-tensorrt-8/build.sh',
+  },
 };
 
 /** Writes each sample into a folder of its name. */
 export async function writeSamples(to) {
-  const { readModel } = await loadSource('src/core/formats/onnx/readModel.ts');
+  const { readModel } = await loadSource('src/kernel/read/onnx/readModel.ts');
   for (const [name, { weights, model, ...files }] of Object.entries(sources)) {
     mkdirSync(join(to, name), { recursive: true });
     // oxlint-disable-next-line no-await-in-loop -- a few small files

@@ -1,4 +1,4 @@
-import { type LayoutResult, pieceSize } from '../../src/core/picture/layout/layoutTypes.ts';
+import { type LayoutResult, pieceSize } from '../../src/kernel/picture/layout/layoutTypes.ts';
 
 /** A straight stretch of edges' lines; `edges` go along it. */
 export interface Segment {

@@ -1,4 +1,4 @@
-import { defaultLayout, type LayoutInput, type LayoutOptions } from '../../src/core/picture/layout/layoutTypes.ts';
+import { defaultLayout, type LayoutInput, type LayoutOptions } from '../../src/kernel/picture/layout/layoutTypes.ts';
 
 export interface FlatGraph {
   count: number;

@@ -1,7 +1,7 @@
 // A process of our reader: reads a model's structure once or several times, prints what it read and what that took.
 import { readFileSync } from 'node:fs';
-import { openFile } from '../../src/builder/files/fileSource.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
+import { openFile } from '../../src/kernel/node/files/fileSource.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 
 async function main(path: string, times: number): Promise<void> {
   let run = await readOnce(path);

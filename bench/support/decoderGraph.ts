@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { GraphData } from '../../src/core/picture/graph/viewData.ts';
+import type { GraphData } from '../../src/kernel/picture/graph/viewData.ts';
 import { concat, int, len, node, packed } from '../../test/support/wire.ts';
 import { decoder } from '../layout/syntheticGraph.ts';
 

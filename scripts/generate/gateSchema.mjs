@@ -3,9 +3,9 @@ import { loadSource } from './loadSource.mjs';
 
 /** @type {import('../generate.mjs').Producer} */
 export async function gateSchema() {
-  const { commonKeys, gateKeys, gateRules, permissionKeys } = await loadSource('src/core/gate/gateFile.ts');
-  const { units } = await loadSource('src/core/gate/internal/readLimit.ts');
-  const { precisionTypes, precisionWords } = await loadSource('src/core/precision/overrideFile.ts');
+  const { commonKeys, gateKeys, gateRules, permissionKeys } = await loadSource('src/features/gate/gateFile.ts');
+  const { units } = await loadSource('src/features/gate/internal/readLimit.ts');
+  const { precisionTypes, precisionWords } = await loadSource('src/features/precision/overrideFile.ts');
   const common = { optional: { description: commonKeys.optional, type: 'boolean' } };
 
   const ruleSchema = ([name, { about, words, keys = {}, patterns, short, settings = {} }]) => {

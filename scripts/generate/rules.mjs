@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { RegExpParser } from '@eslint-community/regexpp';
 import { parse } from 'yaml';
 
-const folder = fileURLToPath(new URL('../../src/core/diagnose/rules', import.meta.url));
+const folder = fileURLToPath(new URL('../../src/features/diagnose/rules', import.meta.url));
 
 /** The rows of all files, by the files' names: what is more particular comes first. */
 export const readRules = () =>
@@ -18,10 +18,10 @@ export const readRules = () =>
 export function rulesData() {
   // What only the tests and `npm run rules:coverage` need stays out.
   const rows = readRules().map((row) => ({ ...row, example: undefined, source: undefined }));
-  const content = `// Generated from src/core/diagnose/rules by \`npm run generate\`: change the rows there.
+  const content = `// Generated from src/features/diagnose/rules by \`npm run generate\`: change the rows there.
 export const RULES_JSON = ${JSON.stringify(JSON.stringify(rows))};
 `;
-  return [{ file: 'src/core/diagnose/internal/rulesData.ts', content }];
+  return [{ file: 'src/features/diagnose/internal/rulesData.ts', content }];
 }
 
 /** Shorter texts are in too many lines. */

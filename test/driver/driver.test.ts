@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type DriverEvent, readDriverEvent } from '../../src/builder/run/internal/driverEvent.ts';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
+import { type DriverEvent, readDriverEvent } from '../../src/kernel/node/run/internal/driverEvent.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import type { Installed } from '../../src/kernel/node/tools/ensurePackages.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -5,10 +5,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadFiles } from '../../src/builder/store/loadBuild.ts';
-import type { Installed } from '../../src/builder/tools/ensurePackages.ts';
-import { formatMembers } from '../../src/core/report/reportText.ts';
-import { toGraphData } from '../../src/core/picture/graph/viewData.ts';
+import { loadFiles } from '../../src/kernel/node/store/loadBuild.ts';
+import type { Installed } from '../../src/kernel/node/tools/ensurePackages.ts';
+import { formatMembers } from '../../src/kernel/report/reportText.ts';
+import { toGraphData } from '../../src/kernel/picture/graph/viewData.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AccuracyReport } from '../../src/core/accuracy/accuracyReport.ts';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { loadFiles } from '../../src/builder/store/loadBuild.ts';
+import type { AccuracyReport } from '../../src/features/accuracy/accuracyReport.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import { loadFiles } from '../../src/kernel/node/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { judge } from '../support/runtime.ts';
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(faults))('%s', (fault, truth) => {
 });
 
 test.each(['clip_hides_overflow', 'cumsum_phase', 'softplus_exp'])(
-  '%s: with what AutoCast keeps in FP32 the error is the one in docs/benchmarks.md',
+  '%s: with what AutoCast keeps in FP32 the error is the one in docs/reference/benchmarks.md',
   async (fault) => {
     const { models } = JSON.parse(readFileSync(fixturePath('autocast/results.json'), 'utf8')) as {
       models: Record<string, { fp32: string[]; error: number | null }>;

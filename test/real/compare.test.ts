@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
-import { runPythonJob } from '../../src/builder/tools/runPythonJob.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
+import { runPythonJob } from '../../src/kernel/node/tools/runPythonJob.ts';
 import {
   type ComparedRuns,
   comparedDocument,
   type ComparedTensor,
   compareRuns,
-} from '../../src/core/accuracy/precisionSweep.ts';
-import { renderText } from '../../src/core/document/render.ts';
+} from '../../src/features/accuracy/precisionSweep.ts';
+import { renderText } from '../../src/kernel/document/render.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { inspectFile } from '../../src/kernel/inspect/inspectFile.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();

@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { extractSubgraph } from '../../src/builder/surgery/extractSubgraph.ts';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { splitFile } from '../../src/builder/surgery/splitFile.ts';
-import { inferTensors } from '../../src/core/network/network.ts';
-import { createModelGraph, type ModelGraph } from '../../src/core/network/modelGraph.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { closed, subgraphOfNodes } from '../../src/core/surgery/extractModel.ts';
-import { suggestCuts } from '../../src/core/surgery/splitModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { extractSubgraph } from '../../src/features/surgery/node/extractSubgraph.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import { splitFile } from '../../src/features/surgery/node/splitFile.ts';
+import { inferTensors } from '../../src/kernel/network/network.ts';
+import { createModelGraph, type ModelGraph } from '../../src/kernel/network/modelGraph.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { closed, subgraphOfNodes } from '../../src/features/surgery/extractModel.ts';
+import { suggestCuts } from '../../src/features/surgery/splitModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { type PythonTools, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
-import { randomFrom } from '../unit/core/fusion/randomEngine.ts';
+import { randomFrom } from '../unit/kernel/fusion/randomEngine.ts';
 
 let python: PythonTools;
 // Weights are here, too: onnx refuses files with several links, and tests that build parts link the shared ones.

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { GateResult } from '../../src/core/gate/gateFile.ts';
+import type { GateResult } from '../../src/features/gate/gateFile.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { hardModel, recordedLog, recordLogs, reportOnBuild } from '../support/hardModels/builtModels.ts';
 import { hardModels } from '../support/hardModels/hardModels.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
@@ -12,7 +12,7 @@ import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 const refused = ['bernoulli_like', 'first_output_empty', 'first_output_empty_unnamed', 'nonzero', 'name_too_long'];
 
 /**
- * A quarter of the hard models, one or more for each shape of log. `test/unit/core/fusion/hardModels.test.ts` proves all of
+ * A quarter of the hard models, one or more for each shape of log. `test/unit/kernel/fusion/hardModels.test.ts` proves all of
  * them on recorded logs. These builds show that the logs are still those that TensorRT-RTX and the driver write.
  */
 const chosen = Object.entries({

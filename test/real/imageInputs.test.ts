@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import type { Quantization } from '../../src/core/quantization/quantization.ts';
+import type { Quantization } from '../../src/kernel/quantization/quantization.ts';
 import { fixturePath, readFixture } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -4,10 +4,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join, relative } from 'node:path';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { loadBuild } from '../../src/builder/store/loadBuild.ts';
-import { type BuildEvents, type BuildOptions, runBuild } from '../../src/builder/run/runBuild.ts';
-import { type Launcher, readLauncher } from '../../src/core/build/launcher.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import { loadBuild } from '../../src/kernel/node/store/loadBuild.ts';
+import { type BuildEvents, type BuildOptions, runBuild } from '../../src/kernel/node/run/runBuild.ts';
+import { type Launcher, readLauncher } from '../../src/kernel/build/launcher.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { playerTool, type Played } from '../support/playerTool.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
@@ -251,8 +251,8 @@ describe('containers and clusters: stand-ins for their programs, which keep to t
 
 /** Every launcher of the documentation. */
 function documented(): { name: string; launcher: unknown }[] {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/launchers.md'), 'utf8');
-  return [...text.matchAll(/^### (.+)$[^]*?^```yaml\n([^]*?)^```$/gm)].map(([, name, yaml]) => ({
+  const text = readFileSync(join(import.meta.dirname, '../../docs/building.md'), 'utf8');
+  return [...text.matchAll(/^```yaml\n# (\S+)\n(command:[^]*?)^```$/gm)].map(([, name, yaml]) => ({
     name: name!,
     launcher: parse(yaml!) as unknown,
   }));

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runBuild } from '../../src/builder/run/runBuild.ts';
-import { listBuilds } from '../../src/builder/store/buildHistory.ts';
+import { runBuild } from '../../src/kernel/node/run/runBuild.ts';
+import { listBuilds } from '../../src/kernel/node/store/buildHistory.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { playerTool } from '../support/playerTool.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';

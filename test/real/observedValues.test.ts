@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
-import { withObservedValues } from '../../src/builder/quantization/observeValues.ts';
-import { readQuantization } from '../../src/builder/store/readQuantization.ts';
-import { quantizationDocument } from '../../src/core/quantization/calibration.ts';
-import { renderText } from '../../src/core/document/render.ts';
+import { withObservedValues } from '../../src/features/quantization/node/observeValues.ts';
+import { readQuantization } from '../../src/features/quantization/node/readQuantization.ts';
+import { quantizationDocument } from '../../src/features/quantization/calibration.ts';
+import { renderText } from '../../src/kernel/document/render.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { runtimeForTests } from '../support/runtime.ts';
 

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { askOnnxParser } from '../../src/builder/run/askOnnxParser.ts';
-import { checkModel } from '../../src/core/diagnose/checkModel.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { askOnnxParser } from '../../src/kernel/node/run/askOnnxParser.ts';
+import { checkModel } from '../../src/features/diagnose/checkModel.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { type Graph, type Node, type Value, writeModel } from '../support/hardModels/onnxWriter.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import { writePlugin, type WrittenPlugin } from '../../src/builder/surgery/writePlugin.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
+import { writePlugin, type WrittenPlugin } from '../../src/features/surgery/node/writePlugin.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 import { cudaForTests, pythonForTests, type PythonTools } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 

@@ -14,8 +14,8 @@ import {
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { pythonForTests, type PythonTools } from '../support/python.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { readEngine } from '../../src/builder/run/readEngine.ts';
-import { inspectFile, judgeEngine } from '../../src/core/inspect/inspectFile.ts';
-import { unknownTarget } from '../../src/core/inspect/inspection.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { readEngine } from '../../src/kernel/node/run/readEngine.ts';
+import { inspectFile, judgeEngine } from '../../src/kernel/inspect/inspectFile.ts';
+import { unknownTarget } from '../../src/kernel/inspect/inspection.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 
 const folder = temporaryFolder();

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import { reduceModel, type ReducedModel } from '../../src/builder/run/reduceModel.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { reduceModel, type ReducedModel } from '../../src/features/surgery/node/reduceModel.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { plantedChain } from '../support/plantedChain.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
-import { randomFrom } from '../unit/core/fusion/randomEngine.ts';
+import { randomFrom } from '../unit/kernel/fusion/randomEngine.ts';
 
 const folder = temporaryFolder();
 

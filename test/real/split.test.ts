@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { fillWeights } from '../../src/builder/files/fillWeights.ts';
-import { splitFile } from '../../src/builder/surgery/splitFile.ts';
-import { buildEachPart } from '../../src/builder/run/buildEachPart.ts';
+import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
+import { splitFile } from '../../src/features/surgery/node/splitFile.ts';
+import { buildEachPart } from '../../src/features/surgery/node/buildEachPart.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { rtxForTests, temporaryFolder } from '../support/rtx.ts';
 

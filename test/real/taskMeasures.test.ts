@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { accuracyDocument } from '../../src/core/accuracy/accuracyDocument.ts';
+import { accuracyDocument } from '../../src/features/accuracy/accuracyDocument.ts';
 import {
   type AccuracyReport,
   accuracyVerdict,
   helpfulRemedy,
   type MeasureKind,
   passesTolerance,
-} from '../../src/core/accuracy/accuracyReport.ts';
-import { writeRemedy } from '../../src/builder/accuracy/writeRemedy.ts';
+} from '../../src/features/accuracy/accuracyReport.ts';
+import { writeRemedy } from '../../src/features/accuracy/node/writeRemedy.ts';
 import { fixturePath } from '../support/fixtures.ts';
-import { renderText } from '../../src/core/document/render.ts';
+import { renderText } from '../../src/kernel/document/render.ts';
 import { pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 import { judge } from '../support/runtime.ts';

@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { triton } from '../../src/cli/triton.ts';
+import { triton } from '../../src/features/engines/node/cli/triton.ts';
 import { buildManifest } from '../support/buildManifest.ts';
 import { captureBytes, modelPath } from '../support/fixtures.ts';
 import { tritonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
-import { runCommand } from '../unit/cli/runCommand.ts';
+import { runCommand } from '../unit/shell/cli/runCommand.ts';
 
 const folder = temporaryFolder();
 

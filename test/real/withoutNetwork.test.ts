@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 import { interpreter, oldestRuntimeForTests, pythonForTests } from '../support/python.ts';
 import { temporaryFolder } from '../support/rtx.ts';
 

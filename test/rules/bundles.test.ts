@@ -20,15 +20,15 @@ beforeAll(async () => {
     const { metafile } = await build({ ...options, write: false, metafile: true });
     for (const [out, { entryPoint }] of Object.entries(metafile!.outputs)) {
       if (entryPoint !== undefined && entries.has(entryPoint)) shipped.set(out, shippedWith(metafile!, out));
-      if (entryPoint === 'src/cli/inspect/inspect.ts') inspecting = shippedWith(metafile!, out).start;
+      if (entryPoint === 'src/features/engines/node/cli/inspect.ts') inspecting = shippedWith(metafile!, out).start;
     }
   }
 });
 
 const entries = new Set([
-  'src/host/extension.ts',
-  'src/server/main.ts',
-  'src/cli/main.ts',
+  'src/shell/vscode/extension.ts',
+  'src/shell/server/main.ts',
+  'src/shell/cli/main.ts',
   'webview/editor/main.ts',
   'webview/report/main.ts',
 ]);
@@ -57,16 +57,22 @@ function shippedWith({ inputs, outputs }: Metafile, entry: string): Shipped {
 
 const roomsOf = ({ inputs }: Shipped) =>
   new Set(
-    inputs.flatMap((path) => /^(src\/\w+|webview)\//.exec(path)?.[1] ?? (path.startsWith('worker:') ? 'webview' : [])),
+    inputs.flatMap((path) =>
+      path.startsWith('worker:') || path.startsWith('webview/')
+        ? 'webview'
+        : path.startsWith('src/')
+          ? (/\/(cli|vscode|server|node)\//.exec(path)?.[1] ?? 'pure')
+          : [],
+    ),
   );
 
 const allowed: Record<string, string[]> = {
   // Agents call commands of the command line.
-  'dist/extension.cjs': ['src/core', 'src/protocol', 'src/builder', 'src/host', 'src/cli'],
-  'dist/server.cjs': ['src/core', 'src/protocol', 'src/server'],
-  'dist/cli.js': ['src/core', 'src/builder', 'src/cli'],
-  'dist/webview/editor.js': ['src/core', 'src/protocol', 'webview'],
-  'dist/webview/report.js': ['src/core', 'src/protocol', 'webview'],
+  'dist/extension.cjs': ['pure', 'node', 'vscode', 'cli'],
+  'dist/server.cjs': ['pure', 'server'],
+  'dist/cli.js': ['pure', 'node', 'cli'],
+  'dist/webview/editor.js': ['pure', 'webview'],
+  'dist/webview/report.js': ['pure', 'webview'],
 };
 
 it('every bundle that ships is checked here', () => {
@@ -91,10 +97,10 @@ it('the extension starts without the code that reads, builds, changes and serves
     'node_modules/vscode-languageclient/',
     'node_modules/yaml/',
     'node_modules/protobufjs/',
-    'src/core/formats/tensorrt/readBuildLog.ts',
-    'src/core/fusion/createReport.ts',
-    'src/builder/run/runBuild.ts',
-    'src/host/surgery/internal/surgeryCommands.ts',
+    'src/kernel/read/tensorrt/readBuildLog.ts',
+    'src/kernel/fusion/createReport.ts',
+    'src/kernel/node/run/runBuild.ts',
+    'src/features/surgery/vscode/internal/surgeryCommands.ts',
   ]) {
     expect(inputs.some((path) => path.includes(part))).toBe(true);
     expect(start.filter((path) => path.includes(part))).toEqual([]);
@@ -104,11 +110,13 @@ it('the extension starts without the code that reads, builds, changes and serves
 it('the command line starts without its commands, and identifies a file without what builds, edits and reports', () => {
   const { start } = shipped.get('dist/cli.js')!;
   expect(
-    start.filter((path) => path.startsWith('src/') && !/^src\/cli\/(?:start\/)?\w+\.ts$/.test(path)).toSorted(),
-  ).toEqual(['src/builder/userError.ts', 'src/core/base/problem.ts']);
-  expect(inspecting).toContain('src/core/formats/onnx/readModel.ts');
+    start
+      .filter((path) => path.startsWith('src/') && !/^src\/(?:shell|kernel\/node)\/cli\/\w+\.ts$/.test(path))
+      .toSorted(),
+  ).toEqual(['src/kernel/base/problem.ts', 'src/kernel/node/files/userError.ts']);
+  expect(inspecting).toContain('src/kernel/read/onnx/readModel.ts');
   const heavy =
-    /node_modules|src\/core\/(fusion|report|precision|build)\/|src\/builder\/(run|store|tools)\/|\/(parsedFiles|writeModel)\.ts/;
+    /node_modules|src\/kernel\/(fusion|report|build)\/|src\/features\/precision\/|src\/kernel\/node\/(run|store|tools)\/|\/(parsedFiles|writeModel)\.ts/;
   expect(inspecting.filter((path) => heavy.test(path))).toEqual([]);
 });
 
@@ -118,7 +126,7 @@ it('onnx-proto decodes in tests only, elkjs lays out in benchmarks only', () => 
 });
 
 it('what the pages of the editor load is in the package', () => {
-  const page = readFileSync('src/host/platform/setPage.ts', 'utf8');
+  const page = readFileSync('src/kernel/vscode/platform/setPage.ts', 'utf8');
   const loaded = [...page.matchAll(/file\('([\w.]+)'\)/g)].map(([, name]) => `!dist/webview/${name!}`);
   expect(loaded.toSorted()).toEqual(['!dist/webview/editor.css', '!dist/webview/editor.js']);
   const own = ['!dist/extension.cjs', '!dist/server.cjs'];

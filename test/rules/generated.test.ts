@@ -48,7 +48,7 @@ it('a producer extends what an earlier one made of the same file, and keeps the 
 it('a TypeScript module of the sources is loaded with what it imports', async () => {
   const loaded = await (
     sources.loadSource as (path: string) => Promise<{ memoryPools: (options: object) => object[] }>
-  )('src/core/build/buildOptions.ts');
+  )('src/kernel/build/buildOptions.ts');
   expect(loaded.memoryPools({ pools: { dlaSRAM: 1 } })).toMatchObject([{ bindingName: 'dla_managed_sram' }]);
 });
 

@@ -70,7 +70,7 @@ it('no files import each other in a circle, types included', () => {
 });
 
 it('an import of an internal file and a circle of types would be found', () => {
-  const [from, inner] = ['src/core/base/problem.ts', 'src/core/fusion/internal/nodeFates.ts'];
+  const [from, inner] = ['src/kernel/base/problem.ts', 'src/kernel/fusion/internal/nodeFates.ts'];
   const planted = importsOf((file) =>
     file === from
       ? "import type { Fate } from '../fusion/internal/nodeFates.ts';"

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 
 /** Readers of whole lines of a log, in which such names occur. */
 const readsLogs =
-  /^src\/core\/(?:formats\/tensorrt\/(?:readBuildLog|internal\/(?:logFrame|logMessages))|diagnose\/internal\/rules\/\w+Rules|inspect\/inspection)\.ts$/;
+  /^src\/kernel\/(?:read\/tensorrt\/(?:readBuildLog|internal\/(?:logFrame|logMessages))|inspect\/inspection)\.ts$/;
 
 /** Lines of code that take TensorRT's names apart by themselves. */
 function grammarIn(file: string, text: string): string[] {
-  if (file.startsWith('src/core/network/') || readsLogs.test(file)) return [];
+  if (file.startsWith('src/kernel/network/') || readsLogs.test(file)) return [];
   return text
     .split('\n')
     .filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line))
@@ -18,7 +18,7 @@ function grammarIn(file: string, text: string): string[] {
     .map((line) => `${file}: ${line.trim()}`);
 }
 
-it('only core/network knows the grammar of layer names', () => {
+it('only kernel/network knows the grammar of layer names', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .map((file) => join('src', file).replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.ts'));
@@ -30,6 +30,6 @@ it.each([
   String.raw`/_myl\d+$/.test(name)`,
   `name.startsWith('{ForeignNode[')`,
 ])('%s elsewhere would be found', (line) => {
-  expect(grammarIn('src/core/diff/planted.ts', line)).toHaveLength(1);
-  expect(grammarIn('src/core/network/planted.ts', line)).toEqual([]);
+  expect(grammarIn('src/features/diff/planted.ts', line)).toHaveLength(1);
+  expect(grammarIn('src/kernel/network/planted.ts', line)).toEqual([]);
 });

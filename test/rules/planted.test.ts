@@ -9,12 +9,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * and empty rooms) and expects the lock to name it.
  */
 let house: string;
-const rooms = ['src/core', 'src/protocol', 'src/builder', 'src/server', 'src/host', 'src/cli', 'webview'];
+const rooms = ['src/kernel', 'src/kernel/node', 'src/kernel/server', 'src/shell/cli', 'src/kernel/vscode', 'webview'];
+const projects = ['src/tsconfig.pure.json', 'src/tsconfig.node.json', 'src/tsconfig.vscode.json', 'webview'];
 const files = [
   '.oxlintrc.json',
   'tsconfig.base.json',
   'src/never.d.ts',
-  ...rooms.map((room) => `${room}/tsconfig.json`),
+  ...projects.map((path) => (path.endsWith('.json') ? path : `${path}/tsconfig.json`)),
+  'package.json',
 ];
 
 beforeAll(() => {
@@ -23,9 +25,10 @@ beforeAll(() => {
     mkdirSync(dirname(join(house, file)), { recursive: true });
     cpSync(file, join(house, file));
   }
-  const references = rooms.map((path) => ({ path }));
+  const references = projects.map((path) => ({ path }));
   writeFileSync(join(house, 'tsconfig.json'), JSON.stringify({ files: [], references }));
   symlinkSync(join(process.cwd(), 'node_modules'), join(house, 'node_modules'));
+  for (const room of rooms) mkdirSync(join(house, room), { recursive: true });
   for (const room of rooms) writeFileSync(join(house, room, 'sound.ts'), 'export const sound = 1;\n');
 });
 
@@ -86,40 +89,67 @@ describe('the compiler keeps the rooms apart', () => {
 
   const violations = apart([
     [
-      'core reads a file',
-      'src/core/bad.ts',
+      'pure code reads a file',
+      'src/kernel/bad.ts',
       "import { readFileSync } from 'node:fs';\nreadFileSync('x');",
       /TS2591|TS2307/,
     ],
-    ['core touches the page', 'src/core/bad.ts', 'export const x = document.title;', /TS2584/],
-    ['core asks the process', 'src/core/bad.ts', 'export const x = process.env;', /TS2591|TS2580/],
-    ['core imports builder', 'src/core/bad.ts', "export { sound } from '../builder/sound.ts';", /TS6307|TS6059/],
-    ['core imports the views', 'src/core/bad.ts', "export { sound } from '../../webview/sound.ts';", /TS6307|TS6059/],
-    ['core uses the editor', 'src/core/bad.ts', "import * as v from 'vscode';\nexport const x = v.window;", /TS2339/],
-    ['protocol imports host', 'src/protocol/bad.ts', "export { sound } from '../host/sound.ts';", /TS6307|TS6059/],
+    ['pure code touches the page', 'src/kernel/bad.ts', 'export const x = document.title;', /TS2584/],
+    ['pure code asks the process', 'src/kernel/bad.ts', 'export const x = process.env;', /TS2591|TS2580/],
     [
-      'builder imports protocol',
-      'src/builder/bad.ts',
-      "export { sound } from '../protocol/sound.ts';",
+      'pure code imports code for Node',
+      'src/kernel/bad.ts',
+      "export { sound } from './node/sound.ts';",
       /TS6307|TS6059/,
     ],
-    ['server imports builder', 'src/server/bad.ts', "export { sound } from '../builder/sound.ts';", /TS6307|TS6059/],
     [
-      'server uses the editor',
-      'src/server/bad.ts',
+      'pure code imports the views',
+      'src/kernel/bad.ts',
+      "export { sound } from '../../webview/sound.ts';",
+      /TS6307|TS6059/,
+    ],
+    [
+      'pure code uses the editor',
+      'src/kernel/bad.ts',
       "import * as v from 'vscode';\nexport const x = v.window;",
       /TS2339/,
     ],
-    ['host imports the views', 'src/host/bad.ts', "export { sound } from '../../webview/sound.ts';", /TS6307|TS6059/],
-    ['host imports the server', 'src/host/bad.ts', "export { sound } from '../server/sound.ts';", /TS6307|TS6059/],
-    ['the command line imports host', 'src/cli/bad.ts', "export { sound } from '../host/sound.ts';", /TS6307|TS6059/],
+    [
+      'pure code imports the extension',
+      'src/kernel/bad.ts',
+      "export { sound } from './vscode/sound.ts';",
+      /TS6307|TS6059/,
+    ],
+    [
+      'server uses the editor',
+      'src/kernel/server/bad.ts',
+      "import * as v from 'vscode';\nexport const x = v.window;",
+      /TS2339/,
+    ],
+    [
+      'the extension imports the views',
+      'src/kernel/vscode/bad.ts',
+      "export { sound } from '../../../webview/sound.ts';",
+      /TS6307|TS6059/,
+    ],
+    [
+      'the command line imports the extension',
+      'src/shell/cli/bad.ts',
+      "export { sound } from '../../kernel/vscode/sound.ts';",
+      /TS6307|TS6059/,
+    ],
     [
       'a view reads a file',
       'webview/bad.ts',
       "import { readFileSync } from 'node:fs';\nreadFileSync('x');",
       /TS2591|TS2307/,
     ],
-    ['a view imports builder', 'webview/bad.ts', "export { sound } from '../src/builder/sound.ts';", /TS6307|TS6059/],
+    [
+      'a view imports code for Node',
+      'webview/bad.ts',
+      "export { sound } from '../src/kernel/node/sound.ts';",
+      /TS6307|TS6059/,
+    ],
   ]);
 
   describe('and names', () => {
@@ -140,99 +170,115 @@ describe('the linter keeps the rules', () => {
   const violations = apart([
     [
       'a command writes a file past the writer',
-      'src/cli/bad.ts',
+      'src/shell/cli/bad.ts',
       "import { writeFile } from 'node:fs/promises';\nexport const x = writeFile;",
-      'Results are written by builder/files/writeResult.ts',
+      'Results are written by kernel/node/files/writeResult.ts',
     ],
     [
-      'builder renames a file past the writer',
-      'src/builder/bad.ts',
+      'code for Node renames a file past the writer',
+      'src/kernel/node/bad.ts',
       "import { renameSync } from 'node:fs';\nexport const x = renameSync;",
-      'Results are written by builder/files/writeResult.ts',
+      'Results are written by kernel/node/files/writeResult.ts',
     ],
     [
-      'host copies a file past the writer',
-      'src/host/bad.ts',
+      'the extension copies a file past the writer',
+      'src/kernel/vscode/bad.ts',
       "import { copyFile } from 'node:fs/promises';\nexport const x = copyFile;",
-      'Results are written by builder/files/writeResult.ts',
+      'Results are written by kernel/node/files/writeResult.ts',
     ],
     [
       'a command replaces a file without a look',
-      'src/cli/bad.ts',
-      "import { writeWhole } from '../builder/files/writeWhole.ts';\nexport const x = writeWhole;",
-      'Results are written by builder/files/writeResult.ts',
+      'src/shell/cli/bad.ts',
+      "import { writeWhole } from '../../kernel/node/files/writeWhole.ts';\nexport const x = writeWhole;",
+      'Results are written by kernel/node/files/writeResult.ts',
     ],
     [
-      'core, a type of the editor',
-      'src/core/bad.ts',
+      'pure code, a type of the editor',
+      'src/kernel/bad.ts',
       "import type { Uri } from 'vscode';\nexport type X = Uri;",
-      'src/core is pure',
+      'Pure modules take data',
     ],
-    ['core, node', 'src/core/bad.ts', "export { join } from 'node:path';", 'src/core is pure'],
-    ['core, d3', 'src/core/bad.ts', "export { select } from 'd3-selection';", 'src/core is pure'],
-    ['core, another room', 'src/core/bad.ts', "export { sound } from '../server/sound.ts';", 'Nothing points back'],
-    ['core, the clock', 'src/core/bad.ts', 'export const now = () => Date.now();', 'no-restricted-globals'],
+    ['pure code, node', 'src/kernel/bad.ts', "export { join } from 'node:path';", 'Pure modules take data'],
+    ['pure code, d3', 'src/kernel/bad.ts', "export { select } from 'd3-selection';", 'Pure modules take data'],
     [
-      'protobufjs outside core/formats/onnx',
-      'src/core/formats/tensorrt/bad.ts',
+      'pure code, the server',
+      'src/kernel/bad.ts',
+      "export { sound } from './server/sound.ts';",
+      'Pure modules take data',
+    ],
+    ['pure code, the clock', 'src/kernel/bad.ts', 'export const now = () => Date.now();', 'no-restricted-globals'],
+    [
+      'protobufjs outside kernel/read/onnx',
+      'src/kernel/read/tensorrt/bad.ts',
       "export { Reader } from 'protobufjs';",
       'protobufjs belongs',
     ],
     [
-      'core/formats/onnx, node',
-      'src/core/formats/onnx/bad.ts',
+      'kernel/read/onnx, node',
+      'src/kernel/read/onnx/bad.ts',
       "export { join } from 'node:path';",
-      'src/core is pure',
+      'Pure modules take data',
     ],
-    ['protocol, host', 'src/protocol/bad.ts', "export { sound } from '../host/sound.ts';", 'contracts only'],
     [
-      'builder, the editor',
-      'src/builder/bad.ts',
+      'server, code for Node',
+      'src/kernel/server/bad.ts',
+      "export { sound } from '../node/sound.ts';",
+      'The language server imports',
+    ],
+    [
+      'the extension, the server',
+      'src/kernel/vscode/bad.ts',
+      "export { sound } from '../server/sound.ts';",
+      'through src/kernel/protocol',
+    ],
+    [
+      'code for Node, the editor',
+      'src/kernel/node/bad.ts',
       "import type { Uri } from 'vscode';\nexport type X = Uri;",
       'without an editor',
     ],
     [
       'server, the client',
-      'src/server/bad.ts',
+      'src/kernel/server/bad.ts',
       "export { State } from 'vscode-languageclient';",
-      'src/server may import',
+      'The language server imports',
     ],
     [
-      'host, the server package',
-      'src/host/bad.ts',
+      'the extension, the server package',
+      'src/kernel/vscode/bad.ts',
       "export { createConnection } from 'vscode-languageserver';",
-      'src/host may import',
+      'through src/kernel/protocol',
     ],
     [
       'the command line, the editor',
-      'src/cli/bad.ts',
+      'src/shell/cli/bad.ts',
       "import type { Uri } from 'vscode';\nexport type X = Uri;",
-      'src/cli may import',
+      'without an editor',
     ],
-    ['a view, node', 'webview/bad.ts', "export { join } from 'node:path';", 'webview may import'],
-    ['console in core', 'src/core/bad.ts', "console.log('x');\nexport {};", 'no-console'],
-    ['a default export', 'src/core/bad.ts', 'export default 1;', 'no-default-export'],
+    ['a view, node', 'webview/bad.ts', "export { join } from 'node:path';", 'A view imports'],
+    ['console in pure code', 'src/kernel/bad.ts', "console.log('x');\nexport {};", 'no-console'],
+    ['a default export', 'src/kernel/bad.ts', 'export default 1;', 'no-default-export'],
     [
       'a promise nobody waits for',
-      'src/core/bad.ts',
+      'src/kernel/bad.ts',
       'const f = async () => 1;\nf();\nexport {};',
       'no-floating-promises',
     ],
     [
       'a forgotten case',
-      'src/core/bad.ts',
+      'src/kernel/bad.ts',
       "export function f(x: 'a' | 'b'): number {\n  switch (x) {\n    case 'a':\n      return 1;\n  }\n  return 0;\n}",
       'switch-exhaustiveness-check',
     ],
     [
       'a circle of imports',
-      'src/core/circle.ts',
+      'src/kernel/circle.ts',
       "import { other } from './other.ts';\nexport const circle = () => other;\n",
       'no-cycle',
     ],
     [
       'its other half',
-      'src/core/other.ts',
+      'src/kernel/other.ts',
       "import { circle } from './circle.ts';\nexport const other = () => circle;\n",
       'no-cycle',
     ],
@@ -247,8 +293,8 @@ describe('the linter keeps the rules', () => {
 });
 
 describe('the house itself', () => {
-  it('has one project a room, each in the solution', () => {
+  it('has one project for each kind of code, each in the solution', () => {
     const solution = JSON.parse(readFileSync('tsconfig.json', 'utf8')) as { references: { path: string }[] };
-    expect(solution.references.map(({ path }) => path)).toEqual([...rooms, 'test'].map((room) => `./${room}`));
+    expect(solution.references.map(({ path }) => path)).toEqual([...projects, 'test'].map((path) => `./${path}`));
   });
 });

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { MAX_PREFIX } from '../../src/core/formats/tensorrt/internal/logStrays.ts';
+import { MAX_PREFIX } from '../../src/kernel/read/tensorrt/internal/logStrays.ts';
 import { rowPatterns, ruleExamples } from '../support/diagnosisRows.ts';
 import { literalsOf, patternsIn, slowestLine, type SourcePattern } from '../support/slowPatterns.ts';
 
-/** Longest line that patterns of core/diagnose see (`MOST_OF_A_LINE` in diagnoseLog.ts), in characters. */
+/** Longest line that patterns of features/diagnose see (`MOST_OF_A_LINE` in diagnoseLog.ts), in characters. */
 const SHORT = 4000;
 
 /** Readers see whole lines. */
@@ -18,19 +18,23 @@ function tooSlow(patterns: readonly SourcePattern[], length: number, factor: num
   });
 }
 
-it('no pattern of core/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
-  const patterns = [...rowPatterns, ...patternsIn('src/core/diagnose')];
+it('no pattern of features/diagnose takes long for a line that is made against it', { timeout: 120_000 }, () => {
+  const patterns = [...rowPatterns, ...patternsIn('src/features/diagnose')];
   expect(rowPatterns.length).toBeGreaterThan(300);
   expect(tooSlow(patterns, SHORT, 4)).toEqual([]);
 });
 
-it.each(['formats', 'lint', 'inspect', 'tactics', 'quantization', 'triton', 'network'])(
-  'no pattern of core/%s takes long for such a line',
-  { timeout: 120_000 },
-  (folder) => {
-    expect(tooSlow(patternsIn(`src/core/${folder}`), LONG, 3)).toEqual([]);
-  },
-);
+it.each([
+  'kernel/read',
+  'kernel/inspect',
+  'kernel/network',
+  'features/check',
+  'features/replay',
+  'features/quantization',
+  'features/engines/triton',
+])('no pattern of %s takes long for such a line', { timeout: 120_000 }, (folder) => {
+  expect(tooSlow(patternsIn(`src/${folder}`), LONG, 3)).toEqual([]);
+});
 
 it('nor does one that is put together while the program runs', { timeout: 120_000 }, async () => {
   const made: SourcePattern[] = [];
@@ -46,8 +50,8 @@ it('nor does one that is put together while the program runs', { timeout: 120_00
   );
   try {
     vi.resetModules();
-    const { diagnoseLog } = await import('../../src/core/diagnose/diagnoseLog.ts');
-    const { readBuildLog } = await import('../../src/core/formats/tensorrt/readBuildLog.ts');
+    const { diagnoseLog } = await import('../../src/features/diagnose/diagnoseLog.ts');
+    const { readBuildLog } = await import('../../src/kernel/read/tensorrt/readBuildLog.ts');
     diagnoseLog(readBuildLog([...ruleExamples.values()].join('\n')).value);
   } finally {
     vi.unstubAllGlobals();

@@ -44,10 +44,10 @@ it('only files that exist may wait', () => {
 
 /** Unit tests that name Windows and do not run under Wine, and why. */
 const notUnderWine: Record<string, string> = {
-  'test/unit/builder/buildPlan.test.ts': 'has tools that begin with `#!`',
-  'test/unit/builder/runProcess.test.ts': 'starts and ends programs, which Wine does otherwise than Windows',
-  'test/unit/cli/inputs.test.ts': 'makes links and named pipes',
-  'test/unit/cli/results.test.ts': 'makes links, and one to /dev/full',
+  'test/unit/kernel/node/buildPlan.test.ts': 'has tools that begin with `#!`',
+  'test/unit/kernel/node/runProcess.test.ts': 'starts and ends programs, which Wine does otherwise than Windows',
+  'test/unit/features/replay/inputs.test.ts': 'makes links and named pipes',
+  'test/unit/shell/cli/results.test.ts': 'makes links, and one to /dev/full',
 };
 
 /** What is wrong with a list of the tests that run under Wine. */
@@ -73,8 +73,10 @@ it('what runs under Wine exists, and every unit test that names Windows runs the
 
 it('a test that was renamed, and a new one about Windows, would be found', () => {
   const renamed = underWine.map((file) => file.replace('writeZip', 'makeZip'));
-  expect(wrongInList(renamed, () => '')).toEqual(['test/unit/builder/makeZip.test.ts does not exist']);
+  expect(wrongInList(renamed, () => '')).toEqual(['test/unit/kernel/node/makeZip.test.ts does not exist']);
   const planted = (file: string) =>
     file.endsWith('/terminal.test.ts') || file.endsWith('/lint.test.ts') ? "'win32'" : '';
-  expect(wrongInList(underWine, planted)).toEqual(['test/unit/cli/lint.test.ts names win32 and is in neither list']);
+  expect(wrongInList(underWine, planted)).toEqual([
+    'test/unit/features/check/lint.test.ts names win32 and is in neither list',
+  ]);
 });

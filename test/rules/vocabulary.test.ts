@@ -14,7 +14,7 @@ const owned: readonly [what: string, pattern: RegExp][] = [
   ['Markdown tables (renderMarkdown)', /\| ?--- ?\|/],
 ];
 
-const owners = /^src\/core\/(?:document\/|base\/text\.ts$)/;
+const owners = /^src\/kernel\/(?:document\/|base\/text\.ts$)/;
 
 const sources = ['src', 'webview'].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -34,7 +34,7 @@ const found = (files: readonly string[], read: (file: string) => string): string
       return owned.filter(([, pattern]) => pattern.test(code)).map(([what]) => `${file}: ${what}`);
     });
 
-it('products, versions, types, shapes, sizes, times, HTML and Markdown are written by core/document and core/base/text', () => {
+it('products, versions, types, shapes, sizes, times, HTML and Markdown are written by kernel/document and kernel/base/text', () => {
   expect(found(sources, (file) => readFileSync(file, 'utf8'))).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ it.each([
   'const html = `<table>${rows}</table>`;',
   "const head = '|---|---|';",
 ])('%s would be found', (planted) => {
-  expect(found(['src/core/planted.ts'], () => planted)).toHaveLength(1);
-  expect(found(['src/core/document/planted.ts'], () => planted)).toEqual([]);
-  expect(found(['src/core/planted.ts'], () => `// ${planted}`)).toEqual([]);
+  expect(found(['src/kernel/planted.ts'], () => planted)).toHaveLength(1);
+  expect(found(['src/kernel/document/planted.ts'], () => planted)).toEqual([]);
+  expect(found(['src/kernel/planted.ts'], () => `// ${planted}`)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { polygraphyCommand, readPolygraphyHelp } from '../../src/core/build/buildCommand.ts';
-import { readTrtexecHelp } from '../../src/core/build/trtexecFlags.ts';
+import { polygraphyCommand, readPolygraphyHelp } from '../../src/kernel/build/buildCommand.ts';
+import { readTrtexecHelp } from '../../src/kernel/build/trtexecFlags.ts';
 import { sampleText } from '../support/samples.ts';
 import { commandFor, describeHelp } from '../support/trtexecHelp.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { loadFiles } from '../../src/builder/store/loadBuild.ts';
+import { loadFiles } from '../../src/kernel/node/store/loadBuild.ts';
 import { checkReport } from '../support/checker/checkReport.ts';
 import { captureIndex } from '../support/fixtures.ts';
 import { samplesPath } from '../support/samples.ts';

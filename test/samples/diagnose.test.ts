@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { diagnoseLog } from '../../src/core/diagnose/diagnoseLog.ts';
-import { readBuildLog } from '../../src/core/formats/tensorrt/readBuildLog.ts';
+import { diagnoseLog } from '../../src/features/diagnose/diagnoseLog.ts';
+import { readBuildLog } from '../../src/kernel/read/tensorrt/readBuildLog.ts';
 import { sampleText, samplesIn } from '../support/samples.ts';
 
 const codes = (text: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { BuildLog } from '../../src/core/formats/tensorrt/buildOutput.ts';
-import { readBuildLog } from '../../src/core/formats/tensorrt/readBuildLog.ts';
-import { readLayerInfo, readProfile, readTiming } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
+import type { BuildLog } from '../../src/kernel/read/tensorrt/buildOutput.ts';
+import { readBuildLog } from '../../src/kernel/read/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile, readTiming } from '../../src/kernel/read/tensorrt/readLayerInfo.ts';
 import { samplesIn, sampleText } from '../support/samples.ts';
 
 const sample = (name: string): BuildLog => readBuildLog(sampleText(name)).value;

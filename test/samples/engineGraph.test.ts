@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
-import { createEngineReport } from '../../src/core/fusion/createReport.ts';
-import { engineGraph } from '../../src/core/picture/graph/fusionGroups.ts';
-import { buildHierarchy } from '../../src/core/picture/graph/hierarchy.ts';
-import { indexGraph } from '../../src/core/picture/graph/graphIndex.ts';
+import { readLayerInfo } from '../../src/kernel/read/tensorrt/readLayerInfo.ts';
+import { createEngineReport } from '../../src/kernel/fusion/createReport.ts';
+import { engineGraph } from '../../src/kernel/picture/graph/fusionGroups.ts';
+import { buildHierarchy } from '../../src/kernel/picture/graph/hierarchy.ts';
+import { indexGraph } from '../../src/kernel/picture/graph/graphIndex.ts';
 import { samplesIn, sampleText } from '../support/samples.ts';
 
 const graphOf = (file: string) => {

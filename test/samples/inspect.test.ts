@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileKind } from '../../src/core/inspect/inspection.ts';
-import { inspectFile } from '../../src/core/inspect/inspectFile.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import type { FileKind } from '../../src/kernel/inspect/inspection.ts';
+import { inspectFile } from '../../src/kernel/inspect/inspectFile.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { sampleBytes, sampleText } from '../support/samples.ts';
 
 /** Samples that are something else than their folder's kind: documents, schemas, metadata, scripts' own output. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { expectAgreement } from '../support/independentDecoder.ts';
 import { samplesIn, samplesPath } from '../support/samples.ts';
 

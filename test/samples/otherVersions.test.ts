@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readBuildLog } from '../../src/core/formats/tensorrt/readBuildLog.ts';
-import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { createReport } from '../../src/core/fusion/createReport.ts';
+import { readBuildLog } from '../../src/kernel/read/tensorrt/readBuildLog.ts';
+import { readLayerInfo } from '../../src/kernel/read/tensorrt/readLayerInfo.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { createReport } from '../../src/kernel/fusion/createReport.ts';
 import { sampleText } from '../support/samples.ts';
-import { buildModel } from '../unit/core/fusion/buildModel.ts';
+import { buildModel } from '../unit/kernel/fusion/buildModel.ts';
 
 /** The small convolutional net of the samples' 10.16 builds, as their logs parse it. */
 const net = buildModel({

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { UserError } from '../../src/builder/userError.ts';
+import { UserError } from '../../src/kernel/node/files/userError.ts';
 import { type ModelJob, pythonForTests } from '../support/python.ts';
 import { rewriteWithRules } from '../support/rewriteWithRules.ts';
 import { temporaryFolder } from '../support/rtx.ts';

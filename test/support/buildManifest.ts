@@ -1,4 +1,4 @@
-import type { BuildManifest } from '../../src/core/build/buildManifest.ts';
+import type { BuildManifest } from '../../src/kernel/build/buildManifest.ts';
 
 /** The manifest of a build by TensorRT 10.6 that passed, without files, with what a test says of it. */
 export const buildManifest = (more: Partial<BuildManifest> = {}): BuildManifest => ({

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { SourcePattern } from './slowPatterns.ts';
-import type { DiagnosisRule } from '../../src/core/diagnose/internal/ruleTable.ts';
+import type { DiagnosisRule } from '../../src/features/diagnose/internal/ruleTable.ts';
 
-const folder = fileURLToPath(new URL('../../src/core/diagnose/rules/', import.meta.url));
+const folder = fileURLToPath(new URL('../../src/features/diagnose/rules/', import.meta.url));
 
 /** The rows of the diagnosis as their files have them, with example and source. */
 export const diagnosisRows: readonly (DiagnosisRule & { example: string; source: string })[] = readdirSync(folder)

@@ -9,9 +9,9 @@ import {
   type OnnxNode,
   type OnnxTensor,
   type OnnxValue,
-} from '../../src/core/formats/onnx/onnxModel.ts';
-import { readModel } from '../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+} from '../../src/kernel/read/onnx/onnxModel.ts';
+import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 
 /** An independent decoder must see in the file what the reader sees: both are brought into one plain form. */
 export async function expectAgreement(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 // Installs the Python packages that the tests run, before the first test needs them: `npm test` does so while it checks
 // and builds. Those that are there already stay.
-import { ensurePackages } from '../../src/builder/tools/ensurePackages.ts';
+import { ensurePackages } from '../../src/kernel/node/tools/ensurePackages.ts';
 import { cudaForTests, oldestRuntimeForTests, pythonForTests, tritonForTests } from './python.ts';
 
 const confirm = () => Promise.resolve(true);

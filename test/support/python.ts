@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder } from '../../src/builder/files/cacheFolder.ts';
-import { findPython, type Python } from '../../src/builder/tools/findPython.ts';
-import { withFolderLock } from '../../src/builder/files/folderLock.ts';
-import { LineSplitter } from '../../src/builder/files/lineSplitter.ts';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
+import { cacheFolder } from '../../src/kernel/node/files/cacheFolder.ts';
+import { findPython, type Python } from '../../src/kernel/node/tools/findPython.ts';
+import { withFolderLock } from '../../src/kernel/node/files/folderLock.ts';
+import { LineSplitter } from '../../src/kernel/node/files/lineSplitter.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 
 /** ONNX's own library and ONNX Runtime, at versions at which the tests' expectations were seen to hold. */
 const packages = [

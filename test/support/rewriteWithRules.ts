@@ -1,9 +1,9 @@
-import { ParsedFiles } from '../../src/builder/files/parsedFiles.ts';
-import { rewriteModel, type RewrittenModel } from '../../src/builder/precision/rewriteModel.ts';
-import { readOverrides } from '../../src/core/precision/readOverrides.ts';
-import { resolveOverrides } from '../../src/core/precision/resolveOverrides.ts';
-import { planPrecision } from '../../src/core/precision/precisionPlan.ts';
-import type { RewriteOptions } from '../../src/core/precision/planRewrite.ts';
+import { ParsedFiles } from '../../src/kernel/node/files/parsedFiles.ts';
+import { rewriteModel, type RewrittenModel } from '../../src/features/precision/node/rewriteModel.ts';
+import { readOverrides } from '../../src/features/precision/readOverrides.ts';
+import { resolveOverrides } from '../../src/features/precision/resolveOverrides.ts';
+import { planPrecision } from '../../src/features/precision/precisionPlan.ts';
+import type { RewriteOptions } from '../../src/features/precision/planRewrite.ts';
 
 /** Writes a copy of a model in which the rules hold. */
 export async function rewriteWithRules(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { ensurePackages, type Installed } from '../../src/builder/tools/ensurePackages.ts';
+import { ensurePackages, type Installed } from '../../src/kernel/node/tools/ensurePackages.ts';
 
 /** The driver as it lies in the sources. */
 export const driverPath = fileURLToPath(new URL('../../src/driver/build_engine.py', import.meta.url));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineOptions } from '../../src/core/build/buildOptions.ts';
-import { flagStatus, parseVersion, readTrtexecHelp } from '../../src/core/build/trtexecFlags.ts';
-import { trtexecCommand } from '../../src/core/build/buildCommand.ts';
+import type { EngineOptions } from '../../src/kernel/build/buildOptions.ts';
+import { flagStatus, parseVersion, readTrtexecHelp } from '../../src/kernel/build/trtexecFlags.ts';
+import { trtexecCommand } from '../../src/kernel/build/buildCommand.ts';
 
 const files = { engine: 'e.engine', layers: 'l.json', profile: 'p.json', times: 't.json' };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Document } from '../../src/core/document/document.ts';
-import { renderHtml } from '../../src/core/document/render.ts';
+import type { Document } from '../../src/kernel/document/document.ts';
+import { renderHtml } from '../../src/kernel/document/render.ts';
 import { useViews } from './support/useViews.ts';
 
 const views = useViews();

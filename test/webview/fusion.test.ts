@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { openInEditor, useViews } from './support/useViews.ts';
-import { accountingOf } from '../../src/core/fusion/internal/nodeFates.ts';
+import { accountingOf } from '../../src/kernel/fusion/internal/nodeFates.ts';
 
 const views = useViews();
 let vit: ViewData;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { engineMs } from '../../src/core/report/words.ts';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import { engineMs } from '../../src/kernel/report/words.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { manyLayers } from './support/manyLayers.ts';

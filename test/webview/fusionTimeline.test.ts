@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import type { OpenPage } from './support/browserPage.ts';
-import { toEngineView } from '../../src/builder/store/loadEngine.ts';
-import { readLayerInfo } from '../../src/core/formats/tensorrt/readLayerInfo.ts';
-import { readNsysTrace } from '../../src/core/formats/tensorrt/readTrace.ts';
-import { createEngineReport } from '../../src/core/fusion/createReport.ts';
-import { bytesOf } from '../../src/core/base/problem.ts';
+import { toEngineView } from '../../src/kernel/node/store/loadEngine.ts';
+import { readLayerInfo } from '../../src/kernel/read/tensorrt/readLayerInfo.ts';
+import { readNsysTrace } from '../../src/kernel/read/tensorrt/readTrace.ts';
+import { createEngineReport } from '../../src/kernel/fusion/createReport.ts';
+import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { readFixture } from '../support/fixtures.ts';
 import { captureData } from './support/captureData.ts';
 import { manyLayers } from './support/manyLayers.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { GraphNode, ViewData } from '../../src/core/picture/graph/viewData.ts';
-import type { Message } from '../../src/protocol/rpc.ts';
-import type { Selection } from '../../src/protocol/views.ts';
+import type { GraphNode, ViewData } from '../../src/kernel/picture/graph/viewData.ts';
+import type { Message } from '../../src/kernel/protocol/rpc.ts';
+import type { Selection } from '../../src/kernel/protocol/views.ts';
 import type { KeptState } from '../../webview/graph/view/internal/keptState.ts';
-import { postedData } from '../../src/host/workspace/postedData.ts';
+import { postedData } from '../../src/kernel/vscode/workspace/postedData.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';
 import { differingShare } from './support/comparePictures.ts';

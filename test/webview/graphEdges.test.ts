@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportTensor } from '../../src/core/fusion/fusionReport.ts';
-import type { NodeAccuracy, ViewData } from '../../src/core/picture/graph/viewData.ts';
-import { graphOf, layer, reportOf } from '../unit/core/scene/graphBuilder.ts';
+import type { ReportTensor } from '../../src/kernel/fusion/fusionReport.ts';
+import type { NodeAccuracy, ViewData } from '../../src/kernel/picture/graph/viewData.ts';
+import { graphOf, layer, reportOf } from '../unit/kernel/picture/graph/graphBuilder.ts';
 import { modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';
 import { useViews } from './support/useViews.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { graphKeys, keyText } from '../../src/protocol/graphActions.ts';
-import type { GraphMenuContext } from '../../src/protocol/graphMenu.ts';
+import { graphKeys, keyText } from '../../src/kernel/protocol/graphActions.ts';
+import type { GraphMenuContext } from '../../src/kernel/protocol/graphMenu.ts';
 import type { OpenPage } from './support/browserPage.ts';
 import { captureData, modelData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage, selectionsOf } from './support/graphPage.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { openPage } from './support/browserPage.ts';
 import { captureData, engineData } from './support/captureData.ts';
 import { differenceFrom } from './support/comparePictures.ts';

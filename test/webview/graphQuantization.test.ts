@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { quantizationOf } from '../../src/builder/store/readQuantization.ts';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import { quantizationOf } from '../../src/features/quantization/node/readQuantization.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
-import { inputOf } from '../unit/core/fusion/loadCapture.ts';
+import { inputOf } from '../unit/kernel/fusion/loadCapture.ts';
 import { captureData } from './support/captureData.ts';
 import { boxOf, middleBetween, openGraphPage } from './support/graphPage.ts';
 import { useViews } from './support/useViews.ts';

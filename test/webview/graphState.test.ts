@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildState } from '../../src/core/diagnose/diagnosis.ts';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import { buildState } from '../../src/kernel/build/diagnosis.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData, failedData, modelData } from './support/captureData.ts';
 import { useViews } from './support/useViews.ts';

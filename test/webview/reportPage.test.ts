@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';
 import { captureData } from './support/captureData.ts';

@@ -13,11 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeFolder, realFolder, removeTree } from '../../src/builder/files/persist.ts';
-import { isSamePath } from '../../src/builder/files/pathKey.ts';
-import { buildsFolder } from '../../src/builder/store/buildFolder.ts';
-import { findProgram } from '../../src/builder/tools/findProgram.ts';
-import { runProcess } from '../../src/builder/tools/runProcess.ts';
+import { makeFolder, realFolder, removeTree } from '../../src/kernel/node/files/persist.ts';
+import { isSamePath } from '../../src/kernel/node/files/pathKey.ts';
+import { buildsFolder } from '../../src/kernel/node/store/buildFolder.ts';
+import { findProgram } from '../../src/kernel/node/tools/findProgram.ts';
+import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 
 const out = process.env['TRTLENS_WINDOWS']!;
 const folder = mkdtempSync(join(tmpdir(), 'tensorrt-lens-'));

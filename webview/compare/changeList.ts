@@ -1,7 +1,7 @@
-import { type BuildComparison, type Change, changeStates } from '../../src/core/diff/buildDiff.ts';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/core/picture/page/changeRows.ts';
-import { deltaText, thousands } from '../../src/core/base/text.ts';
+import { type BuildComparison, type Change, changeStates } from '../../src/features/diff/buildDiff.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/features/diff/changeRows.ts';
+import { deltaText, thousands } from '../../src/kernel/base/text.ts';
 import { strings } from '../shared/strings.ts';
 import { statePaint } from './statePaint.ts';
 

@@ -1,7 +1,7 @@
 import { select } from 'd3-selection';
-import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/core/diff/buildDiff.ts';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { type TimelineBar, timelineBars, toTimeline } from '../../src/core/picture/page/fusionTimeline.ts';
+import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/features/diff/buildDiff.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { type TimelineBar, timelineBars, toTimeline } from '../../src/kernel/picture/page/fusionTimeline.ts';
 import { definePatterns } from '../shared/paint.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { strings } from '../shared/strings.ts';

@@ -1,8 +1,8 @@
-import type { Change } from '../../src/core/diff/buildDiff.ts';
-import { changeColumns, type ChangeRow, toChangeRows } from '../../src/core/picture/page/changeRows.ts';
-import { matcher, wordsOf } from '../../src/core/picture/graph/graphIndex.ts';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
-import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
+import type { Change } from '../../src/features/diff/buildDiff.ts';
+import { changeColumns, type ChangeRow, toChangeRows } from '../../src/features/diff/changeRows.ts';
+import { matcher, wordsOf } from '../../src/kernel/picture/graph/graphIndex.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
+import type { Selection, View, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
 import { viewState } from '../shared/connect.ts';
 import { strings } from '../shared/strings.ts';
@@ -14,7 +14,7 @@ import { compareTimeline } from './compareTimeline.ts';
 import './compare.css';
 import { sidesHeader } from './sidesHeader.ts';
 import { statePaint } from './statePaint.ts';
-import { addTo } from '../../src/core/base/addTo.ts';
+import { addTo } from '../../src/kernel/base/addTo.ts';
 
 type CompareTab = 'graph' | 'table';
 

@@ -1,14 +1,14 @@
 import { select } from 'd3-selection';
-import type { BuildComparison, DiffSide, DiffTotals } from '../../src/core/diff/buildDiff.ts';
+import type { BuildComparison, DiffSide, DiffTotals } from '../../src/features/diff/buildDiff.ts';
 import {
   type ComparedFigure,
   comparedFigures,
   markedSentences,
   verdictSentence,
-} from '../../src/core/diff/diffReports.ts';
-import { otherMethods } from '../../src/core/diff/matchNodes.ts';
-import { type PrecisionShare, profileWords } from '../../src/core/report/words.ts';
-import { deltaText, percentText, releaseName, timeText } from '../../src/core/base/text.ts';
+} from '../../src/features/diff/diffReports.ts';
+import { otherMethods } from '../../src/features/diff/matchNodes.ts';
+import { type PrecisionShare, profileWords } from '../../src/kernel/report/words.ts';
+import { deltaText, percentText, releaseName, timeText } from '../../src/kernel/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.compare;

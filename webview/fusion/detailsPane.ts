@@ -1,5 +1,5 @@
 import { select, type Selection as D3Selection } from 'd3-selection';
-import type { EngineTensor } from '../../src/core/formats/tensorrt/buildOutput.ts';
+import type { EngineTensor } from '../../src/kernel/read/tensorrt/buildOutput.ts';
 import {
   foreignNumber,
   type Fate,
@@ -8,13 +8,13 @@ import {
   type ReportLayer,
   type ReportNode,
   type TimeFinding,
-} from '../../src/core/fusion/fusionReport.ts';
-import { counted, shapeText, timeText } from '../../src/core/base/text.ts';
-import { layerTitle } from '../../src/core/picture/page/layerRows.ts';
-import type { Selection, ViewHost } from '../../src/protocol/views.ts';
+} from '../../src/kernel/fusion/fusionReport.ts';
+import { counted, shapeText, timeText } from '../../src/kernel/base/text.ts';
+import { layerTitle } from '../../src/kernel/picture/page/layerRows.ts';
+import type { Selection, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
-import { addTo } from '../../src/core/base/addTo.ts';
+import { addTo } from '../../src/kernel/base/addTo.ts';
 import {
   foreignTitle,
   fateTooltip,
@@ -24,8 +24,8 @@ import {
   nodeLabel,
   nounOf,
   totalMs,
-} from '../../src/core/report/words.ts';
-import { passSection, restSection, type TraceSection } from '../../src/core/report/reportText.ts';
+} from '../../src/kernel/report/words.ts';
+import { passSection, restSection, type TraceSection } from '../../src/kernel/report/reportText.ts';
 
 const texts = strings.fusion.details;
 /** Lines of a list at first, and that each press on `more` adds. */

@@ -1,6 +1,6 @@
-import type { FusionReport, ReportLayer } from '../../src/core/fusion/fusionReport.ts';
-import { savingOf, savingText, shareOf } from '../../src/core/report/words.ts';
-import { timeText } from '../../src/core/base/text.ts';
+import type { FusionReport, ReportLayer } from '../../src/kernel/fusion/fusionReport.ts';
+import { savingOf, savingText, shareOf } from '../../src/kernel/report/words.ts';
+import { timeText } from '../../src/kernel/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 const texts = strings.fusion.details;

@@ -1,15 +1,15 @@
 import { sankey, type SankeyGraph, type SankeyLink, type SankeyNode } from 'd3-sankey';
 import { select, type Selection as D3Selection } from 'd3-selection';
-import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/core/picture/page/fusionFlow.ts';
-import { type FusionUnit, type Weight, weightOf } from '../../src/core/picture/page/layerRows.ts';
-import type { Selection } from '../../src/protocol/views.ts';
+import type { FlowColumn, FlowItem, FlowLink, FusionFlow } from '../../src/kernel/picture/page/fusionFlow.ts';
+import { type FusionUnit, type Weight, weightOf } from '../../src/kernel/picture/page/layerRows.ts';
+import type { Selection } from '../../src/kernel/protocol/views.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { strings } from '../shared/strings.ts';
 import { definePatterns, lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { counted, percentText, thousands, timeText } from '../../src/core/base/text.ts';
+import { counted, percentText, thousands, timeText } from '../../src/kernel/base/text.ts';
 
 type Node = SankeyNode<FlowItem, FlowLink>;
 type Link = SankeyLink<FlowItem, FlowLink>;

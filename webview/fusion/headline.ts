@@ -1,11 +1,11 @@
 import { select } from 'd3-selection';
-import type { Fate, FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import type { Fate, FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { strings } from '../shared/strings.ts';
 import type { ChartEvents } from './flowChart.ts';
 import { paintOf } from '../shared/paint.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { percentText, thousands } from '../../src/core/base/text.ts';
-import { fateOrder, fateTooltip, fateWordsOf } from '../../src/core/report/words.ts';
+import { percentText, thousands } from '../../src/kernel/base/text.ts';
+import { fateOrder, fateTooltip, fateWordsOf } from '../../src/kernel/report/words.ts';
 
 interface Segment {
   fate: Fate;

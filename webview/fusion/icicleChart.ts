@@ -1,7 +1,7 @@
 import { hierarchy, type HierarchyRectangularNode, partition } from 'd3-hierarchy';
 import { select } from 'd3-selection';
-import type { IcicleCell } from '../../src/core/picture/page/fusionFlow.ts';
-import { type Weight, weightOf } from '../../src/core/picture/page/layerRows.ts';
+import type { IcicleCell } from '../../src/kernel/picture/page/fusionFlow.ts';
+import { type Weight, weightOf } from '../../src/kernel/picture/page/layerRows.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText, textWidth } from '../shared/fitText.ts';
 import { strings } from '../shared/strings.ts';
@@ -9,7 +9,7 @@ import type { ChartEvents } from './flowChart.ts';
 import { lineOf, paintOf } from '../shared/paint.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import type { SelectionSet } from './selectionSet.ts';
-import { counted, percentText, timeText } from '../../src/core/base/text.ts';
+import { counted, percentText, timeText } from '../../src/kernel/base/text.ts';
 
 type Cell = HierarchyRectangularNode<IcicleCell>;
 

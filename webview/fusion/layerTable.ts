@@ -1,7 +1,7 @@
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { filterLayers, layerColumns, type LayerRow, toLayerRows } from '../../src/core/picture/page/layerRows.ts';
-import type { LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
-import type { Selection } from '../../src/protocol/views.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { filterLayers, layerColumns, type LayerRow, toLayerRows } from '../../src/kernel/picture/page/layerRows.ts';
+import type { LayerRange } from '../../src/kernel/picture/page/fusionTimeline.ts';
+import type { Selection } from '../../src/kernel/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { type TableState, virtualTable } from '../table/virtualTable.ts';
 import { paintOf } from '../shared/paint.ts';

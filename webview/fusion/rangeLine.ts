@@ -1,6 +1,6 @@
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { layerMs, type LayerRange } from '../../src/core/picture/page/fusionTimeline.ts';
-import { counted, timeText } from '../../src/core/base/text.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { layerMs, type LayerRange } from '../../src/kernel/picture/page/fusionTimeline.ts';
+import { counted, timeText } from '../../src/kernel/base/text.ts';
 import { strings } from '../shared/strings.ts';
 
 /** The line that says which range of the run is shown, with the way back. Hidden while the whole run is shown. */

@@ -1,6 +1,6 @@
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
-import { type FusionUnit, unitMatcher } from '../../src/core/picture/page/layerRows.ts';
-import type { Selection } from '../../src/protocol/views.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
+import { type FusionUnit, unitMatcher } from '../../src/kernel/picture/page/layerRows.ts';
+import type { Selection } from '../../src/kernel/protocol/views.ts';
 
 /** What is selected, made ready for asking often. */
 export interface SelectionSet {

@@ -1,7 +1,7 @@
 import { select } from 'd3-selection';
-import { stageWords, type TimeLine } from '../../src/core/build/buildManifest.ts';
-import { percentText, timeText } from '../../src/core/base/text.ts';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import { stageWords, type TimeLine } from '../../src/kernel/build/buildManifest.ts';
+import { percentText, timeText } from '../../src/kernel/base/text.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { fitText } from '../shared/fitText.ts';
 import type { ChartEvents } from './flowChart.ts';

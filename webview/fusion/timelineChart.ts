@@ -1,5 +1,5 @@
 import { select } from 'd3-selection';
-import type { FusionReport } from '../../src/core/fusion/fusionReport.ts';
+import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import {
   type LayerRange,
   rangeBetween,
@@ -9,8 +9,8 @@ import {
   timelineBars,
   toRecordedTimeline,
   toTimeline,
-} from '../../src/core/picture/page/fusionTimeline.ts';
-import { oneLine } from '../../src/core/base/text.ts';
+} from '../../src/kernel/picture/page/fusionTimeline.ts';
+import { oneLine } from '../../src/kernel/base/text.ts';
 import { arrowKeys } from '../shared/arrowKeys.ts';
 import { sameSelection } from '../shared/sameSelection.ts';
 import { strings } from '../shared/strings.ts';

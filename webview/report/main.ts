@@ -1,5 +1,5 @@
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
-import type { Selection, View, ViewHost } from '../../src/protocol/views.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
+import type { Selection, View, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { mountFusion } from '../fusion/mountFusion.ts';
 import { mountGraph } from '../graph/view/mountGraph.ts';
 import { mountComparison } from '../compare/mountComparison.ts';
@@ -10,7 +10,7 @@ import { groupTree } from './groupTree.ts';
 import { pageHeader, type Tab, type ThemeChoice } from './pageHeader.ts';
 import './report.css';
 import { splitter } from './splitter.ts';
-import { errorText } from '../../src/core/base/problem.ts';
+import { errorText } from '../../src/kernel/base/problem.ts';
 
 interface ViewState {
   tab: Tab;

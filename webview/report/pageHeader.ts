@@ -1,7 +1,7 @@
 import { select } from 'd3-selection';
-import type { ViewData } from '../../src/core/picture/graph/viewData.ts';
+import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { strings } from '../shared/strings.ts';
-import { releaseName } from '../../src/core/base/text.ts';
+import { releaseName } from '../../src/kernel/base/text.ts';
 
 const texts = strings.reportPage;
 

@@ -1,6 +1,6 @@
-import { receive, sender } from '../../src/protocol/rpc.ts';
-import type { Message } from '../../src/protocol/rpc.ts';
-import type { PostedView, View, ViewHost } from '../../src/protocol/views.ts';
+import { receive, sender } from '../../src/kernel/protocol/rpc.ts';
+import type { Message } from '../../src/kernel/protocol/rpc.ts';
+import type { PostedView, View, ViewHost } from '../../src/kernel/protocol/views.ts';
 
 interface EditorApi {
   postMessage(message: Message): void;

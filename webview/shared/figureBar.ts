@@ -1,6 +1,6 @@
 import './figureBar.css';
-import type { Headline } from '../../src/core/picture/page/headline.ts';
-import type { Selection, ViewHost } from '../../src/protocol/views.ts';
+import type { Headline } from '../../src/kernel/picture/page/headline.ts';
+import type { Selection, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { button, element } from './element.ts';
 import { sameSelection } from './sameSelection.ts';
 import { strings } from './strings.ts';

@@ -1,4 +1,4 @@
-import type { Fate, LayerKind } from '../../src/core/fusion/fusionReport.ts';
+import type { Fate, LayerKind } from '../../src/kernel/fusion/fusionReport.ts';
 import { layerColor } from './theme.ts';
 
 /** What decides how a block looks. */

@@ -1,4 +1,4 @@
-import type { Selection } from '../../src/protocol/views.ts';
+import type { Selection } from '../../src/kernel/protocol/views.ts';
 
 /** Whether two selections are the same thing. */
 export function sameSelection(a: Selection, b: Selection): boolean {

@@ -1,4 +1,4 @@
-import { counted, percentText, thousands, timeText } from '../../src/core/base/text.ts';
+import { counted, percentText, thousands, timeText } from '../../src/kernel/base/text.ts';
 
 /** The texts of the views in one place, one section a view; words and numbers of results come from `core/report`. */
 

@@ -1,4 +1,4 @@
-import type { LayerKind } from '../../src/core/fusion/fusionReport.ts';
+import type { LayerKind } from '../../src/kernel/fusion/fusionReport.ts';
 
 export type ThemeKind = 'light' | 'dark' | 'contrast-dark' | 'contrast-light';
 

@@ -1,5 +1,5 @@
-import type { Cell, TableColumn } from '../../src/core/picture/page/layerRows.ts';
-import { deltaText, oneLine, percentText, sizeText, thousands, timeText } from '../../src/core/base/text.ts';
+import type { Cell, TableColumn } from '../../src/kernel/picture/page/layerRows.ts';
+import { deltaText, oneLine, percentText, sizeText, thousands, timeText } from '../../src/kernel/base/text.ts';
 
 /** A cell as the table shows it; '' for what is not known. */
 export function cellText({ kind }: Pick<TableColumn<unknown>, 'kind'>, cell: Cell): string {

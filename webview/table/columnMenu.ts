@@ -1,4 +1,4 @@
-import type { TableColumn } from '../../src/core/picture/page/layerRows.ts';
+import type { TableColumn } from '../../src/kernel/picture/page/layerRows.ts';
 import { strings } from '../shared/strings.ts';
 
 /**

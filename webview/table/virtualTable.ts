@@ -1,5 +1,5 @@
-import { csvOf, type SortOrder, sortRows, type TableColumn } from '../../src/core/picture/page/layerRows.ts';
-import { counted } from '../../src/core/base/text.ts';
+import { csvOf, type SortOrder, sortRows, type TableColumn } from '../../src/kernel/picture/page/layerRows.ts';
+import { counted } from '../../src/kernel/base/text.ts';
 import { strings } from '../shared/strings.ts';
 import { cellText } from './cellText.ts';
 import { columnMenu } from './columnMenu.ts';

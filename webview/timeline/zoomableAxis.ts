@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
-import { type AxisView, including, moved, zoomed } from '../../src/core/picture/page/fusionTimeline.ts';
+import { type AxisView, including, moved, zoomed } from '../../src/kernel/picture/page/fusionTimeline.ts';
 import { strings } from '../shared/strings.ts';
 import './timeline.css';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { openFile } from '../../../src/builder/files/fileSource.ts';
-import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import { FactsReader } from '../../../src/host/language/internal/knownFacts.ts';
-import { DiskSource } from '../../../src/host/workspace/diskSource.ts';
+import { openFile } from '../../../src/kernel/node/files/fileSource.ts';
+import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
+import { FactsReader } from '../../../src/kernel/vscode/language/internal/knownFacts.ts';
+import { DiskSource } from '../../../src/kernel/vscode/workspace/diskSource.ts';
 import {
   activeEditor,
   activeTab,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import { BuildDiagnostics } from '../../../src/host/diagnostics/buildDiagnostics.ts';
-import { diagnoseBuild } from '../../../src/host/diagnostics/diagnoseBuild.ts';
-import { toEngineOptions } from '../../../src/host/tasks/taskDefinition.ts';
-import { taskProperties } from '../../../src/host/builds/taskProperties.ts';
+import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
+import { BuildDiagnostics } from '../../../src/features/diagnose/vscode/buildDiagnostics.ts';
+import { diagnoseBuild } from '../../../src/features/diagnose/vscode/diagnoseBuild.ts';
+import { toEngineOptions } from '../../../src/kernel/vscode/builds/taskDefinition.ts';
+import { taskProperties } from '../../../src/kernel/vscode/builds/taskProperties.ts';
 import {
   configuredTask,
   eventually,

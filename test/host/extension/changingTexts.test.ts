@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { registerChangingTexts } from '../../../src/host/platform/changingTexts.ts';
+import { registerChangingTexts } from '../../../src/kernel/vscode/platform/changingTexts.ts';
 import { until } from './support.ts';
 
 describe('a text that can change while it is open', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { inRepository, inWorkspace, lens, until } from './support.ts';
 
 const captured = (name: string) => inRepository(`test/fixtures/captures/tensorrt-10.6.0/fusion_zoo.fp32/${name}`);

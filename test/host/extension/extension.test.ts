@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { listBuilds } from '../../../src/builder/store/buildHistory.ts';
+import { listBuilds } from '../../../src/kernel/node/store/buildHistory.ts';
 import { closeEditors, extensionId, inRepository, lens } from './support.ts';
 
 interface Manifest {

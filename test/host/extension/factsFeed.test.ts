@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { ParsedFiles } from '../../../src/builder/files/parsedFiles.ts';
-import { FactsFeed } from '../../../src/host/language/factsFeed.ts';
-import { FactsReader } from '../../../src/host/language/internal/knownFacts.ts';
-import { Sessions } from '../../../src/host/workspace/sessions.ts';
+import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
+import { FactsFeed } from '../../../src/kernel/vscode/language/factsFeed.ts';
+import { FactsReader } from '../../../src/kernel/vscode/language/internal/knownFacts.ts';
+import { Sessions } from '../../../src/kernel/vscode/workspace/sessions.ts';
 import { inWorkspace, nextEvent, until } from './support.ts';
 
 describe('the models near an override file', () => {

@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { AccuracyReport } from '../../../src/core/accuracy/accuracyReport.ts';
-import type { PrecisionSweep } from '../../../src/core/accuracy/precisionSweep.ts';
-import { writeBuildOverrides } from '../../../src/builder/store/internal/overridesRecord.ts';
+import type { AccuracyReport } from '../../../src/features/accuracy/accuracyReport.ts';
+import type { PrecisionSweep } from '../../../src/features/accuracy/precisionSweep.ts';
+import { writeBuildOverrides } from '../../../src/kernel/node/store/overridesRecord.ts';
 import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('ln_pow.onnx');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { activeEditor, activeTab, closeEditors, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
 
 const model = inWorkspace('gated.onnx');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { accepting, activeTab, inRepository, inWorkspace, lens, openModel, until } from './support.ts';
 
 const captured = (name: string) => inRepository(`test/fixtures/captures/tensorrt-10.6.0/${name}`);

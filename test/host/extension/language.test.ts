@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
-import { SettledDocuments } from '../../../src/host/language/settledDocuments.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
+import { SettledDocuments } from '../../../src/kernel/vscode/language/settledDocuments.ts';
 import { activeEditor, eventually, inWorkspace, lens, nextEvent, openModel } from './support.ts';
 
 /** Each test has a file of its own: a document stays in memory for a while after its editor was closed. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, rmSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { nodeListUri } from '../../../src/host/language/internal/nodeList.ts';
+import { nodeListUri } from '../../../src/kernel/vscode/language/internal/nodeList.ts';
 import { inRepository, inWorkspace, openModel, until } from './support.ts';
 
 describe('the list of a model’s nodes', () => {

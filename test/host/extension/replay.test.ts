@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { buildsFolder } from '../../../src/builder/store/buildFolder.ts';
+import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { activeEditor, inRepository, inWorkspace, lens, nextEvent } from './support.ts';
 
 const model = inWorkspace('vit_tiny.onnx');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import { savedDocument } from '../../../src/host/language/commandTarget.ts';
+import { savedDocument } from '../../../src/kernel/vscode/language/commandTarget.ts';
 import { inWorkspace } from './support.ts';
 
 describe('a document that a program is to read', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import * as vscode from 'vscode';
-import type { GraphData } from '../../../src/core/picture/graph/viewData.ts';
-import { Sessions } from '../../../src/host/workspace/sessions.ts';
+import type { GraphData } from '../../../src/kernel/picture/graph/viewData.ts';
+import { Sessions } from '../../../src/kernel/vscode/workspace/sessions.ts';
 import { inWorkspace, nextEvent, until, workspaceFolder } from './support.ts';
 
 const graph = (name: string): GraphData => ({ name, nodes: [], inputs: [], outputs: [], tensors: [] });

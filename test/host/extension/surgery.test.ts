@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../../src/core/base/problem.ts';
+import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../../src/kernel/base/problem.ts';
 import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';
 
 const model = inWorkspace('cut.onnx');

@@ -5,11 +5,11 @@ import { existsSync, readFileSync, writeFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bytesOf } from '../../../src/core/base/problem.ts';
-import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
-import { fillWeights } from '../../../src/builder/files/fillWeights.ts';
-import { extractSubgraph } from '../../../src/builder/surgery/extractSubgraph.ts';
-import { subgraphOf } from '../../../src/core/surgery/extractModel.ts';
+import { bytesOf } from '../../../src/kernel/base/problem.ts';
+import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
+import { fillWeights } from '../../../src/kernel/node/files/fillWeights.ts';
+import { extractSubgraph } from '../../../src/features/surgery/node/extractSubgraph.ts';
+import { subgraphOf } from '../../../src/features/surgery/extractModel.ts';
 import { windows } from './windows.mjs';
 import { DOWNLOAD } from './workbench.mjs';
 

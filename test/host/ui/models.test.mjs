@@ -5,7 +5,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { importBuild } from '../../../src/builder/run/importBuild.ts';
+import { importBuild } from '../../../src/kernel/node/run/importBuild.ts';
 import { windows } from './windows.mjs';
 
 const { open, folder, cache } = windows({

@@ -1,4 +1,4 @@
-import type { FusionReport, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import type { FusionReport, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 import type { Violation } from './checkReport.ts';
 import type { RawEvidence, RawLayer } from './rawEvidence.ts';
 import type { RawModel, RawNode } from './rawModel.ts';

@@ -1,4 +1,4 @@
-import type { FusionReport, ReportLayer, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import type { FusionReport, ReportLayer, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 import { checkClaims } from './checkClaims.ts';
 import { readRawEvidence, tokensOf, type RawEvidence, type RawLayer } from './rawEvidence.ts';
 import { endsOf, isSaid, piecesOf, prefixesOf } from './rawNames.ts';

@@ -1,4 +1,4 @@
-import type { FusionReport, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
+import type { FusionReport, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 
 /** A wrong report that looks right: sums and references of the changed one agree again. */
 export interface Mutation {

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
-import { createReport } from '../../../src/core/fusion/createReport.ts';
-import type { FusionReport } from '../../../src/core/fusion/fusionReport.ts';
-import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
-import { bytesOf } from '../../../src/core/base/problem.ts';
+import { readBuildLog } from '../../../src/kernel/read/tensorrt/readBuildLog.ts';
+import { createReport } from '../../../src/kernel/fusion/createReport.ts';
+import type { FusionReport } from '../../../src/kernel/fusion/fusionReport.ts';
+import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
+import { bytesOf } from '../../../src/kernel/base/problem.ts';
 import { fixturePath } from '../fixtures.ts';
 import type { HardModel } from './hardModel.ts';
 import { hardModels } from './hardModels.ts';

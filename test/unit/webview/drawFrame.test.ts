@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
-import { nestedLayout } from '../../../src/core/picture/layout/nestedLayout.ts';
+import { nestedLayout } from '../../../src/kernel/picture/layout/nestedLayout.ts';
 import { type Brush, roundedCorners } from '../../../webview/graph/draw/brush.ts';
 import { drawFrame, drawOver } from '../../../webview/graph/draw/internal/drawFrame.ts';
 import { LabelPlaces } from '../../../webview/graph/draw/groupLabels.ts';
 import { edgesAt } from '../../../webview/graph/draw/edgeHit.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { manyGroups } from '../../webview/support/manyGroups.ts';
-import { foreignNode, graphOf, layer, reportOf } from '../core/scene/graphBuilder.ts';
+import { foreignNode, graphOf, layer, reportOf } from '../kernel/picture/graph/graphBuilder.ts';
 import { frameOf, silent } from './frameOf.ts';
 import { SvgBrush } from '../../../webview/graph/draw/internal/svgBrush.ts';
 import { visibleRuns } from '../../../webview/graph/draw/internal/visibleRuns.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nestedLayout } from '../../../src/core/picture/layout/nestedLayout.ts';
-import { toGraphData } from '../../../src/core/picture/graph/viewData.ts';
+import { nestedLayout } from '../../../src/kernel/picture/layout/nestedLayout.ts';
+import { toGraphData } from '../../../src/kernel/picture/graph/viewData.ts';
 import type { Brush } from '../../../webview/graph/draw/brush.ts';
 import { leastLetters, type PlacedBox } from '../../../webview/graph/draw/drawView.ts';
 import { legendGroups } from '../../../webview/graph/draw/groupLabels.ts';
@@ -9,7 +9,7 @@ import { cameraOn, type Stage } from '../../../webview/graph/draw/stage.ts';
 import { GraphModel } from '../../../webview/graph/view/graphModel.ts';
 import { firstOpen } from '../../../webview/graph/view/internal/firstOpen.ts';
 import { wholeGraph } from '../../../webview/graph/view/internal/navigate.ts';
-import { captures, inputOf, reportOf } from '../core/fusion/loadCapture.ts';
+import { captures, inputOf, reportOf } from '../kernel/fusion/loadCapture.ts';
 import { manyGroups } from '../../webview/support/manyGroups.ts';
 import { frameOf, silent } from './frameOf.ts';
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
-import type { Message } from '../../../src/protocol/rpc.ts';
+import type { Message } from '../../../src/kernel/protocol/rpc.ts';
 // @ts-expect-error -- plain JavaScript, which the host of VS Code runs by any Node
 import { browserProgram } from '../../host/runtime/browser.cjs';
 // @ts-expect-error -- as above

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { buildState, engineState } from '../../../src/core/diagnose/diagnosis.ts';
-import { diagnoseLog } from '../../../src/core/diagnose/diagnoseLog.ts';
-import { readBuildLog } from '../../../src/core/formats/tensorrt/readBuildLog.ts';
-import { readLayerInfo, readProfile } from '../../../src/core/formats/tensorrt/readLayerInfo.ts';
-import { createEngineReport, createReport } from '../../../src/core/fusion/createReport.ts';
-import type { OnnxModel } from '../../../src/core/formats/onnx/onnxModel.ts';
-import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
-import { engineGraph } from '../../../src/core/picture/graph/fusionGroups.ts';
-import { toGraphData, type ViewData } from '../../../src/core/picture/graph/viewData.ts';
-import { typedGraph } from '../../../src/core/picture/page/selectionText.ts';
-import { bytesOf } from '../../../src/core/base/problem.ts';
+import { buildState, engineState } from '../../../src/kernel/build/diagnosis.ts';
+import { diagnoseLog } from '../../../src/features/diagnose/diagnoseLog.ts';
+import { readBuildLog } from '../../../src/kernel/read/tensorrt/readBuildLog.ts';
+import { readLayerInfo, readProfile } from '../../../src/kernel/read/tensorrt/readLayerInfo.ts';
+import { createEngineReport, createReport } from '../../../src/kernel/fusion/createReport.ts';
+import type { OnnxModel } from '../../../src/kernel/read/onnx/onnxModel.ts';
+import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
+import { engineGraph } from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import { toGraphData, type ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import { typedGraph } from '../../../src/kernel/picture/page/selectionText.ts';
+import { bytesOf } from '../../../src/kernel/base/problem.ts';
 import { captureText, modelPath } from '../../support/fixtures.ts';
 import { buildManifest } from '../../support/buildManifest.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { BuildSide } from '../../../src/builder/store/buildSide.ts';
-import { toComparison } from '../../../src/builder/store/toComparison.ts';
-import { nodesToMatch } from '../../../src/core/diff/buildDiff.ts';
-import { readModel } from '../../../src/core/formats/onnx/readModel.ts';
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
-import { bytesOf } from '../../../src/core/base/problem.ts';
+import type { BuildSide } from '../../../src/kernel/node/store/buildSide.ts';
+import { toComparison } from '../../../src/features/diff/node/toComparison.ts';
+import { nodesToMatch } from '../../../src/features/diff/buildDiff.ts';
+import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import { bytesOf } from '../../../src/kernel/base/problem.ts';
 import { modelPath } from '../../support/fixtures.ts';
 import { captureData } from './captureData.ts';
 

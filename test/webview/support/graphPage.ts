@@ -1,5 +1,5 @@
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
-import type { Selection } from '../../../src/protocol/views.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import { openPage, type OpenPage } from './browserPage.ts';
 import type { Views } from './useViews.ts';
 

@@ -1,5 +1,5 @@
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
-import { foreignNode, graphOf, layer, reportOf } from '../../unit/core/scene/graphBuilder.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import { foreignNode, graphOf, layer, reportOf } from '../../unit/kernel/picture/graph/graphBuilder.ts';
 
 const fused = ['Transpose', 'MatMul', 'Gelu', 'MatMul', 'Add'];
 

@@ -1,6 +1,6 @@
-import type { FusionReport, ReportLayer } from '../../../src/core/fusion/fusionReport.ts';
-import { accountingOf } from '../../../src/core/fusion/internal/nodeFates.ts';
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
+import type { FusionReport, ReportLayer } from '../../../src/kernel/fusion/fusionReport.ts';
+import { accountingOf } from '../../../src/kernel/fusion/internal/nodeFates.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
 
 const ops = ['MatMul', 'Add', 'Softmax', 'Conv', 'Relu'];
 

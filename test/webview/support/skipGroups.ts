@@ -1,5 +1,5 @@
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
-import { foreignNode, graphOf, layer, reportOf } from '../../unit/core/scene/graphBuilder.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import { foreignNode, graphOf, layer, reportOf } from '../../unit/kernel/picture/graph/graphBuilder.ts';
 
 /** A U-Net of five levels whose blocks are ForeignNodes; skips lead from each level down to the one back up. */
 export function skipGroups(levels = 5): ViewData {

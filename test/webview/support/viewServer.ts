@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { reportPage } from '../../../src/cli/report.ts';
-import type { ViewData } from '../../../src/core/picture/graph/viewData.ts';
+import { reportPage } from '../../../src/kernel/node/cli/report.ts';
+import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
 
 const webview = fileURLToPath(new URL('../../../dist/webview/', import.meta.url));
 /** The same letters on every machine. */

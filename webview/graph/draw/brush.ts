@@ -1,4 +1,4 @@
-import type { Outline } from '../../../src/core/picture/graph/fusionGroups.ts';
+import type { Outline } from '../../../src/kernel/picture/graph/fusionGroups.ts';
 import { visibleRuns, type Corner } from './internal/visibleRuns.ts';
 
 /** How much of the graph is seen: screen = graph × k + (x, y), in CSS pixels. */

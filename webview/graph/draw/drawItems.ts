@@ -1,12 +1,12 @@
-import { type Overlay, paints, type Stretch } from '../../../src/core/picture/graph/overlay.ts';
-import { itemTitle, letters, shortTitle } from '../../../src/core/picture/graph/scene.ts';
+import { type Overlay, paints, type Stretch } from '../../../src/kernel/picture/graph/overlay.ts';
+import { itemTitle, letters, shortTitle } from '../../../src/kernel/picture/graph/scene.ts';
 import type { Brush } from './brush.ts';
 import { fitScaled, type Frame, type LabelSpace, leastLetters, letterSize, onScreen, scaledSize } from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import { isDashed } from './palette.ts';
-import { timeText } from '../../../src/core/base/text.ts';
+import { timeText } from '../../../src/kernel/base/text.ts';
 
 /** Boxes lower than this on the screen are one filled rectangle; open modules lower than `smallModule` hide what is in them. */
 const smallBox = 7;

@@ -1,6 +1,6 @@
 import type { Camera } from './brush.ts';
-import { pieceSize } from '../../../src/core/picture/layout/layoutTypes.ts';
-import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
+import { pieceSize } from '../../../src/kernel/picture/layout/layoutTypes.ts';
+import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
 import type { GraphModel, Picture } from '../view/graphModel.ts';
 
 /** How far from a line the pointer may be, in CSS pixels. */

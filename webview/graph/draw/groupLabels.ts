@@ -1,9 +1,9 @@
-import { foreignNumber } from '../../../src/core/fusion/fusionReport.ts';
-import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/core/report/words.ts';
-import type { BarSegment } from '../../../src/core/picture/graph/overlay.ts';
-import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
-import type { GroupOutline } from '../../../src/core/picture/graph/scene.ts';
-import { timeText } from '../../../src/core/base/text.ts';
+import { foreignNumber } from '../../../src/kernel/fusion/fusionReport.ts';
+import { foreignTitle, layerOf, titleOfLayer, phrase } from '../../../src/kernel/report/words.ts';
+import type { BarSegment } from '../../../src/kernel/picture/graph/overlay.ts';
+import type { DrawnGroup } from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import type { GroupOutline } from '../../../src/kernel/picture/graph/scene.ts';
+import { timeText } from '../../../src/kernel/base/text.ts';
 import { graphStrings } from '../panels/graphStrings.ts';
 import type { LegendGroup } from '../panels/legend.ts';
 import type { Brush } from './brush.ts';

@@ -1,5 +1,5 @@
 import { scaleSequential } from 'd3-scale';
-import { paints } from '../../../src/core/picture/graph/overlay.ts';
+import { paints } from '../../../src/kernel/picture/graph/overlay.ts';
 import type { Theme } from '../../shared/theme.ts';
 import type { Fill } from './brush.ts';
 

@@ -1,6 +1,6 @@
-import { errorFigure, evidence } from '../../../src/core/accuracy/accuracyReport.ts';
-import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
-import type { NodeAccuracy } from '../../../src/core/picture/graph/viewData.ts';
+import { errorFigure, evidence } from '../../../src/features/accuracy/accuracyReport.ts';
+import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import type { NodeAccuracy } from '../../../src/kernel/picture/graph/viewData.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { factList, detailSection } from './details.ts';
 import { element } from '../../shared/element.ts';

@@ -1,9 +1,9 @@
-import { foreignTitle, titleOfLayer, longestName } from '../../../src/core/report/words.ts';
-import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
-import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
-import { sourceRanges } from '../../../src/core/network/sourceLines.ts';
-import { shorten } from '../../../src/core/base/text.ts';
-import type { ViewHost } from '../../../src/protocol/views.ts';
+import { foreignTitle, titleOfLayer, longestName } from '../../../src/kernel/report/words.ts';
+import type { DrawnGroup } from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import { sourceRanges } from '../../../src/kernel/network/sourceLines.ts';
+import { shorten } from '../../../src/kernel/base/text.ts';
+import type { ViewHost } from '../../../src/kernel/protocol/views.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';

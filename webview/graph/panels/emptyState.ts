@@ -1,4 +1,4 @@
-import type { ViewHost } from '../../../src/protocol/views.ts';
+import type { ViewHost } from '../../../src/kernel/protocol/views.ts';
 import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 

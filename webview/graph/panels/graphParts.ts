@@ -1,6 +1,6 @@
-import type { OverlayKind } from '../../../src/core/picture/graph/overlay.ts';
-import { graphKeys, keyText } from '../../../src/protocol/graphActions.ts';
-import type { Selection, ViewHost } from '../../../src/protocol/views.ts';
+import type { OverlayKind } from '../../../src/kernel/picture/graph/overlay.ts';
+import { graphKeys, keyText } from '../../../src/kernel/protocol/graphActions.ts';
+import type { Selection, ViewHost } from '../../../src/kernel/protocol/views.ts';
 import { GraphTree } from '../view/graphTree.ts';
 import { button, element } from '../../shared/element.ts';
 import { FigureBar } from '../../shared/figureBar.ts';

@@ -1,4 +1,4 @@
-import { counted, thousands, timeText, typeName } from '../../../src/core/base/text.ts';
+import { counted, thousands, timeText, typeName } from '../../../src/kernel/base/text.ts';
 
 /** The texts of the graph view; words and numbers of results come from `core/report`. */
 export const graphStrings = {

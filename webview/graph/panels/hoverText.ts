@@ -1,8 +1,8 @@
-import type { FusionReport, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
-import { fateSentence, layerOf, longestName } from '../../../src/core/report/words.ts';
-import { itemTitle } from '../../../src/core/picture/graph/scene.ts';
-import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
-import { counted, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
+import type { FusionReport, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
+import { fateSentence, layerOf, longestName } from '../../../src/kernel/report/words.ts';
+import { itemTitle } from '../../../src/kernel/picture/graph/scene.ts';
+import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import { counted, shorten, thousands, timeText } from '../../../src/kernel/base/text.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { groupName, pointName } from './details.ts';
 import { graphStrings } from './graphStrings.ts';

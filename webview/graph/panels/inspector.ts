@@ -1,10 +1,10 @@
-import type { Fate, Remark, ReportNode } from '../../../src/core/fusion/fusionReport.ts';
-import { builtPrecision } from '../../../src/core/picture/graph/overlay.ts';
-import type { TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
-import type { RequestedPrecision } from '../../../src/core/picture/graph/viewData.ts';
-import type { ViewCommand, ViewHost } from '../../../src/protocol/views.ts';
-import type { DrawnGroup } from '../../../src/core/picture/graph/fusionGroups.ts';
-import { percentText, shapeText, shorten, thousands, timeText } from '../../../src/core/base/text.ts';
+import type { Fate, Remark, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
+import { builtPrecision } from '../../../src/kernel/picture/graph/overlay.ts';
+import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import type { RequestedPrecision } from '../../../src/kernel/picture/graph/viewData.ts';
+import type { ViewCommand, ViewHost } from '../../../src/kernel/protocol/views.ts';
+import type { DrawnGroup } from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import { percentText, shapeText, shorten, thousands, timeText } from '../../../src/kernel/base/text.ts';
 import { DetailLinks, type DetailTargets, factList, groupName, heading, detailSection } from './details.ts';
 import { button, element } from '../../shared/element.ts';
 import { nodeAccuracy } from './accuracyDetails.ts';
@@ -22,7 +22,7 @@ import {
   savingOf,
   savingText,
   totalMs,
-} from '../../../src/core/report/words.ts';
+} from '../../../src/kernel/report/words.ts';
 
 const words = graphStrings.facts;
 

@@ -1,9 +1,9 @@
-import { type Overlay, type OverlayKind, overlayKinds, paints } from '../../../src/core/picture/graph/overlay.ts';
+import { type Overlay, type OverlayKind, overlayKinds, paints } from '../../../src/kernel/picture/graph/overlay.ts';
 import { element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
 import { isDerived, type Palette } from '../draw/palette.ts';
-import { thousands } from '../../../src/core/base/text.ts';
+import { thousands } from '../../../src/kernel/base/text.ts';
 
 /** A group in the legend's list: its position in the report's groups, its name, what it takes or has, its paint. */
 export interface LegendGroup {

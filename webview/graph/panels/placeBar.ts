@@ -1,4 +1,4 @@
-import { counted, thousands } from '../../../src/core/base/text.ts';
+import { counted, thousands } from '../../../src/kernel/base/text.ts';
 import { button, element } from '../../shared/element.ts';
 import { graphStrings } from './graphStrings.ts';
 

@@ -1,7 +1,7 @@
-import { counted, shapeText } from '../../../src/core/base/text.ts';
-import type { EngineTensor } from '../../../src/core/formats/tensorrt/buildOutput.ts';
-import type { TensorFacts, TensorOrigin } from '../../../src/core/picture/graph/graphIndex.ts';
-import { layerOf } from '../../../src/core/report/words.ts';
+import { counted, shapeText } from '../../../src/kernel/base/text.ts';
+import type { EngineTensor } from '../../../src/kernel/read/tensorrt/buildOutput.ts';
+import type { TensorFacts, TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import { layerOf } from '../../../src/kernel/report/words.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { errorFacts } from './accuracyDetails.ts';
 import { type DetailLinks, factList, heading, detailSection } from './details.ts';

@@ -1,5 +1,5 @@
 import type { Camera } from '../draw/brush.ts';
-import type { Selection } from '../../../src/protocol/views.ts';
+import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import type { GraphModel } from './graphModel.ts';
 import type { Subject } from '../panels/inspector.ts';
 import { subjectOf } from './internal/subjectOf.ts';

@@ -1,6 +1,6 @@
-import type { NodeFault } from '../../../src/core/diagnose/diagnosis.ts';
-import type { GraphIndex } from '../../../src/core/picture/graph/graphIndex.ts';
-import { addTo } from '../../../src/core/base/addTo.ts';
+import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
+import type { GraphIndex } from '../../../src/kernel/picture/graph/graphIndex.ts';
+import { addTo } from '../../../src/kernel/base/addTo.ts';
 
 /** What a build that did not pass says about nodes, by their points. */
 export function faultyPoints(graph: GraphIndex, faults: readonly NodeFault[] = []): Map<number, NodeFault[]> {

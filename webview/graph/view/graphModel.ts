@@ -4,7 +4,7 @@ import {
   type LayoutResult,
   pieceSize,
   rowsBy,
-} from '../../../src/core/picture/layout/layoutTypes.ts';
+} from '../../../src/kernel/picture/layout/layoutTypes.ts';
 import {
   type BarSegment,
   buildOverlay,
@@ -14,22 +14,22 @@ import {
   pointTimes,
   segmentsOf,
   type Stretch,
-} from '../../../src/core/picture/graph/overlay.ts';
-import { tensorPrecision } from '../../../src/core/formats/tensorrt/buildOutput.ts';
+} from '../../../src/kernel/picture/graph/overlay.ts';
+import { tensorPrecision } from '../../../src/kernel/read/tensorrt/buildOutput.ts';
 import {
   findOutliers,
   type DrawnGroup,
   fusionGroups,
   type FusionGroups,
   type Outliers,
-} from '../../../src/core/picture/graph/fusionGroups.ts';
+} from '../../../src/kernel/picture/graph/fusionGroups.ts';
 import {
   type GraphIndex,
   indexGraph,
   QuantizationIndex,
   TensorIndex,
-} from '../../../src/core/picture/graph/graphIndex.ts';
-import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../src/core/picture/graph/hierarchy.ts';
+} from '../../../src/kernel/picture/graph/graphIndex.ts';
+import { buildHierarchy, flatHierarchy, type Hierarchy } from '../../../src/kernel/picture/graph/hierarchy.ts';
 import {
   buildRegions,
   buildScene,
@@ -41,21 +41,21 @@ import {
   itemSizes,
   type OwnSize,
   type Scene,
-} from '../../../src/core/picture/graph/scene.ts';
+} from '../../../src/kernel/picture/graph/scene.ts';
 import type {
   RequestedPrecision,
   GraphData,
   NodeAccuracy,
   ViewData,
-} from '../../../src/core/picture/graph/viewData.ts';
-import { graphStates } from '../../../src/core/picture/page/changeRows.ts';
-import type { ChangeState } from '../../../src/core/diff/buildDiff.ts';
-import type { NodeFault } from '../../../src/core/diagnose/diagnosis.ts';
-import type { Selection } from '../../../src/protocol/views.ts';
+} from '../../../src/kernel/picture/graph/viewData.ts';
+import { graphStates } from '../../../src/features/diff/changeRows.ts';
+import type { ChangeState } from '../../../src/features/diff/buildDiff.ts';
+import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
+import type { Selection } from '../../../src/kernel/protocol/views.ts';
 import { faultyPoints } from './faultyPoints.ts';
-import { layerOf, nounOf, totalMs } from '../../../src/core/report/words.ts';
-import { addTo } from '../../../src/core/base/addTo.ts';
-import { isEpContext } from '../../../src/core/formats/onnx/onnxModel.ts';
+import { layerOf, nounOf, totalMs } from '../../../src/kernel/report/words.ts';
+import { addTo } from '../../../src/kernel/base/addTo.ts';
+import { isEpContext } from '../../../src/kernel/read/onnx/onnxModel.ts';
 
 /** Nothing is known of columns. */
 export const noColumns: Columns = new Map();

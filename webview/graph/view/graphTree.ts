@@ -1,5 +1,5 @@
-import { foreignTitle, titleOfLayer } from '../../../src/core/report/words.ts';
-import { itemTitle, shortTitle } from '../../../src/core/picture/graph/scene.ts';
+import { foreignTitle, titleOfLayer } from '../../../src/kernel/report/words.ts';
+import { itemTitle, shortTitle } from '../../../src/kernel/picture/graph/scene.ts';
 import { forVisible } from '../draw/drawItems.ts';
 import type { Frame } from '../draw/drawView.ts';
 import { element } from '../../shared/element.ts';

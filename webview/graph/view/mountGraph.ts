@@ -1,7 +1,7 @@
 import '../../shared/base.css';
 import './internal/graph.css';
-import { actionOfKey } from '../../../src/protocol/graphActions.ts';
-import type { View, ViewHost } from '../../../src/protocol/views.ts';
+import { actionOfKey } from '../../../src/kernel/protocol/graphActions.ts';
+import type { View, ViewHost } from '../../../src/kernel/protocol/views.ts';
 import { GraphView } from './internal/graphView.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { pieceSize } from '../../../../src/core/picture/layout/layoutTypes.ts';
-import { errorStep, paints } from '../../../../src/core/picture/graph/overlay.ts';
-import { itemTitle, shortTitle } from '../../../../src/core/picture/graph/scene.ts';
+import { pieceSize } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
+import { errorStep, paints } from '../../../../src/kernel/picture/graph/overlay.ts';
+import { itemTitle, shortTitle } from '../../../../src/kernel/picture/graph/scene.ts';
 import type { Brush } from '../brush.ts';
 import { type Frame, type LabelSpace, leastLetters, onScreen } from '../drawView.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';

@@ -1,11 +1,11 @@
-import { paints } from '../../../../src/core/picture/graph/overlay.ts';
+import { paints } from '../../../../src/kernel/picture/graph/overlay.ts';
 import type { Brush } from '../brush.ts';
 import type { Frame } from '../drawView.ts';
 import { boundaryKinds, outlineOf } from './drawRegions.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';
 import { swatchPaints } from '../../panels/legend.ts';
 import { isDashed, type Palette } from '../palette.ts';
-import { thousands } from '../../../../src/core/base/text.ts';
+import { thousands } from '../../../../src/kernel/base/text.ts';
 
 const size = 12;
 const titleSize = 14;

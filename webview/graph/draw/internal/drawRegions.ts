@@ -1,6 +1,6 @@
-import { type DrawnGroup, type Outline, unionOutline } from '../../../../src/core/picture/graph/fusionGroups.ts';
-import { pieceSize } from '../../../../src/core/picture/layout/layoutTypes.ts';
-import type { GroupOutline } from '../../../../src/core/picture/graph/scene.ts';
+import { type DrawnGroup, type Outline, unionOutline } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
+import { pieceSize } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
+import type { GroupOutline } from '../../../../src/kernel/picture/graph/scene.ts';
 import type { Brush, Camera } from '../brush.ts';
 import { type Frame, onScreen } from '../drawView.ts';
 

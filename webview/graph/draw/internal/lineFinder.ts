@@ -1,4 +1,4 @@
-import { pieceSize } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import { pieceSize } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import type { Frame, PlacedBox } from '../drawView.ts';
 import { curveAt, type LinePiece } from '../edgeHit.ts';
 

@@ -1,4 +1,4 @@
-import type { Outline } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import type { Outline } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { type BoxStyle, type Brush, type Fill, roundedCorners, type TextStyle, type Camera } from '../brush.ts';
 
 /** Draws into SVG text. Names come from models: every text is escaped, what XML cannot hold is dropped. */

@@ -4,8 +4,8 @@ import {
   rangeText,
   scaleText,
   sourceText,
-} from '../../../../src/core/quantization/quantization.ts';
-import { percentText } from '../../../../src/core/base/text.ts';
+} from '../../../../src/kernel/quantization/quantization.ts';
+import { percentText } from '../../../../src/kernel/base/text.ts';
 import type { GraphModel } from '../../view/graphModel.ts';
 import { detailSection } from '../details.ts';
 import { element } from '../../../shared/element.ts';

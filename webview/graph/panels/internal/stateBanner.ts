@@ -1,6 +1,6 @@
 import './stateBanner.css';
-import { type BuildNotice, type BuildStep, profileNotice, stepWords } from '../../../../src/core/diagnose/diagnosis.ts';
-import type { Building } from '../../../../src/protocol/views.ts';
+import { type BuildNotice, type BuildStep, profileNotice, stepWords } from '../../../../src/kernel/build/diagnosis.ts';
+import type { Building } from '../../../../src/kernel/protocol/views.ts';
 import type { GraphModel } from '../../view/graphModel.ts';
 import { button, element } from '../../../shared/element.ts';
 import { graphStrings } from '../graphStrings.ts';

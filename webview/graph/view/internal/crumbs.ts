@@ -1,4 +1,4 @@
-import { counted } from '../../../../src/core/base/text.ts';
+import { counted } from '../../../../src/kernel/base/text.ts';
 import { groupName, pointName } from '../../panels/details.ts';
 import type { Subject } from '../../panels/inspector.ts';
 import type { Crumb } from '../../panels/placeBar.ts';

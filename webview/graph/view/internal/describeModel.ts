@@ -1,4 +1,4 @@
-import { headlineOf } from '../../../../src/core/picture/page/headline.ts';
+import { headlineOf } from '../../../../src/kernel/picture/page/headline.ts';
 import { legendGroups } from '../../draw/groupLabels.ts';
 import type { Palette } from '../../draw/palette.ts';
 import type { GraphParts } from '../../panels/graphParts.ts';

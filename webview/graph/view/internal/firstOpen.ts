@@ -1,7 +1,11 @@
-import { defaultLayout, type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
-import { nestedLayout, sketch } from '../../../../src/core/picture/layout/nestedLayout.ts';
-import { openingOrder } from '../../../../src/core/picture/graph/hierarchy.ts';
-import { type Columns, columnsIn, type OwnSize, type Scene } from '../../../../src/core/picture/graph/scene.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+} from '../../../../src/kernel/picture/layout/layoutTypes.ts';
+import { nestedLayout, sketch } from '../../../../src/kernel/picture/layout/nestedLayout.ts';
+import { openingOrder } from '../../../../src/kernel/picture/graph/hierarchy.ts';
+import { type Columns, columnsIn, type OwnSize, type Scene } from '../../../../src/kernel/picture/graph/scene.ts';
 import { type Drawn, type GraphModel, noColumns } from '../graphModel.ts';
 import { leastScale, margin, type Stage } from '../../draw/stage.ts';
 import { labelRoom } from './navigate.ts';

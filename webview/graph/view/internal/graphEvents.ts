@@ -1,4 +1,4 @@
-import type { GraphMenuContext } from '../../../../src/protocol/graphMenu.ts';
+import type { GraphMenuContext } from '../../../../src/kernel/protocol/graphMenu.ts';
 import { type Area, listenToRubberBand } from '../../draw/rubberBand.ts';
 import type { GraphParts } from '../../panels/graphParts.ts';
 import type { Picture } from '../graphModel.ts';

@@ -5,8 +5,8 @@ import {
   neighborhood,
   partOfGraph,
   pathsBetween,
-} from '../../../../src/core/picture/graph/graphIndex.ts';
-import type { GraphData } from '../../../../src/core/picture/graph/viewData.ts';
+} from '../../../../src/kernel/picture/graph/graphIndex.ts';
+import type { GraphData } from '../../../../src/kernel/picture/graph/viewData.ts';
 import type { Isolated, PlaceBar } from '../../panels/placeBar.ts';
 import type { Stage } from '../../draw/stage.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';

@@ -7,7 +7,7 @@ import type { Stage } from '../../draw/stage.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';
 import type { HoverCard } from '../../panels/hoverCard.ts';
 import type { PlaceBar } from '../../panels/placeBar.ts';
-import type { GraphMenuContext } from '../../../../src/protocol/graphMenu.ts';
+import type { GraphMenuContext } from '../../../../src/kernel/protocol/graphMenu.ts';
 import type { GraphTree } from '../graphTree.ts';
 import type { GraphSurface } from './graphEvents.ts';
 import type { GraphModel, Picture } from '../graphModel.ts';

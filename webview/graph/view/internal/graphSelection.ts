@@ -1,5 +1,5 @@
-import type { TensorOrigin } from '../../../../src/core/picture/graph/graphIndex.ts';
-import type { Selection, ViewHost } from '../../../../src/protocol/views.ts';
+import type { TensorOrigin } from '../../../../src/kernel/picture/graph/graphIndex.ts';
+import type { Selection, ViewHost } from '../../../../src/kernel/protocol/views.ts';
 import { Highlights } from '../../draw/highlights.ts';
 import type { Stage } from '../../draw/stage.ts';
 import { pointName } from '../../panels/details.ts';

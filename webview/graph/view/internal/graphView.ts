@@ -1,10 +1,10 @@
-import { searchGraph } from '../../../../src/core/picture/graph/graphIndex.ts';
-import type { OverlayKind } from '../../../../src/core/picture/graph/overlay.ts';
-import type { ViewData } from '../../../../src/core/picture/graph/viewData.ts';
-import type { Scene } from '../../../../src/core/picture/graph/scene.ts';
-import type { LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
-import type { GraphAction } from '../../../../src/protocol/graphActions.ts';
-import type { Building, ViewHost } from '../../../../src/protocol/views.ts';
+import { searchGraph } from '../../../../src/kernel/picture/graph/graphIndex.ts';
+import type { OverlayKind } from '../../../../src/kernel/picture/graph/overlay.ts';
+import type { ViewData } from '../../../../src/kernel/picture/graph/viewData.ts';
+import type { Scene } from '../../../../src/kernel/picture/graph/scene.ts';
+import type { LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
+import type { GraphAction } from '../../../../src/kernel/protocol/graphActions.ts';
+import type { Building, ViewHost } from '../../../../src/kernel/protocol/views.ts';
 import { viewState } from '../../../shared/connect.ts';
 import { onThemeChange, readTheme } from '../../../shared/theme.ts';
 import type { FitText, Frame } from '../../draw/drawView.ts';

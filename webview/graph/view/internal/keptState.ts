@@ -1,7 +1,7 @@
 import type { Camera } from '../../draw/brush.ts';
-import type { OverlayKind } from '../../../../src/core/picture/graph/overlay.ts';
-import type { ViewData } from '../../../../src/core/picture/graph/viewData.ts';
-import type { Selection } from '../../../../src/protocol/views.ts';
+import type { OverlayKind } from '../../../../src/kernel/picture/graph/overlay.ts';
+import type { ViewData } from '../../../../src/kernel/picture/graph/viewData.ts';
+import type { Selection } from '../../../../src/kernel/protocol/views.ts';
 import type { GraphModel } from '../graphModel.ts';
 import type { Opening } from './firstOpen.ts';
 

@@ -1,4 +1,4 @@
-import type { Selection } from '../../../../src/protocol/views.ts';
+import type { Selection } from '../../../../src/kernel/protocol/views.ts';
 import type { Subject } from '../../panels/inspector.ts';
 import type { GraphModel } from '../graphModel.ts';
 

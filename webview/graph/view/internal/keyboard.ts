@@ -1,4 +1,4 @@
-import { actionOfKey } from '../../../../src/protocol/graphActions.ts';
+import { actionOfKey } from '../../../../src/kernel/protocol/graphActions.ts';
 import type { Picture } from '../graphModel.ts';
 
 /** What keys act on. */

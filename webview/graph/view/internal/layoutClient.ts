@@ -1,5 +1,5 @@
-import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
-import { type LayoutInput, type LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import { nestedLayout } from '../../../../src/kernel/picture/layout/nestedLayout.ts';
+import { type LayoutInput, type LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import { few } from './firstOpen.ts';
 import code from 'worker:./layoutWorker.ts';
 

@@ -1,5 +1,5 @@
-import { nestedLayout } from '../../../../src/core/picture/layout/nestedLayout.ts';
-import { type LayoutInput } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import { nestedLayout } from '../../../../src/kernel/picture/layout/nestedLayout.ts';
+import { type LayoutInput } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 
 /** Runs in a worker: one message in, one out, in the same order. */
 interface WorkerScope {

@@ -1,4 +1,4 @@
-import type { LayoutResult } from '../../../../src/core/picture/layout/layoutTypes.ts';
+import type { LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import type { GraphModel } from '../graphModel.ts';
 import type { Bounds, Stage } from '../../draw/stage.ts';
 import { isAllInSight, minimapRoom } from '../../panels/minimap.ts';

@@ -1,4 +1,4 @@
-import type { GraphAction } from '../../../../src/protocol/graphActions.ts';
+import type { GraphAction } from '../../../../src/kernel/protocol/graphActions.ts';
 import type { SearchBox } from '../../panels/searchBox.ts';
 import type { GraphModel } from '../graphModel.ts';
 import type { GraphPart } from './graphPart.ts';

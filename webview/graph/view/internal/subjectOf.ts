@@ -1,14 +1,14 @@
-import { pointKind } from '../../../../src/core/picture/graph/scene.ts';
-import type { TensorOrigin } from '../../../../src/core/picture/graph/graphIndex.ts';
-import type { GraphMenuContext } from '../../../../src/protocol/graphMenu.ts';
-import type { Selection } from '../../../../src/protocol/views.ts';
+import { pointKind } from '../../../../src/kernel/picture/graph/scene.ts';
+import type { TensorOrigin } from '../../../../src/kernel/picture/graph/graphIndex.ts';
+import type { GraphMenuContext } from '../../../../src/kernel/protocol/graphMenu.ts';
+import type { Selection } from '../../../../src/kernel/protocol/views.ts';
 import type { GraphModel } from '../graphModel.ts';
 import { graphStrings } from '../../panels/graphStrings.ts';
 import type { Subject } from '../../panels/inspector.ts';
-import { shorten } from '../../../../src/core/base/text.ts';
-import type { FusionReport } from '../../../../src/core/fusion/fusionReport.ts';
-import { layerOf, longestName, titleOfLayer } from '../../../../src/core/report/words.ts';
-import { selectedGroup } from '../../../../src/core/picture/graph/fusionGroups.ts';
+import { shorten } from '../../../../src/kernel/base/text.ts';
+import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
+import { layerOf, longestName, titleOfLayer } from '../../../../src/kernel/report/words.ts';
+import { selectedGroup } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
 
 /** What the panel shows for something that was selected in another view. */
 export function subjectOf(model: GraphModel, selection: Selection, points: number[]): Subject | null {

@@ -1,4 +1,0 @@
-import type { OnnxNode } from '../../formats/onnx/onnxModel.ts';
-
-/** What people call a node. */
-export const calledName = ({ name, outputs, op }: OnnxNode): string => name || outputs.find(Boolean) || op;

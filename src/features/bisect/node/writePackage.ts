@@ -1,0 +1,243 @@
+import { join } from 'node:path';
+import { quoteCommand } from '../../../kernel/base/text.ts';
+import type { CheckedOutput } from '../bisectReport.ts';
+import { planAnonymous, planEdit } from '../../../kernel/read/onnx/editModel.ts';
+import { subgraphOf } from '../../surgery/extractModel.ts';
+import { withFile } from '../../../kernel/node/files/fileSource.ts';
+import { checkOutput, moveResult, type OutputKind, writeResult } from '../../../kernel/node/files/writeResult.ts';
+import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
+import { writeModel } from '../../../kernel/node/files/writeModel.ts';
+import { extractSubgraph } from '../../surgery/node/extractSubgraph.ts';
+import { UserError } from '../../../kernel/node/files/userError.ts';
+import type { WorkerInfo } from './engineWorker.ts';
+import type { TriedPiece } from './pieces.ts';
+import type { Reference } from './reference.ts';
+
+export interface PackageRequest {
+  /** Folder; it is made if it is missing. */
+  out: string;
+  /** The whole model, linked with its weights. */
+  whole: string;
+  piece: TriedPiece;
+  info: WorkerInfo;
+  /** Names become numbers. */
+  anonymize: boolean;
+  /** The whole model with a change after which it is right; null: none. */
+  fixed: string | null;
+  reference: Reference;
+  /** Where files are made before they get their place. */
+  folder: string;
+}
+
+/** Names in the folder of the result. */
+const names = {
+  model: 'model.onnx',
+  fixed: 'fixed.onnx',
+  inputs: 'inputs.npz',
+  expected: 'expected.npz',
+  engine: 'engine.npz',
+  log: 'build.log',
+  script: 'show.py',
+  readme: 'README.md',
+};
+
+/** Every file that a search may leave in its folder, and what may be replaced there. */
+export const packageFiles: readonly (readonly [name: string, kind: OutputKind])[] = [
+  [names.model, 'model'],
+  [names.fixed, 'model'],
+  [names.inputs, 'zip'],
+  [names.expected, 'zip'],
+  [names.engine, 'zip'],
+  [names.log, 'log'],
+  [names.script, 'script'],
+  [names.readme, 'markdown'],
+];
+
+/**
+ * Writes what shows the fault to someone else: the piece with its weights, its inputs, the right outputs and the
+ * engine's, the build log, one line of Polygraphy and one Python file. The fixed model is next to it.
+ * @throws {UserError} if a file cannot be written, or one is there that is not ours
+ */
+export async function writePackage(
+  request: PackageRequest,
+): Promise<{ model: string; inputs: string; fixed: string | null }> {
+  const { out, whole, piece, reference, anonymize, info, folder } = request;
+  const path = (name: keyof typeof names) => join(out, names[name]);
+  const nodes = new Set(piece.nodes);
+  await extractSubgraph({
+    path: whole,
+    pick: (graph) => subgraphOf(graph, nodes, null),
+    out: path('model'),
+    weights: 'embed',
+    anyRank: true,
+  });
+  const renamed: ReadonlyMap<string, string> = anonymize ? await anonymized(path('model')) : new Map();
+  const { inputs, outputs } = piece.names;
+  for (const [name, from, tensors] of [
+    ['inputs', piece.inputs, inputs],
+    ['expected', piece.inputs, outputs],
+    ['engine', piece.values, outputs],
+  ] as const) {
+    const made = join(folder, names[name]);
+    await reference.pick(from, tensors, made, renamed);
+    await moveResult(made, path(name), 'zip');
+  }
+  if (!anonymize) await moveResult(piece.log, path('log'), 'log');
+  const worst = piece.worst && { ...piece.worst, name: renamed.get(piece.worst.name) ?? piece.worst.name };
+  await writeResult(path('script'), script(info), 'script');
+  await writeResult(path('readme'), readme(info, worst, anonymize), 'markdown');
+  if (request.fixed === null) return { model: path('model'), inputs: path('inputs'), fixed: null };
+  await copyModel(request.fixed, path('fixed'));
+  return { model: path('model'), inputs: path('inputs'), fixed: path('fixed') };
+}
+
+/** Writes a model, with its weights where they are in other files, somewhere else. */
+async function copyModel(path: string, out: string): Promise<void> {
+  const { value: model } = await new ParsedFiles().model(path, { spans: true });
+  await checkOutput(out, [path], 'model');
+  await withFile(path, async (source) => {
+    const { value, problems } = await planEdit(model, source, {});
+    if (!value) throw new UserError(problems[0]?.message ?? 'the fixed model cannot be written');
+    await writeModel(value, { path, source }, out);
+  });
+}
+
+/** Renames nodes and tensors of a model in place. @returns new names of tensors by their old ones */
+const anonymized = (path: string): Promise<ReadonlyMap<string, string>> =>
+  withFile(path, async (source) => {
+    const made = await planAnonymous(source);
+    await writeModel(made, { path, source }, path);
+    return made.tensors;
+  });
+
+const polygraphy = (): string =>
+  quoteCommand([
+    'polygraphy',
+    'run',
+    names.model,
+    '--trt',
+    '--no-tf32',
+    '--onnxrt',
+    '--load-inputs',
+    'inputs.json',
+    '--check-error-stat',
+    'max',
+    '--rtol',
+    '1e-3',
+    '--atol',
+    '1e-3',
+  ]);
+
+function readme(info: WorkerInfo, worst: CheckedOutput | undefined, anonymous: boolean): string {
+  const error = worst?.error === null ? 'not finite' : `${((worst?.error ?? 0) * 100).toPrecision(3)} %`;
+  const pattern = worst?.pattern && worst.pattern.kind !== 'other' ? ` (${patternText(worst.pattern)})` : '';
+  return `# Wrong output of a TensorRT engine
+
+TensorRT ${info.version} on ${info.gpu}${info.computeCapability ? ` (compute capability ${info.computeCapability})` : ''}: output
+\`${worst?.name ?? ''}\` of \`${names.model}\` differs from ONNX Runtime by ${error} of its largest value${pattern}, in FP32 with TF32 off.
+
+- \`${names.model}\`, \`${names.inputs}\`: the network and its inputs
+- \`${names.expected}\`: its outputs by ONNX Runtime on the CPU; \`${names.engine}\`: those of the engine${anonymous ? '' : `\n- \`${names.log}\`: the verbose build log`}
+
+To see it: \`python3 ${names.script}\` (TensorRT, NumPy, ONNX Runtime and a GPU), or, after \`python3 ${names.script} --convert\`:
+
+    ${polygraphy()}
+`;
+}
+
+/** One pattern in words. */
+export function patternText({ kind, value }: NonNullable<CheckedOutput['pattern']>): string {
+  const shown = typeof value === 'number' ? Number(value.toPrecision(4)).toString() : JSON.stringify(value);
+  switch (kind) {
+    case 'factor':
+      return `a constant factor of ${shown}`;
+    case 'offset':
+      return `a constant offset of ${shown}`;
+    case 'permuted-axis':
+      return `axes in the order ${shown}`;
+    case 'batch':
+      return `samples of the batch: ${shown}`;
+    case 'swapped':
+      return `the values of ${String(value)}`;
+    case 'shifted':
+      return `values of neighbors, ${shown}`;
+    case 'stale':
+      return 'the values of the run before';
+    case 'zeros':
+      return 'all zero';
+    case 'not-finite':
+      return 'not finite';
+    case 'other':
+      return 'no simple pattern';
+  }
+}
+
+/** A script without anything of ours. */
+const script = ({
+  module,
+}: WorkerInfo): string => `"""Builds ${names.model} with TensorRT, runs it, and compares with ${names.expected}."""
+import ctypes
+import json
+import sys
+
+import numpy as np
+
+inputs, expected = dict(np.load("${names.inputs}")), dict(np.load("${names.expected}"))
+if "--convert" in sys.argv:  # for Polygraphy
+    from polygraphy.json import save_json
+
+    save_json([inputs], "inputs.json")
+    sys.exit()
+
+import ${module} as trt
+
+logger = trt.Logger(trt.Logger.WARNING)
+builder = trt.Builder(logger)
+network = builder.create_network(0 if trt.__version__ >= "10" else 1)
+parser = trt.OnnxParser(network, logger)
+assert parser.parse_from_file("${names.model}"), parser.get_error(0)
+config = builder.create_builder_config()
+config.clear_flag(trt.BuilderFlag.TF32)
+profile = builder.create_optimization_profile()
+for name, value in inputs.items():
+    profile.set_shape(name, value.shape, value.shape, value.shape)
+config.add_optimization_profile(profile)
+engine = trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+context = engine.create_execution_context()
+
+cuda = ctypes.CDLL("libcuda.so.1")
+device, primary, stream = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+
+
+def call(name, *args):
+    status = getattr(cuda, name)(*args)
+    assert status == 0, (name, status)
+
+
+def upload(array):
+    address = ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, array.nbytes)))
+    call("cuMemcpyHtoD_v2", address, array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes))
+    return address
+
+
+call("cuInit", 0)
+call("cuDeviceGet", ctypes.byref(device), 0)
+call("cuDevicePrimaryCtxRetain", ctypes.byref(primary), device)
+call("cuCtxSetCurrent", primary)
+call("cuStreamCreate", ctypes.byref(stream), 0)
+outputs = {}
+for name, value in inputs.items():
+    context.set_input_shape(name, value.shape)
+    context.set_tensor_address(name, upload(np.ascontiguousarray(value)).value)
+for name, value in expected.items():
+    array = np.zeros_like(value)
+    outputs[name] = (array, upload(array))
+    context.set_tensor_address(name, outputs[name][1].value)
+assert context.execute_async_v3(stream.value)
+call("cuStreamSynchronize", stream)
+for name, (array, address) in outputs.items():
+    call("cuMemcpyDtoH_v2", array.ctypes.data_as(ctypes.c_void_p), address, ctypes.c_size_t(array.nbytes))
+    right = expected[name]
+    print(name, "max |d| / max |reference|:", np.abs(array - right).max() / np.abs(right).max())
+`;

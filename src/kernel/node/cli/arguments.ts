@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+import { allowReplacingAll } from '../files/replacing.ts';
+import { type Options, Usage } from './command.ts';
+import { errorText } from '../../base/problem.ts';
+import { closestWords } from '../../base/text.ts';
+
+/** Names that options had, which still work where they mean nothing else: one meaning has one name in all commands. */
+export const renamedOptions: Readonly<Record<string, string>> = {
+  anonymise: 'anonymize',
+  gpu: 'compute-capability',
+  output: 'out',
+  report: 'html',
+  samples: 'inputs',
+  target: 'tensorrt',
+};
+
+/** The option of every command that writes files that a user names. */
+export const forceOption = { force: { type: 'boolean' } } as const;
+
+/**
+ * Reads a command's arguments; unknown options, missing values and extra positional arguments become Usage errors.
+ * @param positionals names of the positional arguments; one in brackets may be omitted
+ */
+export function readArguments<T extends Options>(args: string[], options: T, positionals: string[] = []) {
+  const old = Object.entries(renamedOptions).filter(([name, now]) => options[now] && !options[name]);
+  const olds = old.map(([name, now]) => [
+    name,
+    { type: options[now]!.type, multiple: options[now]!.multiple ?? false },
+  ]);
+  const known: Options = { ...options, ...Object.fromEntries(olds) };
+  const parse = () =>
+    parseArgs({ args: withJoinedValues(args, known), options: known as T, allowPositionals: true, strict: true });
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse();
+  } catch (error) {
+    // Node's own text has advice about `--` behind the first sentence.
+    const [text] = errorText(error).split('. ') as [string];
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(text) ?? [];
+    const [near] = unknown === undefined ? [] : closestWords(unknown, Object.keys(options), 1);
+    throw new Usage(near === undefined ? text : `${text}; did you mean '--${near}'?`);
+  }
+  const values = parsed.values as Record<string, unknown>;
+  for (const [name, now] of old) {
+    if (values[name] !== undefined) values[now] ??= values[name];
+    delete values[name];
+  }
+  allowReplacingAll(values['force'] === true);
+  const missing = positionals[parsed.positionals.length];
+  if (missing?.startsWith('[') === false) throw new Usage(`${missing} is missing`);
+  const extra = parsed.positionals[positionals.length];
+  if (extra !== undefined) throw new Usage(`unexpected argument '${extra}'`);
+  return parsed;
+}
+
+/**
+ * `--argument --fp16` as `--argument=--fp16`: Node takes a value that begins with a dash only so. What is an option of the
+ * command itself stays one, but for `--argument`, whose value is for another program.
+ */
+function withJoinedValues(args: readonly string[], options: Options): string[] {
+  const shorts = new Map(Object.entries(options).flatMap(([name, { short }]) => (short ? [[`-${short}`, name]] : [])));
+  const nameOf = (argument: string) =>
+    shorts.get(argument) ?? (argument.startsWith('--') ? argument.slice(2).split('=', 1)[0]! : '');
+  const joined: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const argument = args[i]!;
+    if (argument === '--') return [...joined, ...args.slice(i)];
+    const name = nameOf(argument);
+    const next = args[i + 1];
+    const takes = options[name]?.type === 'string' && !argument.includes('=');
+    const isValue = next?.startsWith('-') === true && (name === 'argument' || !options[nameOf(next)]);
+    if (takes && isValue && next !== '--') {
+      joined.push(`--${name}=${next}`);
+      i++;
+    } else joined.push(argument);
+  }
+  return joined;
+}
+
+/**
+ * The subcommand that is given.
+ * @throws {Usage} with the one that was probably meant
+ */
+export function subcommandOf<T extends string>(known: readonly T[], given: string | undefined): T {
+  const found = known.find((one) => one === given);
+  if (found !== undefined) return found;
+  if (given === undefined) throw new Usage(`the subcommand is missing; subcommands are ${known.join(', ')}`);
+  const [near] = closestWords(given, known, 1);
+  throw new Usage(
+    `unknown subcommand '${given}'; ${near === undefined ? `subcommands are ${known.join(', ')}` : `did you mean '${near}'?`}`,
+  );
+}
+
+/** An option's integer, or a Usage error that names the option. */
+export function wholeNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new Usage(`${option}: '${text}' is not an integer`);
+  return Number(text);
+}
+
+/** `input:1x3x224x224,other:8`: a name ends at the last colon, because names may contain colons. */
+export function namedShapes(option: string, text: string | undefined): [string, string][] {
+  return (text ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((part) => {
+      const match = /^(.+):(\d+(?:x\d+)*)$/.exec(part);
+      if (!match) throw new Usage(`${option}: '${part}' does not have the form INPUT:1x3x224x224`);
+      return [match[1]!, match[2]!];
+    });
+}

@@ -1,0 +1,111 @@
+import * as vscode from 'vscode';
+import type { Calibrator } from '../../../features/quantization/node/calibrate.ts';
+import type { Installed } from '../../node/tools/ensurePackages.ts';
+import { usePackages } from '../../node/tools/ownPackages.ts';
+import { packageSets } from '../../node/tools/packageSets.ts';
+import { showInformation } from './messages.ts';
+import { readSettings } from './settings.ts';
+import { withProgress } from './withProgress.ts';
+
+/** ONNX Runtime, set up after consent. */
+export const runtimeOf = (
+  context: vscode.ExtensionContext,
+  scope: vscode.Uri,
+  signal: AbortSignal,
+  progress?: (line: string) => void,
+): Promise<Installed> => setUp('onnxruntime', context, scope, signal, progress);
+
+/**
+ * What calibrates models: a tool that is installed, otherwise ONNX Runtime's, set up after consent. undefined: declined, or
+ * it could not be set up, which the user was told.
+ */
+export async function calibratorOf(
+  context: vscode.ExtensionContext,
+  scope: vscode.Uri,
+  log: vscode.LogOutputChannel,
+): Promise<Calibrator | undefined> {
+  const chosen = readSettings(scope).pythonPath || undefined;
+  // Every build asks here; few calibrate.
+  const { findCalibrator } = await import('../../../features/quantization/node/calibrate.ts');
+  const found = await findCalibrator(chosen).catch(() => undefined);
+  if (found !== undefined) return found;
+  const made = await withProgress('Setting up the quantizer of ONNX Runtime', log, (signal, say) =>
+    setUp('calibration', context, scope, signal, say),
+  );
+  return made && { tool: 'onnxruntime', python: made.python, environment: made.environment };
+}
+
+/** The sets that are open source; TensorRT-RTX has a license to accept. */
+type OpenSet = 'onnxruntime' | 'calibration';
+
+const setUp = (
+  name: OpenSet,
+  context: vscode.ExtensionContext,
+  scope: vscode.Uri,
+  signal: AbortSignal,
+  progress?: (line: string) => void,
+): Promise<Installed> =>
+  usePackages(name, {
+    confirm: (text) => mayDownload(name, text, context.globalState),
+    ...(progress && { progress }),
+    signal,
+    python: readSettings(scope).pythonPath || undefined,
+  });
+
+interface Question {
+  /** Names the memory of a yes. */
+  key: string;
+  question: string;
+  yes: string;
+  /** What a yes says beyond the download. */
+  license?: { says: string; page: string; button: string };
+}
+
+const questions: Readonly<Record<OpenSet | 'tensorrt-rtx', Question>> = {
+  onnxruntime: { key: 'tensorrtLens.onnxruntimeConsent', question: 'Download ONNX Runtime?', yes: 'Download' },
+  calibration: {
+    key: 'tensorrtLens.calibrationConsent',
+    question: 'Download ONNX Runtime with its quantizer?',
+    yes: 'Download',
+  },
+  'tensorrt-rtx': {
+    key: 'tensorrtLens.rtxConsent',
+    question: 'Download NVIDIA TensorRT-RTX?',
+    yes: 'Download and Build',
+    license: {
+      says: 'By downloading it you accept NVIDIA’s license. ',
+      // The license is in their section "Reference", and as LICENSE.txt in the package.
+      page: 'https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/',
+      button: 'About TensorRT-RTX',
+    },
+  },
+};
+
+/**
+ * Asks before a set is downloaded: nothing reaches this machine without a yes. `text` says what, how much, from where,
+ * under which license and where to. A yes is remembered for this version, so that a download that failed can be tried
+ * again without a second question.
+ */
+export async function mayDownload(
+  name: OpenSet | 'tensorrt-rtx',
+  text: string,
+  memory: vscode.Memento,
+): Promise<boolean> {
+  const { key, question, yes, license } = questions[name];
+  const { version } = packageSets[name];
+  if (memory.get(key) === version) return true;
+  const detail = `${text}\n\n${license?.says ?? ''}Nothing else is sent or downloaded. You are asked only once.`;
+  const buttons = license ? [yes, license.button] : [yes];
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one question after the other
+    const answer = await showInformation(question, { modal: true, detail }, ...buttons);
+    if (answer === yes) {
+      // oxlint-disable-next-line no-await-in-loop -- the loop ends here
+      await memory.update(key, version);
+      return true;
+    }
+    if (license === undefined || answer !== license.button) return false;
+    // oxlint-disable-next-line no-await-in-loop -- afterwards the question comes again
+    await vscode.env.openExternal(vscode.Uri.parse(license.page));
+  }
+}
