@@ -20,9 +20,8 @@ const { ignorePatterns: _, ...options } = JSON.parse(readFileSync(join(root, '.o
 
 /**
  * A producer returns `{ file, content }[]`: whole files, by their path from the repository's root. `read(file)` gives
- * the current text, with what earlier producers made of it; undefined where there is no such file. A producer of a part
- * of a file replaces that part in the text that `read` gives. The result is formatted as
- * `npm run format` does.
+ * the current text, with what earlier producers made of it; undefined where there is no such file. The result is
+ * formatted as `npm run format` does.
  * @typedef {(read: (file: string) => string | undefined) => Generated[] | Promise<Generated[]>} Producer
  * @typedef {{ file: string, content: string }} Generated
  * @type {Producer[]}

@@ -27,7 +27,7 @@ export async function collectNotices(packed) {
 /** Resolves to the manifests of the packages in the bundles whose files are among these paths. */
 export const packagesOf = async (packed) =>
   [...(await foldersOf(packed)).folders]
-    .toSorted()
+    .toSorted((a, b) => a.localeCompare(b, 'en'))
     .map((folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
 
 async function foldersOf(packed) {

@@ -52,7 +52,7 @@ function outputSchemas() {
       $schema: 'http://json-schema.org/draft-07/schema#',
       title: `What trtlens ${name.replace(/^(precision|replay)-/, '$1 ')} prints with --json`,
       ...schema,
-      definitions: Object.fromEntries([...needed].toSorted().map((type) => [type, known.get(type)])),
+      definitions: Object.fromEntries([...needed].map((type) => [type, known.get(type)])),
     };
     return { file: `schemas/${name}.schema.json`, content: JSON.stringify(text, null, 2) };
   });

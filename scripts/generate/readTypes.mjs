@@ -176,7 +176,11 @@ class TypeReader {
     if (type.type === 'TSUnionType') {
       // Which of them it is, the other fields say.
       const each = type.types.map((part) => this.#objectFields(file, part));
-      const all = new Map(each.flat().map((field) => [field.name, field]));
+      const all = new Map();
+      for (const field of each.flat()) {
+        const before = all.get(field.name);
+        all.set(field.name, before ? { ...field, schema: unionSchema([before.schema, field.schema]) } : field);
+      }
       const isInAll = ({ name }) => each.every((fields) => fields.some((field) => field.name === name));
       return [...all.values()].map((field) => (isInAll(field) ? field : { ...field, optional: true }));
     }

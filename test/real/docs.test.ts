@@ -37,7 +37,6 @@ test.each([
   ['what-if', 'what-if samples/encoder/encoder.onnx --backend rtx --compute-capability 12.0'],
   ['what-if', 'what-if samples/encoder/encoder.onnx --backend rtx --break 90 --max-builds 2'],
   ['repair', 'repair samples/yolo_like/yolo_like.onnx --backend rtx --dry-run'],
-  ['repair', 'repair samples/vit_tiny/vit_tiny.onnx --tensorrt 10.6 --random-weights --dry-run --allow unproved'],
   ['reduce', 'reduce samples/unsupported_op/unsupported_op.onnx --backend rtx --random-weights -o failure'],
   ['split', 'split samples/encoder/encoder.onnx --at /layers.1/add_ffn/Add_output_0 -o parts --check'],
   ['extract', `extract ${overflow} --nodes 12 -o part.onnx`],

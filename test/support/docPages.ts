@@ -31,7 +31,7 @@ export const blocksOf = (page: string): Block[] =>
     language: language!,
     text: text!,
     // `npm start` runs the bundles of dist.
-    needs: /^npm /.test(text!) ? 'TensorRT' : /^# needs (.+)\n/.exec(text!)?.[1],
+    needs: text!.startsWith('npm ') ? 'TensorRT' : /^# needs (.+)\n/.exec(text!)?.[1],
   }));
 
 /**
@@ -56,7 +56,7 @@ case $1 in [a-z]*[!a-z]*|"") more=--no-serve;; esac\nINIT_CWD=$PWD exec '${proce
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, NO_COLOR: '1' };
   const shell = (script: string) =>
     spawnSync('bash', ['-c', script], { cwd: place, encoding: 'utf8', env, timeout: 300_000 });
-  if (!readPage(page).includes('\ntrtlens setup samples\n')) shell('trtlens setup samples');
+  if (!/^(?:npm start --|trtlens) setup samples$/m.test(readPage(page))) shell('trtlens setup samples');
   const failed: string[] = [];
   let text = readPage(page);
   for (const { language, text: block, needs } of blocksOf(page)) {

@@ -16,6 +16,7 @@ import type { BuildManifest } from '../../kernel/build/buildManifest.ts';
 import type { Diagnosis } from '../../kernel/build/diagnosis.ts';
 import type { FusionReport } from '../../kernel/fusion/fusionReport.ts';
 import type { Inspection } from '../../kernel/inspect/inspection.ts';
+import type { RepairStep } from '../../kernel/network/repairMap.ts';
 import type { Quantization } from '../../kernel/quantization/quantization.ts';
 
 /** A version of TensorRT or TensorRT-RTX. */
@@ -126,7 +127,7 @@ export interface CommandOutputs {
       };
   'what-if': (BuildDiff & { tensorrt: Version; change: string }) | Omit<SearchResult, 'candidates'>;
   reduce: ReducedModel;
-  repair: RepairResult | { repairs: { id: string; class: string; title: string; places: number }[] };
+  repair: RepairResult | { repairs: RepairStep[] };
   plugin: WrittenPlugin;
   quantization: Quantization | Migration | { by: string; model: string };
   'precision-check': {

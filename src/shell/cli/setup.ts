@@ -1,3 +1,4 @@
+// oxlint-disable-next-line no-restricted-imports -- only into a folder that is new or empty
 import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensurePackages } from '../../kernel/node/tools/ensurePackages.ts';

@@ -140,9 +140,7 @@ function foreignBlocks(timed: TimedLayer): Block[] {
     },
     ...table(['time#', 'inputs → outputs'], rows, 'combination'),
     ...facts([['Log', [{ text: `line ${line}`, to: { kind: 'log', line } }]]]),
-    note(
-      'To change a kernel inside, change the network there (trtlens what-if), or keep a node in another type.',
-    ),
+    note('To change a kernel inside, change the network there (trtlens what-if), or keep a node in another type.'),
   ];
 }
 
