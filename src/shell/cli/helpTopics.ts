@@ -76,7 +76,7 @@ after you agree (-y, --yes agrees in advance).
 if stderr is a terminal.
 
 --json writes one JSON document to stdout and nothing else, also into a pipe.
-JSON Schemas: ${docsUrl}/../schemas
+JSON Schemas are in the package's folder schemas: ${docsUrl}/../schemas
 
 -o, --out FILE writes a file. No command overwrites one of its inputs or follows
 a link. Only files that trtlens wrote are overwritten, an engine by an engine
