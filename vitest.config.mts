@@ -35,7 +35,7 @@ const project = (name: string, options: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 });
 
-const setupFiles = ['test/support/randomCases.ts'];
+const setupFiles = ['test/support/registerSteps.ts', 'test/support/randomCases.ts'];
 
 /**
  * Fast ones first: `unit` and `rules` need nothing but Node; for the others see CONTRIBUTING.md. Without isolation, a

@@ -1,4 +1,5 @@
 // Judging and repairing models in low precision, as `trtlens accuracy` does: time of the whole run, memory of ONNX Runtime's process.
+import { errorFigure } from '../src/kernel/simulation/simulated.ts';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -7,7 +8,6 @@ import { judgeAccuracy } from '../src/features/accuracy/node/judgeAccuracy.ts';
 import { fillWeights } from '../src/kernel/node/files/fillWeights.ts';
 import { openFile } from '../src/kernel/node/files/fileSource.ts';
 import { ensurePackages } from '../src/kernel/node/tools/ensurePackages.ts';
-import { errorFigure } from '../src/features/accuracy/accuracyReport.ts';
 import { readModel } from '../src/kernel/read/onnx/readModel.ts';
 
 const fixtures = fileURLToPath(new URL('../test/fixtures/', import.meta.url));

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { ParsedFiles } from '../src/kernel/node/files/parsedFiles.ts';
 import { readBuildSide } from '../src/kernel/node/store/buildSide.ts';
 import type { FusionReport } from '../src/kernel/fusion/fusionReport.ts';
-import type { DiffInput, NetworkNode } from '../src/features/diff/buildDiff.ts';
+import type { DiffInput, NetworkNode } from '../src/kernel/report/buildDiff.ts';
 import { diffReports } from '../src/features/diff/diffReports.ts';
 import { captureData } from '../test/webview/support/captureData.ts';
 import { manyLayers } from '../test/webview/support/manyLayers.ts';

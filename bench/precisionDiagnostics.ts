@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PublishDiagnosticsParams } from 'vscode-languageserver';
 import { createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
-import type { BuildFacts, ModelFacts, NodeFacts } from '../src/kernel/build/buildFacts.ts';
+import type { BuildFacts, ModelFacts, NodeFacts } from '../src/kernel/rules/buildFacts.ts';
 import { type FactsParams, languageMessages } from '../src/kernel/protocol/language.ts';
 
 const ops = ['MatMul', 'Add', 'Mul', 'Softmax', 'LayerNormalization', 'Reshape', 'Transpose', 'Relu', 'Div', 'Sqrt'];

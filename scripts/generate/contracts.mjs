@@ -19,7 +19,7 @@ const contracts = [
     page: 'build-manifest',
   },
   {
-    file: 'src/features/diff/buildDiff.ts',
+    file: 'src/kernel/report/buildDiff.ts',
     type: 'BuildDiff',
     schema: 'diff',
     title: 'Comparison of two builds by TensorRT Lens',

@@ -5,7 +5,7 @@ import { loadSource } from './loadSource.mjs';
 export async function gateSchema() {
   const { commonKeys, gateKeys, gateRules, permissionKeys } = await loadSource('src/features/gate/gateFile.ts');
   const { units } = await loadSource('src/features/gate/internal/readLimit.ts');
-  const { precisionTypes, precisionWords } = await loadSource('src/features/precision/overrideFile.ts');
+  const { precisionTypes, precisionWords } = await loadSource('src/kernel/rules/overrideFile.ts');
   const common = { optional: { description: commonKeys.optional, type: 'boolean' } };
 
   const ruleSchema = ([name, { about, words, keys = {}, patterns, short, settings = {} }]) => {

@@ -10,8 +10,8 @@ import type { Command } from '../../src/kernel/node/cli/command.ts';
 import { replay } from '../../src/features/replay/node/cli/replay.ts';
 import { applySpanEdits } from '../../src/features/replay/editReplay.ts';
 import { checkReplay, emptyContext } from '../../src/features/replay/checkReplay.ts';
-import { readChoices } from '../../src/features/replay/readChoices.ts';
-import { readReplay } from '../../src/features/replay/readReplay.ts';
+import { readChoices } from '../../src/kernel/read/replay/readChoices.ts';
+import { readReplay } from '../../src/kernel/read/replay/readReplay.ts';
 import { captureText, fixturePath, modelPath } from '../support/fixtures.ts';
 import { driverPath, temporaryFolder } from '../support/rtx.ts';
 

@@ -1,6 +1,6 @@
+import type { AccuracyReport } from '../../src/kernel/simulation/simulated.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { AccuracyReport } from '../../src/features/accuracy/accuracyReport.ts';
 import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
 import { loadFiles } from '../../src/kernel/node/store/loadBuild.ts';
 import { fixturePath, modelPath } from '../support/fixtures.ts';

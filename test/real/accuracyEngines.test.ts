@@ -1,10 +1,11 @@
+import type { AccuracyReport } from '../../src/kernel/simulation/simulated.ts';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { type AccuracyRequest, lowOutputs, withReference } from '../../src/features/accuracy/node/judgeAccuracy.ts';
 import { accuracyDocument } from '../../src/features/accuracy/accuracyDocument.ts';
-import { type AccuracyReport, accuracyVerdict, passesTolerance } from '../../src/features/accuracy/accuracyReport.ts';
+import { accuracyVerdict, passesTolerance } from '../../src/features/accuracy/accuracyReport.ts';
 import { renderText } from '../../src/kernel/document/render.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { forkedScripts } from '../support/forkedScripts.ts';

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildFactsOf } from '../../src/features/precision/node/buildFactsOf.ts';
+import { buildFactsOf } from '../../src/kernel/node/store/buildFactsOf.ts';
 import { listBuilds } from '../../src/kernel/node/store/buildHistory.ts';
 import type { ParserError } from '../../src/kernel/node/run/internal/driverEvent.ts';
 import { loadBuild } from '../../src/kernel/node/store/loadBuild.ts';
@@ -11,11 +11,11 @@ import { type BuildEvents, type BuildOptions, runBuild } from '../../src/kernel/
 import { ensurePackages, type Installed } from '../../src/kernel/node/tools/ensurePackages.ts';
 import { packageSets } from '../../src/kernel/node/tools/packageSets.ts';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
-import { modelFacts } from '../../src/kernel/build/buildFacts.ts';
-import { NodeIndex, resolveOverrides } from '../../src/features/precision/resolveOverrides.ts';
-import { planPrecision } from '../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../src/features/precision/readOverrides.ts';
-import { verifyPrecision } from '../../src/features/precision/verifyPrecision.ts';
+import { modelFacts } from '../../src/kernel/rules/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision } from '../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../src/kernel/rules/readOverrides.ts';
+import { verifyPrecision } from '../../src/kernel/rules/verifyPrecision.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { driverPath, rtxForTests, temporaryFolder } from '../support/rtx.ts';
 import { runningWith } from '../support/runningWith.ts';

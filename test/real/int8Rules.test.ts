@@ -9,8 +9,8 @@ import type { ScalesSource } from '../../src/features/quantization/node/pairsFor
 import { createModelGraph } from '../../src/kernel/network/modelGraph.ts';
 import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 import { checkOverrides } from '../../src/features/precision/checkOverrides.ts';
-import { readOverrides } from '../../src/features/precision/readOverrides.ts';
-import { planPrecision } from '../../src/features/precision/precisionPlan.ts';
+import { readOverrides } from '../../src/kernel/rules/readOverrides.ts';
+import { planPrecision } from '../../src/kernel/rules/precisionPlan.ts';
 import { misplaced } from '../../src/kernel/quantization/internal/misplaced.ts';
 import { QuantizedGraph } from '../../src/kernel/quantization/quantization.ts';
 import { bytesOf } from '../../src/kernel/base/problem.ts';

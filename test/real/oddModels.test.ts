@@ -1,9 +1,10 @@
+import type { AccuracyReport } from '../../src/kernel/simulation/simulated.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
 import type { AccuracyRequest } from '../../src/features/accuracy/node/judgeAccuracy.ts';
-import { type AccuracyReport, accuracyVerdict, evidence } from '../../src/features/accuracy/accuracyReport.ts';
+import { accuracyVerdict, evidence } from '../../src/features/accuracy/accuracyReport.ts';
 import { accuracyDocument } from '../../src/features/accuracy/accuracyDocument.ts';
 import { renderText } from '../../src/kernel/document/render.ts';
 import { pythonForTests } from '../support/python.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { onnx } from 'onnx-proto';
 import { beforeAll, expect, test } from 'vitest';
-import { reduceModel, type ReducedModel } from '../../src/features/surgery/node/reduceModel.ts';
+import { reduceModel, type ReducedModel } from '../../src/features/trials/node/reduceModel.ts';
 import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 import { bytesOf } from '../../src/kernel/base/problem.ts';
 import { modelPath } from '../support/fixtures.ts';

@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { extractSubgraph } from '../../src/features/surgery/node/extractSubgraph.ts';
 import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
 import { splitFile } from '../../src/features/surgery/node/splitFile.ts';
-import { convertOpset } from '../../src/features/surgery/node/whatIf.ts';
+import { convertOpset } from '../../src/features/trials/node/whatIf.ts';
 import { compareChain, recordCut } from '../../src/features/surgery/node/runParts.ts';
 import { runPythonJob } from '../../src/kernel/node/tools/runPythonJob.ts';
 import { limitOf } from '../../src/features/surgery/node/cli/split.ts';

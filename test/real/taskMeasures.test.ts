@@ -1,13 +1,8 @@
+import type { AccuracyReport, MeasureKind } from '../../src/kernel/simulation/simulated.ts';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { accuracyDocument } from '../../src/features/accuracy/accuracyDocument.ts';
-import {
-  type AccuracyReport,
-  accuracyVerdict,
-  helpfulRemedy,
-  type MeasureKind,
-  passesTolerance,
-} from '../../src/features/accuracy/accuracyReport.ts';
+import { accuracyVerdict, helpfulRemedy, passesTolerance } from '../../src/features/accuracy/accuracyReport.ts';
 import { writeRemedy } from '../../src/features/accuracy/node/writeRemedy.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { renderText } from '../../src/kernel/document/render.ts';

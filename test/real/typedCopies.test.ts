@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf } from '../../src/kernel/base/problem.ts';
-import type { BuildDiff } from '../../src/features/diff/buildDiff.ts';
+import type { BuildDiff } from '../../src/kernel/report/buildDiff.ts';
 import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { networkOf } from '../../src/kernel/network/network.ts';

@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { findDynamicShapesCost } from '../../src/kernel/node/run/fixedShapes.ts';
+import { findDynamicShapesCost } from '../../src/features/trials/node/dynamicShapesCost.ts';
 import { type BuildOptions, runBuild } from '../../src/kernel/node/run/runBuild.ts';
-import { searchChange } from '../../src/features/surgery/node/searchChange.ts';
-import { whatIf } from '../../src/features/surgery/node/whatIf.ts';
+import { searchChange } from '../../src/features/trials/node/searchChange.ts';
+import { whatIf } from '../../src/features/trials/node/whatIf.ts';
 import { fillWeights } from '../../src/kernel/node/files/fillWeights.ts';
 import { ParsedFiles } from '../../src/kernel/node/files/parsedFiles.ts';
 import { readBuildSide } from '../../src/kernel/node/store/buildSide.ts';

@@ -100,7 +100,7 @@ it('the extension starts without the code that reads, builds, changes and serves
     'src/kernel/read/tensorrt/readBuildLog.ts',
     'src/kernel/fusion/createReport.ts',
     'src/kernel/node/run/runBuild.ts',
-    'src/features/surgery/vscode/internal/surgeryCommands.ts',
+    'src/features/trials/vscode/internal/surgeryCommands.ts',
   ]) {
     expect(inputs.some((path) => path.includes(part))).toBe(true);
     expect(start.filter((path) => path.includes(part))).toEqual([]);
@@ -113,7 +113,12 @@ it('the command line starts without its commands, and identifies a file without 
     start
       .filter((path) => path.startsWith('src/') && !/^src\/(?:shell|kernel\/node)\/cli\/\w+\.ts$/.test(path))
       .toSorted(),
-  ).toEqual(['src/kernel/base/problem.ts', 'src/kernel/node/files/userError.ts']);
+  ).toEqual([
+    'src/kernel/base/problem.ts',
+    'src/kernel/node/files/userError.ts',
+    'src/kernel/node/run/buildSteps.ts',
+    'src/registry.ts',
+  ]);
   expect(inspecting).toContain('src/kernel/read/onnx/readModel.ts');
   const heavy =
     /node_modules|src\/kernel\/(fusion|report|build)\/|src\/features\/precision\/|src\/kernel\/node\/(run|store|tools)\/|\/(parsedFiles|writeModel)\.ts/;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkReplay, emptyContext } from '../../src/features/replay/checkReplay.ts';
-import { implementationName } from '../../src/features/replay/readChoices.ts';
+import { implementationName } from '../../src/kernel/read/replay/readChoices.ts';
 import { formatName } from '../../src/features/replay/editReplay.ts';
-import { readReplay, sniffReplay } from '../../src/features/replay/readReplay.ts';
+import { readReplay, sniffReplay } from '../../src/kernel/read/replay/readReplay.ts';
 import { readSchema, schemaViolations } from '../support/jsonSchema.ts';
 import { sampleText, samplesIn } from '../support/samples.ts';
 

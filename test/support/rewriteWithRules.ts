@@ -1,8 +1,8 @@
 import { ParsedFiles } from '../../src/kernel/node/files/parsedFiles.ts';
 import { rewriteModel, type RewrittenModel } from '../../src/features/precision/node/rewriteModel.ts';
-import { readOverrides } from '../../src/features/precision/readOverrides.ts';
-import { resolveOverrides } from '../../src/features/precision/resolveOverrides.ts';
-import { planPrecision } from '../../src/features/precision/precisionPlan.ts';
+import { readOverrides } from '../../src/kernel/rules/readOverrides.ts';
+import { resolveOverrides } from '../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision } from '../../src/kernel/rules/precisionPlan.ts';
 import type { RewriteOptions } from '../../src/features/precision/planRewrite.ts';
 
 /** Writes a copy of a model in which the rules hold. */

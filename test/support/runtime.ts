@@ -1,7 +1,7 @@
+import type { AccuracyReport } from '../../src/kernel/simulation/simulated.ts';
 import { join } from 'node:path';
 import { type AccuracyRequest, judgeAccuracy } from '../../src/features/accuracy/node/judgeAccuracy.ts';
 import { ensurePackages, type Installed } from '../../src/kernel/node/tools/ensurePackages.ts';
-import type { AccuracyReport } from '../../src/features/accuracy/accuracyReport.ts';
 import { forkedScripts } from './forkedScripts.ts';
 
 let runtime: Promise<Installed> | undefined;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toChangeGroups } from '../../src/features/diff/changeRows.ts';
-import type { MarkedComparison } from '../../src/features/diff/buildDiff.ts';
+import type { MarkedComparison } from '../../src/kernel/report/buildDiff.ts';
 import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';
 import { modelPath } from '../support/fixtures.ts';
 import { openPage, type OpenPage } from './support/browserPage.ts';

@@ -1,4 +1,4 @@
-import { type BuildComparison, type Change, changeStates } from '../../src/features/diff/buildDiff.ts';
+import { type BuildComparison, type Change, changeStates } from '../../src/kernel/report/buildDiff.ts';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { type ChangeGroup, evidenceOf, toChangeGroups } from '../../src/features/diff/changeRows.ts';
 import { deltaText, thousands } from '../../src/kernel/base/text.ts';

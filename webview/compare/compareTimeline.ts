@@ -1,5 +1,5 @@
 import { select } from 'd3-selection';
-import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/features/diff/buildDiff.ts';
+import { type BuildComparison, type ChangeState, changeStates, statesOf } from '../../src/kernel/report/buildDiff.ts';
 import type { FusionReport } from '../../src/kernel/fusion/fusionReport.ts';
 import { type TimelineBar, timelineBars, toTimeline } from '../../src/kernel/picture/page/fusionTimeline.ts';
 import { definePatterns } from '../shared/paint.ts';

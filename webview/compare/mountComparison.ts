@@ -1,4 +1,4 @@
-import type { Change } from '../../src/features/diff/buildDiff.ts';
+import type { Change } from '../../src/kernel/report/buildDiff.ts';
 import { changeColumns, type ChangeRow, toChangeRows } from '../../src/features/diff/changeRows.ts';
 import { matcher, wordsOf } from '../../src/kernel/picture/graph/graphIndex.ts';
 import type { ViewData } from '../../src/kernel/picture/graph/viewData.ts';

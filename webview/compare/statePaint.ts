@@ -1,4 +1,4 @@
-import type { ChangeState } from '../../src/features/diff/buildDiff.ts';
+import type { ChangeState } from '../../src/kernel/report/buildDiff.ts';
 
 const paints: Readonly<Record<ChangeState, string>> = {
   lost: 'url(#lens-crossed)',

@@ -1,3 +1,13 @@
+import { evidence } from './internal/accuracyTexts.ts';
+import { errorFigure, exactFigure } from '../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyFix,
+  AccuracyOutput,
+  AccuracyReport,
+  FixRuleGain,
+  JudgedNode,
+} from '../../kernel/simulation/simulated.ts';
+import { randomWarning } from '../../kernel/build/randomInputs.ts';
 import {
   type Action,
   type Block,
@@ -13,18 +23,10 @@ import {
 import { shapeText, timeText, typeName } from '../../kernel/base/text.ts';
 import { counted, percentText, thousands } from '../../kernel/base/text.ts';
 import {
-  type AccuracyFix,
-  type AccuracyOutput,
-  type AccuracyReport,
   accuracyVerdict,
   castsText,
   channelsText,
-  errorFigure,
-  evidence,
-  exactFigure,
-  type FixRuleGain,
   isWithin,
-  type JudgedNode,
   magnitude,
   measureErrorTexts,
   measureNames,
@@ -34,7 +36,6 @@ import {
   notJudgedTexts,
   outsideTable,
   passesTolerance,
-  randomWarning,
   unscaledError,
 } from './accuracyReport.ts';
 import { type PrecisionSweep, runtimeNote, sweepBlocks } from './precisionSweep.ts';

@@ -1,16 +1,18 @@
 // Which parts of a model to run, and how.
-import type { OnnxGraph, OnnxNode, OnnxValue, Segment } from '../../kernel/read/onnx/onnxModel.ts';
+import type { Chunk, JudgeChunk, SwitchedChunk } from '../../kernel/simulation/simulated.ts';
+import type { Measures } from '../../kernel/simulation/simulated.ts';
+import type { OnnxGraph, OnnxNode, OnnxValue } from '../../kernel/read/onnx/onnxModel.ts';
 import { composeModel, type NewNode, type NewTensor, type NewValue } from '../../kernel/read/onnx/writeModel.ts';
 import { type Network } from '../../kernel/network/network.ts';
 import { standardOpset } from '../../kernel/network/modelGraph.ts';
 import { isContainer } from '../../kernel/network/outputTypes.ts';
-import { type Measures, writeMeasures } from './internal/nodeMeasures.ts';
+import { writeMeasures } from './internal/nodeMeasures.ts';
 import { canJudgeBodies, type JudgePlace, writeJudgedBodies } from './internal/judgedBodies.ts';
 import { int64 } from './internal/lowForms.ts';
 import { isQuantized, type ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
 import { Names, RunWriter, Values } from './internal/runWriter.ts';
 
-export { clamped, clampEnds, type ConstantFault, constantFault, constantsRead } from './internal/constantFaults.ts';
+export { clamped, clampEnds, constantFault, constantsRead } from './internal/constantFaults.ts';
 export { replacementEdits, scaleInputs } from './internal/remedyInputs.ts';
 export {
   findLowNodes,
@@ -22,23 +24,6 @@ export {
   withReplaced,
   withUnmaterialized,
 } from './internal/reducedPrecisionModel.ts';
-export { modelNames } from './internal/runWriter.ts';
-
-/**
- * Some of a model's nodes as a model of their own. Chunk after chunk they are the whole model: the time to make a
- * session grows faster than its nodes, and only one chunk's tensors are in memory.
- */
-export interface Chunk {
-  segments: Segment[];
-  /** Inputs of the session: inputs of the model, and tensors that earlier chunks kept. */
-  feeds: string[];
-  /** Outputs of the session that later chunks need. */
-  keeps: string[];
-  /** Tensors that no later chunk needs. */
-  drops: string[];
-  /** How many nodes of the model it has. */
-  nodes: number;
-}
 
 /** Where a model is, and where its bytes come from. */
 export interface ModelFile {
@@ -173,13 +158,6 @@ export function namesReadBy({ inputs, subgraphs }: OnnxNode): Set<string> {
     for (const { name } of graph.outputs) if (!own.has(name)) reads.add(name);
   }
   return reads;
-}
-
-export interface SwitchedChunk extends Chunk {
-  /** The low-precision nodes that it contains, by `LowNode.index`, in the order of its switches. */
-  switched: number[];
-  /** Name of the input with a Boolean for each of them; true: it computes exactly. */
-  flags: string;
 }
 
 /**
@@ -322,10 +300,6 @@ const shapedByInputs = new Set([
   'TopK',
   'Unsqueeze',
 ]);
-
-export interface JudgeChunk extends Chunk {
-  measures: Measures[];
-}
 
 /**
  * A model in which every node is there three times: exactly (the reference), in low precision on what the low-precision

@@ -1,4 +1,7 @@
 // Several precisions in one table.
+import { errorFigure } from '../../kernel/simulation/simulated.ts';
+import type { TimedRun } from '../../kernel/simulation/simulated.ts';
+import type { AccuracyOutput, AccuracyReport, ComparedOutput } from '../../kernel/simulation/simulated.ts';
 import { addTo } from '../../kernel/base/addTo.ts';
 import { counted, shapeText, sizeText, thousands, timeText, typeName } from '../../kernel/base/text.ts';
 import { type RuntimeUsed, runtimeText } from '../../kernel/base/runtimeUsed.ts';
@@ -6,11 +9,7 @@ import { type Block, type Document, facts, note, type Row, table } from '../../k
 import type { OnnxModel } from '../../kernel/read/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../../kernel/network/network.ts';
 import {
-  type AccuracyOutput,
-  type AccuracyReport,
-  type ComparedOutput,
   channelsText,
-  errorFigure,
   isWithin,
   magnitude,
   nodeTitle,
@@ -22,21 +21,6 @@ import {
 
 export const sweepPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type SweepPrecision = (typeof sweepPrecisions)[number];
-
-/** Times of a model in ONNX Runtime, with its optimizations. */
-export interface TimedRun {
-  device: 'CPU' | 'GPU';
-  /** `ONNX Runtime 1.31.1`. */
-  runtime: string;
-  /** Of the computer. */
-  threads: number;
-  runs: number;
-  medianMs: number;
-  p99Ms: number;
-  perSecond: number;
-  /** Bytes that loading and running it added to the process; null: not known here. */
-  memory: number | null;
-}
 
 /** One precision of a sweep. */
 export interface SweepStep {

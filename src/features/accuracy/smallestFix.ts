@@ -1,21 +1,17 @@
 // The smallest set of nodes to keep in FP32.
+import { errorFigure } from '../../kernel/simulation/simulated.ts';
+import type { AccuracyFix, AccuracyOutput, Trade } from '../../kernel/simulation/simulated.ts';
+import { randomCaution } from '../../kernel/build/randomInputs.ts';
 import { type Network } from '../../kernel/network/network.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
-import { isBareName, writeName, writePath } from '../precision/overrideFile.ts';
-import { readOverrides } from '../precision/readOverrides.ts';
+import { isBareName, writeName, writePath } from '../../kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../kernel/rules/readOverrides.ts';
 import { planRewrite } from '../precision/planRewrite.ts';
-import { isRealType, planPrecision } from '../precision/precisionPlan.ts';
-import { type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
-import {
-  type AccuracyFix,
-  type AccuracyOutput,
-  errorFigure,
-  finiteOrNull,
-  randomCaution,
-  worstError,
-} from './accuracyReport.ts';
+import { isRealType, planPrecision } from '../../kernel/rules/precisionPlan.ts';
+import { type NodeIndex, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
+import { finiteOrNull, worstError } from './accuracyReport.ts';
 import type { ReducedPrecisionModel } from './internal/reducedPrecisionModel.ts';
-import { kneeOf, type Trade, type TradeCurve, tradeSizes } from './internal/tradeCurve.ts';
+import { kneeOf, type TradeCurve, tradeSizes } from './internal/tradeCurve.ts';
 
 export { TradeCurve } from './internal/tradeCurve.ts';
 

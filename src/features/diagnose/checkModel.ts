@@ -1,3 +1,4 @@
+import type { CheckFinding } from '../../kernel/build/diagnosis.ts';
 import { versionNumber } from '../../kernel/base/text.ts';
 import { gpuSupport, OPERATOR_REPAIRS } from './gpuSupport.ts';
 import {
@@ -28,7 +29,6 @@ import {
 import {
   type AddError,
   errorsOf,
-  type CheckFinding,
   checkShapes,
   type CheckTarget,
   type GivenShape,
@@ -42,7 +42,7 @@ import { typesProblem } from './internal/nodeTypes.ts';
 import { OPERATOR_ROWS, operatorRow } from './operatorTable.ts';
 import { OWN_PLUGINS } from './pluginTable.ts';
 
-export type { CheckFinding, CheckTarget, GivenShape } from './internal/checkShapes.ts';
+export type { CheckTarget, GivenShape } from './internal/checkShapes.ts';
 export { computeCapability } from './gpuSupport.ts';
 
 /** The version that tables without one are for. */

@@ -2,13 +2,11 @@
 import { timeText } from '../../kernel/base/text.ts';
 import {
   type BuildComparison,
-  type BuildDiff,
   type Change,
   type ChangeState,
   changeStates,
   stateOfChange,
-  statesOf,
-} from './buildDiff.ts';
+} from '../../kernel/report/buildDiff.ts';
 import { alikeChanges } from './diffReports.ts';
 import type { FusionReport } from '../../kernel/fusion/fusionReport.ts';
 import { fateSentence, layerLabel, layerOf } from '../../kernel/report/words.ts';
@@ -242,14 +240,4 @@ function olderId(id: string, ids: ReadonlyMap<string, string>): string {
 function noteOf(report: FusionReport, at: number): string {
   const node = report.nodes[at];
   return node === undefined ? 'Only in A.' : `Only in A: ${fateSentence(report, node)}`;
-}
-
-/** What happened to each node of such a graph, by its id there; what is missing is the same. */
-export function graphStates({ nodes }: GraphData, diff: BuildDiff): Map<string, ChangeState> {
-  const { nodesA, nodesB } = statesOf(diff);
-  for (const { id, older } of nodes) {
-    const state = older && nodesA.get(older.id);
-    if (state !== undefined) nodesB.set(id, state);
-  }
-  return nodesB;
 }

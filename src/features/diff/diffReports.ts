@@ -20,7 +20,7 @@ import {
   type InputShapes,
   namesOnly,
   type NetworkNode,
-} from './buildDiff.ts';
+} from '../../kernel/report/buildDiff.ts';
 import { sourceRanges } from '../../kernel/network/sourceLines.ts';
 import { compareMarked } from './internal/markedComparison.ts';
 import { NodeComparison } from './internal/nodeChanges.ts';
@@ -35,7 +35,6 @@ export {
   verdictSentence,
 } from './internal/diffDocument.ts';
 export { markedSentences } from './internal/markedComparison.ts';
-export { dynamicShapesCost, dynamicShapesRemark } from './internal/fixedShapes.ts';
 
 /**
  * Compares two builds node by node. What one side cannot know (kernels, times, types) is never a change.

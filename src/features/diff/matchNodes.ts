@@ -2,7 +2,7 @@
 import { addTo } from '../../kernel/base/addTo.ts';
 import { deltaText, isSameTime } from '../../kernel/base/text.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
-import { type ChangeKind, type NetworkNode, plainName } from './buildDiff.ts';
+import { type ChangeKind, type NetworkNode, plainName } from '../../kernel/report/buildDiff.ts';
 
 /** Operators that change no more than a tensor's type: edges are followed through them, since exports add and drop them. */
 export const conversions: ReadonlySet<string> = new Set(['QuantizeLinear', 'DequantizeLinear', 'Cast', 'Identity']);

@@ -1,16 +1,15 @@
 // Checks a build against a gate.
+import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
-import type { DiffInput } from '../diff/buildDiff.ts';
 import { otherShapes } from '../diff/diffReports.ts';
 import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
 import type { FusionReport, ReportLayer, ReportNode } from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { type AttentionFate, attentionFates, attentionText } from './internal/attentionFates.ts';
-import type { BuildFacts } from '../../kernel/build/buildFacts.ts';
-import { planPrecision } from '../precision/precisionPlan.ts';
-import { compileGlob, matchesGlob, type NodeIndex, resolveOverrides } from '../precision/resolveOverrides.ts';
-import { computedTypes } from '../precision/verifyPrecision.ts';
+import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
+import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
+import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
 import {
   countRegions,
   isNoise,
@@ -90,16 +89,6 @@ export function judgeAttention({ report, network }: GateSide): GateFinding {
       message: `The kernels of ${hidden.length} of ${total} are unknown: this build does not list what the kernels inside ForeignNodes compute.`,
     };
   return { kept: true, message: `${total}: each is one kernel.`, value: 0, details };
-}
-
-/** A build, or the baseline, as far as a gate looks at it. */
-export interface GateSide extends DiffInput {
-  /** Reports on further profiles of the same build: a time is the median of all. */
-  repeats?: readonly FusionReport[] | undefined;
-  /** What layers show of types, with the model's index; absent without the model. */
-  types?: { facts: BuildFacts; index: NodeIndex } | undefined;
-  /** The largest error of an output, as `trtlens accuracy` finds it (null: an output is not finite), or why it is not known. */
-  accuracy?: { error: number | null } | { missing: string } | undefined;
 }
 
 /** What a rule finds: whether its limit is kept, or why it cannot be said. */

@@ -1,6 +1,6 @@
 // The rules, a gate file, its result as text and SARIF.
 import type { FusionReport } from '../../kernel/fusion/fusionReport.ts';
-import type { PrecisionType } from '../precision/overrideFile.ts';
+import type { PrecisionType } from '../../kernel/rules/overrideFile.ts';
 import { type Document, section, type State, table } from '../../kernel/document/document.ts';
 import { counted, exactRelease, oneLine } from '../../kernel/base/text.ts';
 import { profileWords } from '../../kernel/report/words.ts';

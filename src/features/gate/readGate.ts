@@ -1,4 +1,5 @@
 // Reads, starts and completes a gate file.
+import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import {
   type ErrorCode,
   isAlias,
@@ -12,12 +13,12 @@ import {
 } from 'yaml';
 import type { Problem, Read } from '../../kernel/base/problem.ts';
 import { closestWords } from '../../kernel/base/text.ts';
-import type { NetworkNode } from '../diff/buildDiff.ts';
+import type { NetworkNode } from '../../kernel/report/buildDiff.ts';
 import { opaqueForeignNodes } from '../diff/matchNodes.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
-import { precisionType, precisionTypes } from '../precision/overrideFile.ts';
+import { precisionType, precisionTypes } from '../../kernel/rules/overrideFile.ts';
 import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../../kernel/report/words.ts';
-import { type GateSide, judgeAttention } from './evaluateGate.ts';
+import { judgeAttention } from './evaluateGate.ts';
 import {
   type AccuracySetting,
   type Check,

@@ -6,13 +6,13 @@ import {
   targetName,
   targetOfBuild,
   type TensorrtTarget,
-} from '../../kernel/build/buildFacts.ts';
-import { buildIndexOf } from './internal/buildIndex.ts';
+} from '../../kernel/rules/buildFacts.ts';
+import { buildIndexOf } from '../../kernel/rules/buildIndex.ts';
 import { checkBuild, checkForeignNodes, checkNames } from './internal/checkBuild.ts';
 import { checkRepeats } from './internal/checkRepeats.ts';
 import { checkSelectors } from './internal/checkSelectors.ts';
 import { checkTypes } from './internal/checkTypes.ts';
-import type { OverrideFile, PrecisionProblem, Rule } from './overrideFile.ts';
+import type { OverrideFile, PrecisionProblem, Rule } from '../../kernel/rules/overrideFile.ts';
 import {
   addProblem,
   type CheckContext,
@@ -22,9 +22,14 @@ import {
   type RuleFacts,
   scalesOf,
   someNames,
-} from './precisionPlan.ts';
-import { type NodeIndex, type ResolvedRules, resolveOverrides, type RuleMatch } from './resolveOverrides.ts';
-import { normalizations } from './verifyPrecision.ts';
+} from '../../kernel/rules/precisionPlan.ts';
+import {
+  type NodeIndex,
+  type ResolvedRules,
+  resolveOverrides,
+  type RuleMatch,
+} from '../../kernel/rules/resolveOverrides.ts';
+import { normalizations } from '../../kernel/rules/verifyPrecision.ts';
 
 /** Nodes of a rule that flags cannot reach: the log of the last build registers no layer of their name. */
 export function checkRegistered(context: CheckContext, match: RuleMatch): void {

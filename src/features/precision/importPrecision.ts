@@ -13,11 +13,11 @@ import {
   valuesOfFlags,
   writeLayerSpecs,
 } from '../../kernel/build/trtexecFlags.ts';
-import { hasLayerFlags, noLayerFlags, type TensorrtTarget, typeSince } from '../../kernel/build/buildFacts.ts';
+import { hasLayerFlags, noLayerFlags, type TensorrtTarget, typeSince } from '../../kernel/rules/buildFacts.ts';
 import { bareGlob, globOfRegex } from './internal/globOfRegex.ts';
-import { type PrecisionType, precisionType, writeName } from './overrideFile.ts';
-import type { PlannedNode, PrecisionPlan } from './precisionPlan.ts';
-import type { NodeIndex } from './resolveOverrides.ts';
+import { type PrecisionType, precisionType, writeName } from '../../kernel/rules/overrideFile.ts';
+import type { PlannedNode, PrecisionPlan } from '../../kernel/rules/precisionPlan.ts';
+import type { NodeIndex } from '../../kernel/rules/resolveOverrides.ts';
 
 /** A plan in the words of one program: arguments, one per element, and what could not be said in them. */
 export interface PrecisionArguments {

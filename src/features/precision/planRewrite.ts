@@ -6,14 +6,13 @@ import type { ConversionLoss, OnnxGraph, OnnxModel, OnnxTensor } from '../../ker
 import { type ModelGraph, outOfOrder, standardOpset } from '../../kernel/network/modelGraph.ts';
 import { growIslands } from './internal/growIslands.ts';
 import { type Edits, rewriteEdits } from './internal/rewriteEdits.ts';
-import type { PrecisionPlan, RealType } from './precisionPlan.ts';
+import type { PrecisionPlan, RealType } from '../../kernel/rules/precisionPlan.ts';
 import { chooseTypes, type RewritePlan } from './internal/rewritePlan.ts';
 
 export {
   type ChosenType,
   chooseTypes,
   linesOfRemoved,
-  quantizedNodes,
   type RewritePlan,
   type TypeChoice,
   withPairs,

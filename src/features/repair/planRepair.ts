@@ -1,3 +1,4 @@
+import type { CheckFinding } from '../../kernel/build/diagnosis.ts';
 import type { ModelEdits } from '../../kernel/read/onnx/editModel.ts';
 import { RepairDraft } from './internal/draft.ts';
 import type { RefusedPlace, RepairClass, RepairPlace, RepairStep } from '../../kernel/network/repairMap.ts';
@@ -67,7 +68,7 @@ import {
   transposedPads,
 } from './internal/repairs/wrongForms.ts';
 import { knownFaults } from '../../kernel/faults/knownFaults.ts';
-import { checkModel, type CheckFinding, type CheckTarget } from '../diagnose/checkModel.ts';
+import { checkModel, type CheckTarget } from '../diagnose/checkModel.ts';
 import { type BuildManifest, sizesOf, type BuiltShape } from '../../kernel/build/buildManifest.ts';
 import type { Diagnosis, DiagnosisCode } from '../../kernel/build/diagnosis.ts';
 import type { OnnxModel } from '../../kernel/read/onnx/onnxModel.ts';

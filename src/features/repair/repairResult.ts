@@ -1,4 +1,5 @@
 // What a comparison with the original proves; the result of a repair, as data and as text.
+import { randomInput } from '../../kernel/build/randomInputs.ts';
 import { type RuntimeUsed, runtimeText } from '../../kernel/base/runtimeUsed.ts';
 import { valueAt } from '../../kernel/base/addTo.ts';
 import { counted, releaseName } from '../../kernel/base/text.ts';
@@ -14,7 +15,6 @@ import {
 } from '../../kernel/document/document.ts';
 import type { Repair } from './internal/repair.ts';
 import type { Diagnosis } from '../../kernel/build/diagnosis.ts';
-import { randomInput } from '../accuracy/accuracyReport.ts';
 import { type BuildManifest, builtShapes, type ShapeRange } from '../../kernel/build/buildManifest.ts';
 import { byteLength, elementCount, type OnnxModel } from '../../kernel/read/onnx/onnxModel.ts';
 import type { RefusedPlace, RepairClass, RepairStep } from '../../kernel/network/repairMap.ts';

@@ -3,8 +3,8 @@ import { editDistance, LineIndex, thousands } from '../../kernel/base/text.ts';
 import { before } from '../../kernel/build/trtexecFlags.ts';
 import { atomsOf, isForeignNodeName, parseLayerName, withoutProfile } from '../../kernel/network/layerName.ts';
 import { nodesInName } from '../../kernel/network/nodeNames.ts';
-import { type BuildFacts, targetName, targetOfBuild, type TensorrtTarget } from '../../kernel/build/buildFacts.ts';
-import type { NodeIndex } from '../precision/resolveOverrides.ts';
+import { type BuildFacts, targetName, targetOfBuild, type TensorrtTarget } from '../../kernel/rules/buildFacts.ts';
+import type { NodeIndex } from '../../kernel/rules/resolveOverrides.ts';
 import { totalMs } from '../../kernel/report/words.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { checkTensors } from './internal/checkTensors.ts';
@@ -18,9 +18,9 @@ import {
   offerFor,
   offersFor,
   titlesOf,
-} from './readChoices.ts';
-import { logTypes } from './internal/tensorFormats.ts';
-import { type ReplayMismatch, replayProblem, type ReplayRead } from './readReplay.ts';
+} from '../../kernel/read/replay/readChoices.ts';
+import { logTypes } from '../../kernel/read/replay/tensorFormats.ts';
+import { type ReplayMismatch, replayProblem, type ReplayRead } from '../../kernel/read/replay/readReplay.ts';
 import {
   type ReplayEntry,
   type ReplayFile,
@@ -33,7 +33,7 @@ import {
   tacticId,
   type TensorFormat,
   typeSignature,
-} from './replayFile.ts';
+} from '../../kernel/read/replay/replayFile.ts';
 
 /** What a replay is checked against; everything may be absent. */
 export interface ReplayContext {

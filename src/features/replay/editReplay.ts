@@ -1,6 +1,6 @@
 // Changes and compares replays.
 import { counted } from '../../kernel/base/text.ts';
-import { formatWords, implementationName, isMyelin } from './readChoices.ts';
+import { formatWords, implementationName, isMyelin } from '../../kernel/read/replay/readChoices.ts';
 import {
   type Algorithm,
   implementationId,
@@ -13,7 +13,7 @@ import {
   tacticHex,
   type TensorFormat,
   type TensorPlaces,
-} from './replayFile.ts';
+} from '../../kernel/read/replay/replayFile.ts';
 
 /**
  * Edits that make an entry another algorithm: implementation, tactic and both sides' formats change together, and every

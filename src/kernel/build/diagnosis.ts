@@ -334,3 +334,18 @@ const partNotice = ({ shown, of }: ShownProfile): BuildNotice => ({
 });
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** Something that decides, or may decide, whether the build is refused. */
+export interface CheckFinding {
+  /** `error`: will be refused; `warning`: builds, but not as meant; `unknown`: the tables do not say. */
+  severity: 'error' | 'warning' | 'unknown';
+  code: string;
+  message: string;
+  advice: string;
+  /** Ids of the nodes concerned. */
+  nodes: string[];
+  /** Inputs and outputs concerned. */
+  tensors: string[];
+  /** Id of a repair of the model that removes it. */
+  repair?: string;
+}

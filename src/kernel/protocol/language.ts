@@ -1,6 +1,6 @@
-import type { BuildFacts, ModelFacts } from '../build/buildFacts.ts';
-import type { Algorithm, OfferedChoice } from '../../features/replay/replayFile.ts';
-import type { ReplayMismatch } from '../../features/replay/readReplay.ts';
+import type { BuildFacts, ModelFacts } from '../rules/buildFacts.ts';
+import type { Algorithm, OfferedChoice } from '../read/replay/replayFile.ts';
+import type { ReplayMismatch } from '../read/replay/readReplay.ts';
 
 /**
  * Messages between the host and the language server in addition to LSP's own. The server reads no files: what it knows of a

@@ -6,15 +6,7 @@ import type { Misplaced } from './internal/misplaced.ts';
 import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from './quantizedGraph.ts';
 
 export { type Misplaced, misplaced } from './internal/misplaced.ts';
-export {
-  type FloatIsland,
-  floatIslands,
-  isDequantize,
-  isPart,
-  isQuantize,
-  movers,
-  QuantizedGraph,
-} from './quantizedGraph.ts';
+export { type FloatIsland, floatIslands, isDequantize, isPart, isQuantize, QuantizedGraph } from './quantizedGraph.ts';
 
 /**
  * What became of a Q or DQ node in a build:

@@ -1,8 +1,8 @@
-import { type BuildFacts, targetOfBuild, type TensorrtTarget } from '../build/buildFacts.ts';
-import type { KnownScales } from '../../features/precision/precisionPlan.ts';
-import { NodeIndex } from '../../features/precision/resolveOverrides.ts';
-import type { ReplayMismatch } from '../../features/replay/readReplay.ts';
-import type { Choices } from '../../features/replay/readChoices.ts';
+import { type BuildFacts, targetOfBuild, type TensorrtTarget } from '../rules/buildFacts.ts';
+import type { KnownScales } from '../rules/precisionPlan.ts';
+import { NodeIndex } from '../rules/resolveOverrides.ts';
+import type { ReplayMismatch } from '../read/replay/readReplay.ts';
+import type { Choices } from '../read/replay/readChoices.ts';
 import type { FactsParams } from '../protocol/language.ts';
 
 /** What the server knows for one document. */

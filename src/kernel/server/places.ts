@@ -1,7 +1,7 @@
 import type { Position, Range, TextEdit } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { TextEdit as CoreEdit, TextRange } from '../../features/precision/overrideFile.ts';
-import type { Span, SpanEdit } from '../../features/replay/replayFile.ts';
+import type { TextEdit as CoreEdit, TextRange } from '../rules/overrideFile.ts';
+import type { Span, SpanEdit } from '../read/replay/replayFile.ts';
 
 /** Core counts lines and columns from 1, LSP from 0; both count UTF-16 units. */
 export function toRange(range: TextRange): Range {

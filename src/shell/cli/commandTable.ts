@@ -26,7 +26,7 @@ export const commandTable: Record<string, CommandRow> = {
     group: 'See what TensorRT did',
     summary: 'show which nodes TensorRT fused into which layers',
     doing: 'Reading the build',
-    load: async () => (await import('./fusion.ts')).fusion,
+    load: async () => (await import('../../kernel/node/cli/fusion.ts')).fusion,
   },
   inspect: {
     group: 'See what TensorRT did',
@@ -53,12 +53,12 @@ export const commandTable: Record<string, CommandRow> = {
   'what-if': {
     group: 'Change the network',
     summary: 'try a change and see what it does to fusion',
-    load: async () => (await import('../../features/surgery/node/cli/whatIf.ts')).whatIfCommand,
+    load: async () => (await import('../../features/trials/node/cli/whatIf.ts')).whatIfCommand,
   },
   reduce: {
     group: 'Change the network',
     summary: 'shrink a failing model to the smallest one that still fails',
-    load: async () => (await import('../../features/surgery/node/cli/reduce.ts')).reduce,
+    load: async () => (await import('../../features/trials/node/cli/reduce.ts')).reduce,
   },
   repair: {
     group: 'Change the network',

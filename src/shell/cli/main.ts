@@ -9,6 +9,9 @@ import { exitLine, helpTopics } from './helpTopics.ts';
 import { processTerminal } from '../../kernel/node/cli/processTerminal.ts';
 import type { Terminal } from '../../kernel/node/cli/terminal.ts';
 import { version } from '../../kernel/node/cli/version.ts';
+import { registerSteps } from '../../registry.ts';
+
+registerSteps();
 
 /** Commands by the names that they had in version 0.1, which still work. */
 const renamed = new Map([

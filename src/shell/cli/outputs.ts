@@ -1,19 +1,19 @@
 // What `--json` prints, a type for each command; `npm run generate` makes schemas/NAME.schema.json of them, and tests
 // check what the commands print against these. A command with a contract of its own is not here: fusion, diff, gate.
-import type { AccuracyReport } from '../../features/accuracy/accuracyReport.ts';
+import type { AccuracyReport } from '../../kernel/simulation/simulated.ts';
 import type { EngineRun } from '../../features/accuracy/node/runEngine.ts';
 import type { Comparison, PrecisionSweep } from '../../features/accuracy/precisionSweep.ts';
 import type { BisectResult } from '../../features/bisect/bisectReport.ts';
-import type { CheckFinding } from '../../features/diagnose/checkModel.ts';
-import type { BuildDiff } from '../../features/diff/buildDiff.ts';
+
+import type { BuildDiff } from '../../kernel/report/buildDiff.ts';
 import type { Migration } from '../../features/quantization/node/migrateCalibration.ts';
 import type { RepairResult } from '../../features/repair/repairResult.ts';
-import type { ReducedModel } from '../../features/surgery/node/reduceModel.ts';
-import type { SearchResult } from '../../features/surgery/node/searchChange.ts';
+import type { ReducedModel } from '../../features/trials/node/reduceModel.ts';
+import type { SearchResult } from '../../features/trials/node/searchChange.ts';
 import type { Chain } from '../../features/surgery/node/splitFile.ts';
 import type { WrittenPlugin } from '../../features/surgery/node/writePlugin.ts';
 import type { BuildManifest } from '../../kernel/build/buildManifest.ts';
-import type { Diagnosis } from '../../kernel/build/diagnosis.ts';
+import type { CheckFinding, Diagnosis } from '../../kernel/build/diagnosis.ts';
 import type { FusionReport } from '../../kernel/fusion/fusionReport.ts';
 import type { Inspection } from '../../kernel/inspect/inspection.ts';
 import type { RepairStep } from '../../kernel/network/repairMap.ts';

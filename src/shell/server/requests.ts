@@ -5,9 +5,9 @@ import type {
   ReplayEntryInfo,
   RuleVerdictInfo,
 } from '../../kernel/protocol/language.ts';
-import { precisionType } from '../../features/precision/overrideFile.ts';
+import { precisionType } from '../../kernel/rules/overrideFile.ts';
 import { profileWords } from '../../kernel/report/words.ts';
-import { selectorsForNodes } from '../../features/precision/resolveOverrides.ts';
+import { selectorsForNodes } from '../../kernel/rules/resolveOverrides.ts';
 import { spanRange } from '../../kernel/server/places.ts';
 import { nodesAt, type OverrideAnalysis, ruleAt } from '../../features/precision/server/overrideAnalysis.ts';
 import { entryAt, idsOf, type ReplayAnalysis } from '../../features/replay/server/replayAnalysis.ts';

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { registerSteps } from '../../registry.ts';
 import { ParsedFiles } from '../../kernel/node/files/parsedFiles.ts';
 import { registerAccuracy } from '../../features/accuracy/vscode/registerAccuracy.ts';
 import { registerAgentTools } from './agents/registerAgentTools.ts';
@@ -27,7 +28,7 @@ import { registerCommands } from '../../kernel/vscode/platform/registerCommands.
 import { registerPrecision } from '../../features/precision/vscode/registerPrecision.ts';
 import { registerQuantization } from '../../features/quantization/vscode/registerQuantization.ts';
 import { registerReplay } from '../../features/replay/vscode/registerReplay.ts';
-import { registerSurgery } from '../../features/surgery/vscode/registerSurgery.ts';
+import { registerSurgery } from '../../features/trials/vscode/registerSurgery.ts';
 import { BuildTaskProvider } from '../../features/build/vscode/tasks/buildTaskProvider.ts';
 import { RememberedOptions } from '../../kernel/vscode/builds/rememberedOptions.ts';
 import { registerTasks } from '../../features/build/vscode/tasks/registerTasks.ts';
@@ -52,9 +53,10 @@ let running: Builds | undefined;
 
 /** Puts the parts together. Nothing is read, probed or started here: each part begins when the user requests it. */
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
+  registerSteps();
   const log = vscode.window.createOutputChannel('TensorRT Lens', { log: true });
   const files = new ParsedFiles({ exportTrace: exportingWith(nsysToRun) });
-  const source = async () => new (await import('../../kernel/vscode/workspace/diskSource.ts')).DiskSource(log, files);
+  const source = async () => new (await import('./diskSource.ts')).DiskSource(log, files);
   const sessions = new Sessions(laterSource(source));
   const builds = new Builds(context, log);
   const diagnostics = new BuildDiagnostics(files);

@@ -6,7 +6,7 @@ import { openFile } from '../../../src/kernel/node/files/fileSource.ts';
 import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { FactsReader } from '../../../src/kernel/vscode/language/internal/knownFacts.ts';
-import { DiskSource } from '../../../src/kernel/vscode/workspace/diskSource.ts';
+import { DiskSource } from '../../../src/shell/vscode/diskSource.ts';
 import {
   activeEditor,
   activeTab,

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { BuildDiagnostics } from '../../../src/features/diagnose/vscode/buildDiagnostics.ts';
-import { diagnoseBuild } from '../../../src/features/diagnose/vscode/diagnoseBuild.ts';
+import { diagnoseBuild } from '../../../src/kernel/vscode/builds/diagnoseBuild.ts';
 import { toEngineOptions } from '../../../src/kernel/vscode/builds/taskDefinition.ts';
 import { taskProperties } from '../../../src/kernel/vscode/builds/taskProperties.ts';
 import {

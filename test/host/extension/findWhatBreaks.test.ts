@@ -1,9 +1,9 @@
+import type { AccuracyReport } from '../../../src/kernel/simulation/simulated.ts';
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { AccuracyReport } from '../../../src/features/accuracy/accuracyReport.ts';
 import type { PrecisionSweep } from '../../../src/features/accuracy/precisionSweep.ts';
 import { writeBuildOverrides } from '../../../src/kernel/node/store/overridesRecord.ts';
 import { activeTab, closeEditors, inRepository, inWorkspace, lens, openModel } from './support.ts';

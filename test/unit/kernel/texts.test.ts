@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { severityOf } from '../../../src/kernel/vscode/builds/internal/severityOf.ts';
 import { writeFileSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { refusal } from '../../../src/features/check/vscode/internal/refusal.ts';
+import { refusal } from '../../../src/features/precision/vscode/internal/refusal.ts';
 import { temporaryFolder } from '../../support/rtx.ts';
 import fc from 'fast-check';
 import { terminalText } from '../../../src/kernel/vscode/builds/terminalText.ts';
@@ -80,7 +80,7 @@ test('texts of messages, questions and progress go through the places that make 
 /** What reaches the editor; gate files and reports of accuracy name the command that writes their input. */
 const folders = /(?:^|\/)(?:vscode|server)\/|^kernel\/(?:build|fusion)\/|^features\/(?:diagnose|precision)\/(?!node\/)/;
 /** Help of the command line, and scripts that it writes. */
-const ofCommandLine = new Set(['buildOptions.ts', 'launcher.ts']);
+const ofCommandLine = new Set(['buildOptions.ts', 'goneNames.ts', 'launcher.ts']);
 /** What is made of the rows of the diagnosis, in one line. */
 const GENERATED = 'rulesData.ts';
 

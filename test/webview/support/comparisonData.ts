@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { BuildSide } from '../../../src/kernel/node/store/buildSide.ts';
 import { toComparison } from '../../../src/features/diff/node/toComparison.ts';
-import { nodesToMatch } from '../../../src/features/diff/buildDiff.ts';
+import { nodesToMatch } from '../../../src/kernel/report/buildDiff.ts';
 import { readModel } from '../../../src/kernel/read/onnx/readModel.ts';
 import type { ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
 import { bytesOf } from '../../../src/kernel/base/problem.ts';

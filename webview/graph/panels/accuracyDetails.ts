@@ -1,4 +1,5 @@
-import { errorFigure, evidence } from '../../../src/features/accuracy/accuracyReport.ts';
+import { evidence } from '../../../src/features/accuracy/accuracyReport.ts';
+import { errorFigure } from '../../../src/kernel/simulation/simulated.ts';
 import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
 import type { NodeAccuracy } from '../../../src/kernel/picture/graph/viewData.ts';
 import type { GraphModel } from '../view/graphModel.ts';

@@ -1,19 +1,19 @@
 // The result as text.
+import { errorFigure, exactFigure } from '../../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyFix,
+  AccuracyOutput,
+  AccuracyReport,
+  ChannelGroup,
+  JudgedNode,
+  Remedy,
+} from '../../../kernel/simulation/simulated.ts';
 import { counted, percentText, thousands, typeName } from '../../../kernel/base/text.ts';
-import { readOverrides } from '../../precision/readOverrides.ts';
+import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 import { limitsOf } from '../../../kernel/quantization/quantization.ts';
-import type { AccuracyFix, AccuracyOutput, AccuracyReport, ChannelGroup, JudgedNode, Remedy } from './accuracyTypes.ts';
 import { overflowFrom } from './nodeMeasures.ts';
 import { isWithin, worstError } from './outputErrors.ts';
 import { measureNames } from './outputMeasures.ts';
-
-/** An error for the user: `0.0023`, `4.4e-7`; null: `not finite`. `outside`: an index leaves its table. */
-export function errorFigure(error: number | null, outside = false): string {
-  if (outside) return 'no prediction';
-  if (error === null) return 'not finite';
-  if (error === 0) return '0';
-  return error >= 1e-4 && error < 1e4 ? String(Number(error.toPrecision(2))) : error.toExponential(1);
-}
 
 /** A magnitude for the user: `8.48`, `710,000`, `4.4e+11`. */
 export function magnitude(value: number): string {
@@ -30,28 +30,6 @@ export const endText = (type: JudgedNode['type']): string => (type === 'float16'
 function aboveEnd(max: number, type: JudgedNode['type']): string {
   if (max > 1.1 * overflowFrom[type]) return magnitude(max);
   return type === 'float16' ? thousands(Math.round(max)) : max.toExponential(2);
-}
-
-/** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
-export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
-  const { max, overflow, underflow, localError, alone, outside, type, role, notJudged } = node;
-  const name = typeName(type);
-  const only =
-    alone === undefined || !withAlone
-      ? ''
-      : alone === null
-        ? `; alone in ${name} it makes ${outside ? 'an index leave its table' : 'the outputs not finite'}`
-        : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
-  const result = max === null ? '' : `largest result ${magnitude(max)}`;
-  const because = constantsText(node) || quantizedText(node);
-  if (because !== '') return `${because}${only}`;
-  if (notJudged !== undefined) return `${notJudged}${only}`;
-  if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
-  if (max !== null && max >= overflowFrom[type])
-    return `largest result ${aboveEnd(max, type)}, ${name} ends at ${endText(type)}${only}`;
-  if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
-  if (underflow) return `results become 0 in ${name}; ${result}${only}`;
-  return `local error ${errorFigure(localError)}, ${result}${only}`;
 }
 
 /** `reads mask = -1e9, which FP16 makes -infinity`; '' for none. */
@@ -87,15 +65,6 @@ function quantizedText({ quantized = [] }: Pick<JudgedNode, 'quantized'>): strin
     return `${tensor}: ${known}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}${facts.length > 0 ? `, ${facts.join(', ')}` : ''}`;
   });
   return texts.length === 0 ? '' : `reads ${texts.join('; ')}`;
-}
-
-/** A constant with the digits that it has: `101,325`, `1e-10`, `-1e+9`. */
-export function exactFigure(value: number): string {
-  const rounded = Number(value.toPrecision(6));
-  if (Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-3)) return rounded.toExponential();
-  return Math.abs(rounded) >= 1000 && Number.isInteger(rounded)
-    ? `${rounded < 0 ? '-' : ''}${thousands(Math.abs(rounded))}`
-    : String(rounded);
 }
 
 /** What a node is called: its own name, otherwise the one that rules have for it, otherwise its id. */
@@ -258,4 +227,26 @@ export function rulesWithout({ rules, added, without }: AccuracyFix, selector?: 
 export function channelsText({ channels }: Pick<ChannelGroup, 'channels'>): string {
   const spans = channels.slice(0, 3).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
   return `${spans.join(', ')}${channels.length > 3 ? ', …' : ''}`;
+}
+
+/** Why a node is to blame, in one sentence without its name. `withAlone`: also the error that it alone gives. */
+export function evidence(node: Omit<JudgedNode, 'name' | 'op'>, withAlone = true): string {
+  const { max, overflow, underflow, localError, alone, outside, type, role, notJudged } = node;
+  const name = typeName(type);
+  const only =
+    alone === undefined || !withAlone
+      ? ''
+      : alone === null
+        ? `; alone in ${name} it makes ${outside ? 'an index leave its table' : 'the outputs not finite'}`
+        : `; alone in ${name} it gives an error of ${errorFigure(alone)}`;
+  const result = max === null ? '' : `largest result ${magnitude(max)}`;
+  const because = constantsText(node) || quantizedText(node);
+  if (because !== '') return `${because}${only}`;
+  if (notJudged !== undefined) return `${notJudged}${only}`;
+  if (role === 'victim') return `reads a value that ${name} cannot represent or that was already wrong; ${result}`;
+  if (max !== null && max >= overflowFrom[type])
+    return `largest result ${aboveEnd(max, type)}, ${name} ends at ${endText(type)}${only}`;
+  if (overflow) return `gives infinity or NaN in ${name}, although its ${result} fits${only}`;
+  if (underflow) return `results become 0 in ${name}; ${result}${only}`;
+  return `local error ${errorFigure(localError)}, ${result}${only}`;
 }

@@ -1,21 +1,9 @@
 // Constants that a low precision cannot represent, and what they could be instead.
+import type { ConstantFault } from '../../../kernel/simulation/simulated.ts';
+import type { LowType } from '../../../kernel/simulation/simulated.ts';
 import type { OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { Network } from '../../../kernel/network/network.ts';
-import { isQuantized, type LowType, type ReducedPrecisionModel } from './reducedPrecisionModel.ts';
-
-/** A constant that nodes in low precision read, of which rounding makes infinity or 0. */
-export interface ConstantFault {
-  tensor: string;
-  type: LowType;
-  kind: 'overflow' | 'underflow';
-  /** The element with the largest magnitude, or the smallest that becomes 0. */
-  value: number;
-  /** How many elements become infinite or 0, and of how many. */
-  elements: number;
-  of: number;
-  /** Ids of the nodes that read it. */
-  nodes: string[];
-}
+import { isQuantized, type ReducedPrecisionModel } from './reducedPrecisionModel.ts';
 
 /** A constant that nodes read, and where its elements are. */
 export interface ReadConstant {

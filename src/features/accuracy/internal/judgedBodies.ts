@@ -1,9 +1,10 @@
+import type { Measures } from '../../../kernel/simulation/simulated.ts';
 import { isContainer } from '../../../kernel/network/outputTypes.ts';
 import type { Network } from '../../../kernel/network/network.ts';
 import { isStandardDomain } from '../../../kernel/network/modelGraph.ts';
 import type { NewAttribute, NewGraph, NewNode, NewValue } from '../../../kernel/read/onnx/writeModel.ts';
 import type { OnnxGraph, OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
-import { type Measures, NOT_RUN } from './nodeMeasures.ts';
+import { NOT_RUN } from './nodeMeasures.ts';
 import type { RunWriter, Values } from './runWriter.ts';
 
 /*

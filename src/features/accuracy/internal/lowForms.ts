@@ -1,7 +1,7 @@
 // The nodes that stand for one in low precision where TensorRT computes it otherwise, and how a value is cast.
+import type { LowType } from '../../../kernel/simulation/simulated.ts';
 import { dataTypeNumber, type OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { NewGraph, NewNode } from '../../../kernel/read/onnx/writeModel.ts';
-import type { LowType } from './reducedPrecisionModel.ts';
 
 /*
  * Operators that TensorRT does not compute as "FP32 inside, rounded result" when they are in a low precision. All were

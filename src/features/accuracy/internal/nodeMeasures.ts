@@ -1,35 +1,12 @@
 // What is measured of a node in low precision, and what that makes of it.
+import type { Measured, MeasuredNode, Measures } from '../../../kernel/simulation/simulated.ts';
+import type { JudgedNode } from '../../../kernel/simulation/simulated.ts';
 import type { NewNode } from '../../../kernel/read/onnx/writeModel.ts';
 import type { ModelGraph } from '../../../kernel/network/modelGraph.ts';
-import type { JudgedNode } from './accuracyTypes.ts';
 import { lowMakers } from './lowMakers.ts';
 import { finiteOrNull } from './outputErrors.ts';
 import type { LowNode, ReducedPrecisionModel } from './reducedPrecisionModel.ts';
 import type { RunWriter } from './runWriter.ts';
-
-/** Names of the numbers that are measured of one output of a low-precision node. */
-export interface Measures {
-  /** `LowNode.index`. */
-  node: number;
-  numbers: Record<keyof Measured, string>;
-}
-
-/**
- * What is measured of one output of a node, over the elements that are finite in the reference. `shadow` is the node in
- * low precision on exact inputs, `run` the same node in the low-precision run.
- */
-export interface Measured {
-  /** Largest magnitude in the reference; `NOT_RUN`: the body that the node is in did not run. */
-  max: number;
-  /** Largest difference of the shadow. */
-  shadow: number;
-  /** Sum of the shadow's differences: not finite where one of them is not (a maximum may skip NaN). */
-  shadowSum: number;
-  /** Share of all elements that are 0 in the shadow but not in the reference. */
-  vanished: number;
-  run: number;
-  runSum: number;
-}
 
 export const NOT_RUN = -1;
 
@@ -100,12 +77,6 @@ function whyNot({ outputs }: LowNode, measured: boolean, refused: boolean): stri
   return outputs.length === 0
     ? 'results are not floating point'
     : 'inside a body that cannot be measured, such as a loop over sequences';
-}
-
-/** The measures of one node's outputs in one sample. */
-export interface MeasuredNode {
-  node: number;
-  outputs: Measured[];
 }
 
 /** Share of results that have to vanish before it counts: in most tensors some are tiny. */

@@ -1,7 +1,12 @@
 // How far outputs are from the reference.
+import type {
+  AccuracyOutput,
+  ChannelGroup,
+  ComparedOutput,
+  PlannedOutput,
+} from '../../../kernel/simulation/simulated.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
-import type { AccuracyOutput, ChannelGroup, ComparedOutput } from './accuracyTypes.ts';
-import { type JudgedOutputs, measureText, type PlannedOutput } from './outputMeasures.ts';
+import { type JudgedOutputs, measureText } from './outputMeasures.ts';
 
 /** A number as a report gives it; null: not finite. */
 export const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);

@@ -1,13 +1,10 @@
 // What the outputs of a model are, and how they are judged.
+import type { FoundMeasure, MeasureKind, OutputMeasure, PlannedOutput } from '../../../kernel/simulation/simulated.ts';
 import { intAttribute, isFloatType, type OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
 import { products } from '../../../kernel/network/modelGraph.ts';
 import type { Network } from '../../../kernel/network/network.ts';
 import { counted, percentText, thousands } from '../../../kernel/base/text.ts';
 import type { Shape } from '../../../kernel/network/outputTypes.ts';
-
-/** How an output is judged; `output_measures.py` says what each finds. */
-export const measureKinds = ['numeric', 'top1', 'tokens', 'iou', 'boxes', 'cosine', 'set', 'elements'] as const;
-export type MeasureKind = (typeof measureKinds)[number];
 
 /** Names for the user. */
 export const measureNames: Readonly<Record<MeasureKind, string>> = {
@@ -32,39 +29,6 @@ export const measureErrorTexts: Readonly<Record<MeasureKind, string>> = {
   set: 'mean difference of the sorted elements',
   elements: 'share of elements that differ',
 };
-
-/** The measure of an output as `output_measures.py` takes it, and why it is that one. */
-export interface OutputMeasure {
-  kind: MeasureKind;
-  /** What counts for the tolerance: the numeric error, or the measure. */
-  by: 'numeric' | 'measure';
-  /** Why it was guessed; `chosen`: the user chose it. */
-  reason: string;
-  chosen?: true;
-  axis?: number | null;
-  layout?: 'classes' | 'objectness' | 'row' | 'apart';
-  /** Names of the outputs with the scores and labels of the boxes, and the axis of the classes in the scores. */
-  scores?: string;
-  scoresAxis?: number;
-  labels?: string;
-  /** A box has the same place in every run. */
-  aligned?: boolean;
-}
-
-/** What `output_measures.py` found of one output in one sample. */
-export interface FoundMeasure {
-  error: number | null;
-  count?: number;
-  wrong?: number;
-  ties?: number;
-  missing?: number;
-  iou?: number;
-  worst?: number;
-  label?: number;
-  score?: number;
-  cosine?: number;
-  other?: number;
-}
 
 /** What a measure found over all samples: its error, null: none, and in words. */
 export function measureText(
@@ -117,17 +81,6 @@ function share(value: number): string {
   if (value >= 1) return '1';
   const digits = value > 0.99 ? Math.min(7, 1 - Math.floor(Math.log10(1 - value))) : 3;
   return value.toFixed(digits).replace(/0+$/, '');
-}
-
-/** A tensor that is compared with the reference. */
-export interface PlannedOutput {
-  name: string;
-  judged: boolean;
-  measure: OutputMeasure | null;
-  /** It is no output, but what these nodes choose from. */
-  feeds?: { node: string; op: string; output: string };
-  /** Names of the tensors that are judged for it: it holds what was chosen from them. */
-  before?: string[];
 }
 
 /** Which outputs count for the tolerance: those of floating-point types, all, or those with these names. */

@@ -1,18 +1,13 @@
 // A model as a build in reduced precision would compute it.
+import type { LowType, QuantizedType, UnmaterializedTensor } from '../../../kernel/simulation/simulated.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
 import { type OnnxGraph, type OnnxModel, type OnnxNode, type OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { NewTensor } from '../../../kernel/read/onnx/writeModel.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import type { Network } from '../../../kernel/network/network.ts';
 import { parserName } from '../../../kernel/network/nodeNames.ts';
-import { followsType, outputFollows, type RealType } from '../../precision/precisionPlan.ts';
+import { followsType, outputFollows, type RealType } from '../../../kernel/rules/precisionPlan.ts';
 import type { ChosenType, TypeChoice } from '../../precision/planRewrite.ts';
-
-/** The types that are simulated by rounding FP32 values. */
-export type LowType = Exclude<RealType, 'float'>;
-
-/** The types that Q/DQ nodes make. */
-export type QuantizedType = 'int8' | 'float8';
 
 /** A node in low precision: rounded under the rules, or fed by Q/DQ nodes. */
 export type LowNode = RoundedNode | QuantizedNode;
@@ -255,15 +250,6 @@ class Constants {
     }
     return false;
   }
-}
-
-/** A value that a build's kernel computes and uses itself, so that it may never be stored in low precision. */
-export interface UnmaterializedTensor {
-  tensor: string;
-  /** Id of the node that makes it. */
-  node: string;
-  /** The kernel, by its name in the engine. */
-  kernel: string;
 }
 
 /**

@@ -1,9 +1,9 @@
 // What the nodes of a model read in place of constants that a remedy changes.
+import type { RemedyTensor } from '../../../kernel/simulation/simulated.ts';
 import type { DataType, OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { rawElements } from '../../../kernel/read/onnx/readElements.ts';
 import type { NewNode } from '../../../kernel/read/onnx/writeModel.ts';
 import type { ModelEdits } from '../../../kernel/read/onnx/editModel.ts';
-import type { RemedyTensor } from './accuracyTypes.ts';
 import type { Replacement } from './reducedPrecisionModel.ts';
 
 /** Scales with their zero points: the nodes read them at inputs 1 and 2. `zeroType`: of the zero point of a node; null: it has none. */

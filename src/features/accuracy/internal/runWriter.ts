@@ -1,4 +1,5 @@
 // Writes a simulated model: one run of its nodes, in FP32 and in low precision.
+import type { LowType } from '../../../kernel/simulation/simulated.ts';
 import { type DataType, type OnnxGraph, type OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { NewNode, NewTensor } from '../../../kernel/read/onnx/writeModel.ts';
 import { cast, int64, lowDivision, lowLogSum, lowRunningSum } from './lowForms.ts';
@@ -6,7 +7,6 @@ import {
   isQuantized,
   type ReducedPrecisionModel,
   type LowNode,
-  type LowType,
   type FollowingNode,
   type QuantizedNode,
   type RoundedNode,
@@ -36,9 +36,6 @@ export class Names {
     return `${this.fresh('n')}:${name || op}`;
   }
 }
-
-/** A text about a simulated model with the names of the model's own nodes. */
-export const modelNames = (text: string): string => text.replaceAll(/_*lens\/n\d+:/g, '');
 
 /** The tensors of one graph as one run sees them, and those of the graphs around it. */
 export class Values {

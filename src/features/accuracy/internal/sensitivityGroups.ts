@@ -1,6 +1,6 @@
 // What is put into low precision together.
+import type { JudgedNode } from '../../../kernel/simulation/simulated.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
-import type { JudgedNode } from './accuracyTypes.ts';
 
 /** Nodes that are put into low precision together, and nothing else. */
 export interface SensitivityGroup {

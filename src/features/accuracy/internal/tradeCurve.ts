@@ -1,23 +1,5 @@
 // Error against the number of nodes in FP32.
 
-/** Some nodes in FP32, and what they leave. */
-export interface TradePoint {
-  /** Ids; the first point has none. */
-  nodes: string[];
-  /** Error of the outputs; null: not finite. */
-  error: number | null;
-}
-
-/** What each number of nodes in FP32 buys. */
-export interface Trade {
-  /** From no node to the most that were tried; each has a smaller error than the one before. */
-  points: TradePoint[];
-  /** Position of the point after which further nodes bring little; null: the curve has no such point. */
-  knee: number | null;
-  /** The rules of that point as text; null: there is none. */
-  rules: string | null;
-}
-
 /** The best sets that were tried, by how many nodes they have; nodes are numbers of the caller. */
 export class TradeCurve {
   readonly #best = new Map<number, { exact: readonly number[]; error: number }>();

@@ -1,8 +1,8 @@
-import { finiteOrNull, type JudgedNode, type Remedy, type RemedyTensor } from '../accuracyReport.ts';
+import type { ConstantFault, JudgedNode, Remedy, RemedyTensor } from '../../../kernel/simulation/simulated.ts';
+import { finiteOrNull } from '../accuracyReport.ts';
 import {
   clamped,
   clampEnds,
-  type ConstantFault,
   constantFault,
   constantsRead,
   type ReducedPrecisionModel,

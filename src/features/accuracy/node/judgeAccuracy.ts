@@ -1,22 +1,25 @@
-import type { TimedRun } from '../precisionSweep.ts';
+import type {
+  AccuracyOutput,
+  AccuracyReport,
+  ComparedOutput,
+  JudgedNode,
+  MeasureKind,
+  MeasuredNode,
+  PlannedOutput,
+  Sensitivity,
+  TimedRun,
+} from '../../../kernel/simulation/simulated.ts';
+import { hasRandomInputs, type DeclaredInput } from '../../../kernel/build/randomInputs.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
-  type AccuracyOutput,
-  type AccuracyReport,
-  type ComparedOutput,
   finiteOrNull,
-  hasRandomInputs,
-  type JudgedNode,
   type JudgedOutputs,
   measureErrors,
-  type MeasureKind,
-  type MeasuredNode,
   outputErrors,
   outsideTable,
-  type PlannedOutput,
   planOutputs,
-  type Sensitivity,
   sensitivityGroups,
   storedError,
   unscaledError,
@@ -46,12 +49,12 @@ import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import type { OnnxModel, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import { readElements } from '../../../kernel/read/onnx/readElements.ts';
 import { readModel } from '../../../kernel/read/onnx/readModel.ts';
-import { NodeIndex, resolveOverrides } from '../../precision/resolveOverrides.ts';
-import { readOverrides } from '../../precision/readOverrides.ts';
+import { NodeIndex, resolveOverrides } from '../../../kernel/rules/resolveOverrides.ts';
+import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 import { type Network, networkOf } from '../../../kernel/network/network.ts';
 import { standardOpset } from '../../../kernel/network/modelGraph.ts';
-import { modelFacts } from '../../../kernel/build/buildFacts.ts';
-import { planPrecision, type PrecisionPlan } from '../../precision/precisionPlan.ts';
+import { modelFacts } from '../../../kernel/rules/buildFacts.ts';
+import { planPrecision, type PrecisionPlan } from '../../../kernel/rules/precisionPlan.ts';
 import { chooseTypes } from '../../precision/planRewrite.ts';
 import { externalPath, openExternal } from '../../../kernel/node/files/externalFile.ts';
 import { type FileSource, isGzip, withFile } from '../../../kernel/node/files/fileSource.ts';
@@ -60,7 +63,7 @@ import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { externalLocations } from '../../../kernel/node/files/writeModel.ts';
 import { stopIfCancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import { openSamples } from '../../../kernel/node/simulation/openSamples.ts';
-import { type DeclaredInput, type PythonWithRuntime, Simulation } from '../../../kernel/node/simulation/simulation.ts';
+import { Simulation } from '../../../kernel/node/simulation/simulation.ts';
 import { bestRemedy, clampTrials, faultyConstants, type RemedyRuns, withConstants } from './constantRemedy.ts';
 import { readQuantizedInputs, scaleTrials, withReads } from './scaleRemedy.ts';
 import { withTimes } from './ruleCosts.ts';

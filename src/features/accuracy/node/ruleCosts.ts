@@ -1,5 +1,6 @@
+import type { AccuracyFix, AccuracyReport } from '../../../kernel/simulation/simulated.ts';
 import { join } from 'node:path';
-import { type AccuracyFix, type AccuracyReport, rulesWithout } from '../accuracyReport.ts';
+import { rulesWithout } from '../accuracyReport.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import { runningLayers } from '../../../kernel/report/words.ts';
 import { cacheFolder } from '../../../kernel/node/files/cacheFolder.ts';

@@ -1,3 +1,4 @@
+import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
 import { absoluteInput } from '../../../kernel/node/files/inputFile.ts';
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ import {
   type SweepStep,
   stepOf,
 } from '../precisionSweep.ts';
-import { type AccuracyReport, isWithin, worstError } from '../accuracyReport.ts';
+import { isWithin, worstError } from '../accuracyReport.ts';
 import { findQuantizedNodes } from '../chunkPlan.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { readModel } from '../../../kernel/read/onnx/readModel.ts';

@@ -1,13 +1,13 @@
-import type { AccuracyReport, JudgedNode, QuantizedInput, RemedyTensor } from '../accuracyReport.ts';
+import type { AccuracyReport, JudgedNode, QuantizedInput, RemedyTensor } from '../../../kernel/simulation/simulated.ts';
 import { isQuantized, type ReducedPrecisionModel, scaleInputs } from '../chunkPlan.ts';
 import type { OnnxModel, OnnxNode, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { Network } from '../../../kernel/network/network.ts';
-import type { ReadScale } from '../../quantization/calibration.ts';
+import type { ReadScale } from '../../../kernel/quantization/calibration.ts';
 import { standardOpset } from '../../../kernel/network/modelGraph.ts';
 import { limitsOf, misplaced } from '../../../kernel/quantization/quantization.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
-import { observe, type ObservationRequest } from '../../quantization/node/observeValues.ts';
-import { openQuantized, readScales, readScaleValues } from '../../quantization/node/readScales.ts';
+import { observe, type ObservationRequest } from '../../../kernel/node/simulation/observeValues.ts';
+import { openQuantized, readScales, readScaleValues } from '../../../kernel/node/store/readScales.ts';
 import type { RemedyTrial } from './constantRemedy.ts';
 
 /** What a node reads through a Q/DQ pair, and a better scale for it, if there is one. */

@@ -1,5 +1,5 @@
+import type { Remedy, RemedyTensor } from '../../../kernel/simulation/simulated.ts';
 import { basename, dirname } from 'node:path';
-import type { Remedy, RemedyTensor } from '../accuracyReport.ts';
 import { type Replacement, replacementEdits, scaleInputs } from '../chunkPlan.ts';
 import { planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import type { OnnxModel, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';

@@ -1,19 +1,14 @@
+import { errorFigure } from '../../../kernel/simulation/simulated.ts';
+import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
+import { hasRandomInputs, randomCaution } from '../../../kernel/build/randomInputs.ts';
 import * as vscode from 'vscode';
 import { type AccuracyProgress, judgeAccuracy } from '../node/judgeAccuracy.ts';
-import { askForInputs } from './askForInputs.ts';
+import { askForInputs } from '../../../kernel/vscode/workspace/askForInputs.ts';
 import { type Circumstances, circumstancesOf } from './internal/circumstances.ts';
-import { type SearchSettings, settingsOf } from './internal/searchSettings.ts';
+import { type SearchSettings, settingsOf } from '../../../kernel/vscode/workspace/searchSettings.ts';
 import type { Build } from '../../../kernel/node/store/buildFolder.ts';
 import { loadBuild } from '../../../kernel/node/store/loadBuild.ts';
-import {
-  type AccuracyReport,
-  accuracyVerdict,
-  errorFigure,
-  hasRandomInputs,
-  nodeLevel,
-  passesTolerance,
-  randomCaution,
-} from '../accuracyReport.ts';
+import { accuracyVerdict, nodeLevel, passesTolerance } from '../accuracyReport.ts';
 import type { PrecisionSweep } from '../precisionSweep.ts';
 import { counted } from '../../../kernel/base/text.ts';
 import { nameOf } from '../../../kernel/vscode/platform/nameOf.ts';

@@ -1,6 +1,7 @@
+import { hasRandomInputs } from '../../../kernel/build/randomInputs.ts';
 import * as vscode from 'vscode';
 import type { Build } from '../../../kernel/node/store/buildFolder.ts';
-import { hasRandomInputs, ruleHints } from '../accuracyReport.ts';
+import { ruleHints } from '../accuracyReport.ts';
 import { counted } from '../../../kernel/base/text.ts';
 import type { GraphMenuContext } from '../../../kernel/protocol/graphMenu.ts';
 import type { HistoryItem } from '../../../kernel/vscode/builds/historyItem.ts';
@@ -19,7 +20,7 @@ import type { Sessions } from '../../../kernel/vscode/workspace/sessions.ts';
 import type { AccuracySubject, FoundAccuracy } from './findSensitiveNodes.ts';
 import { AccuracyPages } from './internal/accuracyPages.ts';
 import { changesSince, hashOf } from './internal/circumstances.ts';
-import type { SearchSettings } from './internal/searchSettings.ts';
+import type { SearchSettings } from '../../../kernel/vscode/workspace/searchSettings.ts';
 import { fileUri, isFileUri } from '../../../kernel/vscode/platform/fileUri.ts';
 import { keepResult, keptResult } from '../../../kernel/node/store/modelResults.ts';
 

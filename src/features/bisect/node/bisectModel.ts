@@ -1,6 +1,7 @@
+import { randomInput, type DeclaredInput } from '../../../kernel/build/randomInputs.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { randomInput } from '../../accuracy/accuracyReport.ts';
 import {
   type BisectReason,
   type BisectResult,
@@ -16,13 +17,12 @@ import type { EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { randomOperators } from '../../../kernel/network/nodeRoles.ts';
-import { editsFor, type ModelChange } from '../../surgery/searchChange.ts';
+import { editsFor, type ModelChange } from '../../surgery/changeModel.ts';
 import { cacheFolder } from '../../../kernel/node/files/cacheFolder.ts';
 import { type FileSource, withFile } from '../../../kernel/node/files/fileSource.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { removeTree } from '../../../kernel/node/files/persist.ts';
-import type { DeclaredInput, PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 import { loadFiles } from '../../../kernel/node/store/loadBuild.ts';
 import { linkedModel } from '../../surgery/node/linkedModel.ts';
 import { writeChanged } from '../../surgery/node/writeChanged.ts';

@@ -1,7 +1,8 @@
+import type { DeclaredInput } from '../../../kernel/build/randomInputs.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { resolve } from 'node:path';
 import type { CheckedOutput } from '../bisectReport.ts';
 import { PythonSession } from '../../../kernel/node/tools/pythonSession.ts';
-import type { DeclaredInput, PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 
 /** How outputs are compared: by a tolerance for each, or as Polygraphy does. */
 export interface OutputComparison {

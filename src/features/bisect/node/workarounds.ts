@@ -1,6 +1,6 @@
 import type { ModelGraph } from '../../../kernel/network/modelGraph.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
-import { doublyScaled, type ModelChange } from '../../surgery/searchChange.ts';
+import { doublyScaled, type ModelChange } from '../../surgery/changeModel.ts';
 
 /** A change that keeps what the model computes and may break a fault. */
 export interface WorkaroundCandidate {

@@ -2,8 +2,8 @@
 import { addTo } from '../../../kernel/base/addTo.ts';
 import { modelOfCommand } from '../../../kernel/build/trtexecFlags.ts';
 import { cppTypes, usesTensorrt } from './internal/cppTypes.ts';
-import { type Gone, goneTables, renamed } from './internal/goneName.ts';
-import { trtexecFlags } from './internal/goneNames.ts';
+import { type Gone, goneTables, renamed } from '../../../kernel/build/goneName.ts';
+import { trtexecFlags } from '../../../kernel/build/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
 import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
 import { pythonTypes, type TensorrtImports, tensorrtImports } from './internal/pythonTypes.ts';
@@ -17,8 +17,6 @@ import {
 } from './internal/toolFlags.ts';
 import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
 
-export { goneName } from './internal/goneName.ts';
-export { trtexecFlags };
 export type { TypedStep };
 
 export type SourceLanguage = 'python' | 'cpp' | 'shell' | 'yaml';

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { RepairStep } from '../../../kernel/network/repairMap.ts';
 import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
-import type { CheckFinding } from '../../diagnose/checkModel.ts';
-import { stepWords } from '../../../kernel/build/diagnosis.ts';
+import { stepWords, type CheckFinding } from '../../../kernel/build/diagnosis.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { commands } from '../../../kernel/vscode/ids.ts';
 import type { BuildFix } from '../../diagnose/vscode/buildDiagnostics.ts';
@@ -77,8 +76,8 @@ export class CheckDiagnostics implements vscode.Disposable {
     };
     show([]);
     if (!found.some(isError)) return;
-    const { suggestRepairs } = await import('../../repair/node/suggestRepairs.ts');
-    const repairs = await suggestRepairs(uri.fsPath, undefined).catch(() => []);
+    const { buildSteps } = await import('../../../kernel/node/run/buildSteps.ts');
+    const repairs = await buildSteps.suggestRepairs(uri.fsPath, undefined).catch(() => []);
     if (repairs.length > 0 && this.#checked.get(key) === state) show(repairs);
   }
 }

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { languageOf } from '../lint/lintSource.ts';
-import { commands, settingsSection } from '../../../kernel/vscode/ids.ts';
-import { registerCommands } from '../../../kernel/vscode/platform/registerCommands.ts';
+import { settingsSection } from '../../../kernel/vscode/ids.ts';
 import { readSettings } from '../../../kernel/vscode/platform/settings.ts';
 
 /** Loaded with the first text that mentions TensorRT. */
@@ -67,13 +66,6 @@ export function registerLint(): vscode.Disposable {
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
     ),
-    registerCommands({
-      [commands.writeTypedModel]: async (source, command, out) => {
-        if (!(source instanceof vscode.Uri) || !Array.isArray(command)) return;
-        const { writeTypedModel } = await import('./internal/writeTypedModel.ts');
-        await writeTypedModel(source, command.map(String), out);
-      },
-    }),
     new vscode.Disposable(() => {
       for (const timer of waiting.values()) clearTimeout(timer);
     }),

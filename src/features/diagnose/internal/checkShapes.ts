@@ -1,3 +1,4 @@
+import type { CheckFinding } from '../../../kernel/build/diagnosis.ts';
 import type { InferredTensors } from '../../../kernel/network/network.ts';
 import type { ModelGraph } from '../../../kernel/network/modelGraph.ts';
 
@@ -8,21 +9,6 @@ export interface CheckTarget {
   version: string | null;
   /** `6.1`; null: any GPU that the version supports. */
   capability: string | null;
-}
-
-/** Something that decides, or may decide, whether the build is refused. */
-export interface CheckFinding {
-  /** `error`: will be refused; `warning`: builds, but not as meant; `unknown`: the tables do not say. */
-  severity: 'error' | 'warning' | 'unknown';
-  code: string;
-  message: string;
-  advice: string;
-  /** Ids of the nodes concerned. */
-  nodes: string[];
-  /** Inputs and outputs concerned. */
-  tensors: string[];
-  /** Id of a repair of the model that removes it. */
-  repair?: string;
 }
 
 /** A problem of one node; equal ones become one finding. */

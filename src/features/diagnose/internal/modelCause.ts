@@ -1,6 +1,7 @@
+import type { CheckFinding } from '../../../kernel/build/diagnosis.ts';
 import type { BuildLog } from '../../../kernel/read/tensorrt/buildOutput.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
-import { type CheckFinding, checkModel } from '../checkModel.ts';
+import { checkModel } from '../checkModel.ts';
 import type { Diagnosis, DiagnosisCode } from '../../../kernel/build/diagnosis.ts';
 
 /** What a log may say of a build that a property of the model ended. */

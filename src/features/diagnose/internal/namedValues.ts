@@ -1,6 +1,7 @@
-import { goneName, trtexecFlags } from '../../check/lint/lintSource.ts';
+import { goneName } from '../../../kernel/build/goneName.ts';
+import { trtexecFlags } from '../../../kernel/build/goneNames.ts';
 import { counted, versionNumber } from '../../../kernel/base/text.ts';
-import { gpuIn } from '../../../kernel/build/buildFacts.ts';
+import { gpuIn } from '../../../kernel/rules/buildFacts.ts';
 import { causeText } from '../../../kernel/build/causeText.ts';
 import { computeCapability, type GpuSupport, gpuSupport } from '../gpuSupport.ts';
 import type { RuleContext, RuleValues } from './ruleContext.ts';

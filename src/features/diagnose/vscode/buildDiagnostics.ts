@@ -7,7 +7,7 @@ import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { adviceFor, stepsOf, stepWords } from '../../../kernel/build/diagnosis.ts';
 import { stepCommand } from '../../../kernel/vscode/builds/takeStep.ts';
 import { commands } from '../../../kernel/vscode/ids.ts';
-import { diagnoseBuild, lostNodesOf, type NamedDiagnosis } from './diagnoseBuild.ts';
+import { diagnoseBuild, lostNodesOf, type NamedDiagnosis } from '../../../kernel/vscode/builds/diagnoseBuild.ts';
 import { fileUri, isFileUri } from '../../../kernel/vscode/platform/fileUri.ts';
 
 /** Names that are told of one diagnosis; the rest is counted. */

@@ -1,5 +1,5 @@
 import type { ReportLayer } from '../../../kernel/fusion/fusionReport.ts';
-import type { Change } from '../buildDiff.ts';
+import type { Change } from '../../../kernel/report/buildDiff.ts';
 import { delta, tacticOf } from '../matchNodes.ts';
 import { withoutMyelinNumbers } from '../../../kernel/network/layerName.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';

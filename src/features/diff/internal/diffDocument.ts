@@ -9,7 +9,7 @@ import {
   timeText,
 } from '../../../kernel/base/text.ts';
 import { precisionSentence, profileWords } from '../../../kernel/report/words.ts';
-import type { BuildDiff, Change, DiffSide, DiffTotals } from '../buildDiff.ts';
+import type { BuildDiff, Change, DiffSide, DiffTotals } from '../../../kernel/report/buildDiff.ts';
 import { otherMethods } from '../matchNodes.ts';
 import { markedSentences } from './markedComparison.ts';
 import { type Document, facts, note, table } from '../../../kernel/document/document.ts';

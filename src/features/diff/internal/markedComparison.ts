@@ -2,7 +2,7 @@
 import { addTo } from '../../../kernel/base/addTo.ts';
 import { counted, timeText } from '../../../kernel/base/text.ts';
 import { isPlanned } from '../../../kernel/report/words.ts';
-import type { DiffInput, DiffTime, MarkedComparison } from '../buildDiff.ts';
+import type { DiffInput, DiffTime, MarkedComparison } from '../../../kernel/report/buildDiff.ts';
 import { comparableGroups, type Group, type NodeMatch, nodeWords } from '../matchNodes.ts';
 
 const isMarked = ({ marked }: DiffInput): boolean =>

@@ -2,9 +2,9 @@
 import { addTo } from '../../../kernel/base/addTo.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../../kernel/fusion/fusionReport.ts';
 import { inForeignNode, listsEngine, totalMs } from '../../../kernel/report/words.ts';
-import type { Change, NodeStates } from '../buildDiff.ts';
-import { type BuildFacts, buildFacts } from '../../../kernel/build/buildFacts.ts';
-import { computeType } from '../../precision/verifyPrecision.ts';
+import type { Change, NodeStates } from '../../../kernel/report/buildDiff.ts';
+import { type BuildFacts, buildFacts } from '../../../kernel/rules/buildFacts.ts';
+import { computeType } from '../../../kernel/rules/verifyPrecision.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './aspects.ts';
 import {
   type Cluster,

@@ -1,7 +1,7 @@
 import { releaseChange, requestText } from '../../../kernel/build/buildManifest.ts';
 import { counted, isSameTime, percentText } from '../../../kernel/base/text.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
-import type { Change, DiffInput, DiffTime } from '../buildDiff.ts';
+import type { Change, DiffInput, DiffTime } from '../../../kernel/report/buildDiff.ts';
 
 /** Said of two builds with nothing between them. */
 const sameRequest = 'the same request';

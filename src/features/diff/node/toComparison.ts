@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { compareBuilds } from '../buildDiff.ts';
+import { compareBuilds } from '../../../kernel/report/buildDiff.ts';
 import { diffReports, matchInputs } from '../diffReports.ts';
 import { withOlderNodes } from '../changeRows.ts';
 import { type GraphData, toGraphData, type ViewData } from '../../../kernel/picture/graph/viewData.ts';

@@ -130,7 +130,7 @@ export class ComparisonPages implements vscode.Disposable {
     const [{ readBuildSide }, { toComparison }, { withWeights }] = await Promise.all([
       import('../../../kernel/node/store/buildSide.ts'),
       import('../node/toComparison.ts'),
-      import('../../../kernel/node/store/weightDigests.ts'),
+      import('../node/weightDigests.ts'),
     ]);
     const [a, b] = await Promise.all([older, newer].map(({ folder }) => readBuildSide(folder, undefined, this.#files)));
     return toComparison(...(await withWeights(a!, b!)), {

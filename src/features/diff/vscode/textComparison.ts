@@ -4,7 +4,7 @@ import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { comparisonScheme } from '../../../kernel/vscode/ids.ts';
 import { pairTitle } from '../../../kernel/vscode/builds/historyItem.ts';
 import { requestText } from '../../../kernel/build/buildManifest.ts';
-import type { Compared } from '../buildDiff.ts';
+import type { Compared } from '../../../kernel/report/buildDiff.ts';
 
 interface Query {
   folders: [string, string];
@@ -20,7 +20,7 @@ export function registerComparison(files: ParsedFiles): vscode.Disposable {
       const { folders, side } = JSON.parse(query) as Query;
       const [a, b] = await Promise.all(folders.map((folder) => read(folder, files)));
       if (a === undefined || b === undefined) return 'This build was deleted.';
-      const { compareBuilds, comparisonTexts } = await import('../buildDiff.ts');
+      const { compareBuilds, comparisonTexts } = await import('../../../kernel/report/buildDiff.ts');
       const differences = compareBuilds(a, b);
       if (differences.length === 0) return 'The builds are identical.';
       const ends = ([a, b] as const).flatMap(({ manifest: { result, error } }, at) =>

@@ -1,6 +1,6 @@
 // What became of each Softmax of a network.
 import type { FusionReport, ReportLayer, ReportNode } from '../../../kernel/fusion/fusionReport.ts';
-import type { NetworkNode } from '../../diff/buildDiff.ts';
+import type { NetworkNode } from '../../../kernel/report/buildDiff.ts';
 import { opaqueForeignNodes } from '../../diff/matchNodes.ts';
 import { attentions } from '../../../kernel/network/modelGraph.ts';
 

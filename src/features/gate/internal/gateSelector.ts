@@ -1,5 +1,5 @@
-import { type PrecisionType } from '../../precision/overrideFile.ts';
-import { readOverrides } from '../../precision/readOverrides.ts';
+import { type PrecisionType } from '../../../kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 
 /** A selector of a gate file with its type, as the one rule of a .trtprec file. */
 export const readSelector = (key: string, type: PrecisionType): ReturnType<typeof readOverrides> =>

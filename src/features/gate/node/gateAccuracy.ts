@@ -1,12 +1,12 @@
+import type { GateSide } from '../../../kernel/rules/gateSide.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import type { Limit } from '../gateFile.ts';
-import type { GateSide } from '../evaluateGate.ts';
 import { outsideTable } from '../../accuracy/accuracyReport.ts';
 import { pathBeside } from '../../../kernel/node/files/pathBeside.ts';
 import { readRules } from '../../../kernel/node/files/readRules.ts';
 import type { BuildSide } from '../../../kernel/node/store/buildSide.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import { type LowPrecision, lowOutputs } from '../../accuracy/node/judgeAccuracy.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 
 interface GateAccuracyRequest {
   /** Path of the gate file, to which its paths are relative. */

@@ -1,10 +1,16 @@
-import { addProblem, type CheckContext, type FileContext, type NodeCounts, someNames } from '../precisionPlan.ts';
+import {
+  addProblem,
+  type CheckContext,
+  type FileContext,
+  type NodeCounts,
+  someNames,
+} from '../../../kernel/rules/precisionPlan.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
-import type { NodeIndex, RuleMatch } from '../resolveOverrides.ts';
+import type { NodeIndex, RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
 import { counted, maxArgumentBytes, thousands, utf8Length } from '../../../kernel/base/text.ts';
-import { precisionType, removeLine } from '../overrideFile.ts';
-import { hasLayerFlags, noLayerFlags, targetName, typeSince } from '../../../kernel/build/buildFacts.ts';
+import { precisionType, removeLine } from '../../../kernel/rules/overrideFile.ts';
+import { hasLayerFlags, noLayerFlags, targetName, typeSince } from '../../../kernel/rules/buildFacts.ts';
 import { cannotCarry, dialectOf, type TrtexecDialect } from '../../../kernel/build/trtexecFlags.ts';
 
 /** What the TensorRT at hand and the flags of the last build mean for the file as a whole. */

@@ -1,9 +1,9 @@
 import { isFloatType } from '../../../kernel/read/onnx/onnxModel.ts';
 import { changeTo } from './changeType.ts';
-import { addProblem, type CheckContext, someNames } from '../precisionPlan.ts';
+import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { checkQuantized } from './checkQuantized.ts';
-import { isFloating, replaceRange, type TypeWord } from '../overrideFile.ts';
-import type { RuleMatch } from '../resolveOverrides.ts';
+import { isFloating, replaceRange, type TypeWord } from '../../../kernel/rules/overrideFile.ts';
+import type { RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
 import { counted } from '../../../kernel/base/text.ts';
 
 /** The types after `->`: as many as the nodes have outputs, and of a kind that the outputs can have. */

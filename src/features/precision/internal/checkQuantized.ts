@@ -1,8 +1,8 @@
-import { addProblem, type CheckContext, someNames } from '../precisionPlan.ts';
+import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { quantizable } from '../../../kernel/network/modelGraph.ts';
 import { changeTo } from './changeType.ts';
-import type { TypeWord } from '../overrideFile.ts';
-import { hasLayerFlags, type NodeFacts, targetName } from '../../../kernel/build/buildFacts.ts';
+import type { TypeWord } from '../../../kernel/rules/overrideFile.ts';
+import { hasLayerFlags, type NodeFacts, targetName } from '../../../kernel/rules/buildFacts.ts';
 
 /** Types that are nothing without scales: int8, fp8, int4. `nodes` are those of the rule that accept a precision. */
 export function checkQuantized(context: CheckContext, word: TypeWord, nodes: readonly NodeFacts[] | null): void {

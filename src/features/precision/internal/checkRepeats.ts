@@ -1,5 +1,5 @@
-import { addProblem, type FileContext } from '../precisionPlan.ts';
-import { type Fix, removeLine, replaceRange, type Rule, type Selector } from '../overrideFile.ts';
+import { addProblem, type FileContext } from '../../../kernel/rules/precisionPlan.ts';
+import { type Fix, removeLine, replaceRange, type Rule, type Selector } from '../../../kernel/rules/overrideFile.ts';
 
 /** Rules without effect because of later ones, the same rule twice, the same selector twice in one rule. */
 export function checkRepeats(context: FileContext): void {

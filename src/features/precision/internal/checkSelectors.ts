@@ -1,5 +1,5 @@
 import { closestWords, counted, shorten, thousands } from '../../../kernel/base/text.ts';
-import { addProblem, type CheckContext, someNames } from '../precisionPlan.ts';
+import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { nearPattern } from './nearPattern.ts';
 import {
@@ -9,11 +9,11 @@ import {
   removeLine,
   replaceRange,
   type Selector,
-} from '../overrideFile.ts';
-import { directiveMeant, putInQuotes } from './readerFixes.ts';
+} from '../../../kernel/rules/overrideFile.ts';
+import { directiveMeant, putInQuotes } from '../../../kernel/rules/readerFixes.ts';
 import { removeSelector } from './removeSelector.ts';
-import { groupsNamed, type RuleMatch } from '../resolveOverrides.ts';
-import { hasLayerFlags } from '../../../kernel/build/buildFacts.ts';
+import { groupsNamed, type RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
+import { hasLayerFlags } from '../../../kernel/rules/buildFacts.ts';
 
 /**
  * Selectors that select nothing, less or more than the user means. `unread`: what the reader said of the rule's line.

@@ -1,5 +1,5 @@
 import { changeTo } from './changeType.ts';
-import { addProblem, type CheckContext, someNames } from '../precisionPlan.ts';
+import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantized } from './checkQuantized.ts';
 import { namesFix } from './explainUnknownName.ts';
@@ -10,10 +10,10 @@ import {
   type NodeFacts,
   targetName,
   typeSince,
-} from '../../../kernel/build/buildFacts.ts';
-import type { NodeIndex, RuleMatch } from '../resolveOverrides.ts';
-import { halfSince } from './opTypes.ts';
-import { isFloating, type Rule, type TypeWord } from '../overrideFile.ts';
+} from '../../../kernel/rules/buildFacts.ts';
+import type { NodeIndex, RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
+import { halfSince } from '../../../kernel/rules/opTypes.ts';
+import { isFloating, type Rule, type TypeWord } from '../../../kernel/rules/overrideFile.ts';
 import { removeSelector } from './removeSelector.ts';
 import { fateWords } from '../../../kernel/report/words.ts';
 import { counted } from '../../../kernel/base/text.ts';

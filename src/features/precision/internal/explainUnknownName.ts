@@ -1,12 +1,19 @@
 import { counted, editDistance, shorten } from '../../../kernel/base/text.ts';
 import { looksLikeForeignNode, parseLayerName } from '../../../kernel/network/layerName.ts';
 import { nodesInName } from '../../../kernel/network/nodeNames.ts';
-import { buildIndexOf } from './buildIndex.ts';
-import { type CheckContext, someNames } from '../precisionPlan.ts';
+import { buildIndexOf } from '../../../kernel/rules/buildIndex.ts';
+import { type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { moduleOfDotted } from './nearPattern.ts';
-import type { NodeIndex } from '../resolveOverrides.ts';
-import { type Fix, isBareName, quoteName, replaceRange, type Selector, writeName } from '../overrideFile.ts';
-import { hasLayerFlags } from '../../../kernel/build/buildFacts.ts';
+import type { NodeIndex } from '../../../kernel/rules/resolveOverrides.ts';
+import {
+  type Fix,
+  isBareName,
+  quoteName,
+  replaceRange,
+  type Selector,
+  writeName,
+} from '../../../kernel/rules/overrideFile.ts';
+import { hasLayerFlags } from '../../../kernel/rules/buildFacts.ts';
 
 /** Why an exact name selects no node: whose name it is instead, or which names are near. */
 export interface UnknownName {

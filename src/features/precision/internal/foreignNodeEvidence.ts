@@ -1,9 +1,9 @@
 import { counted, shorten, thousands } from '../../../kernel/base/text.ts';
 import { before } from '../../../kernel/build/trtexecFlags.ts';
-import { buildIndexOf } from './buildIndex.ts';
-import type { CheckContext, NodeCounts } from '../precisionPlan.ts';
-import type { RuleMatch } from '../resolveOverrides.ts';
-import { hasLayerFlags, targetName } from '../../../kernel/build/buildFacts.ts';
+import { buildIndexOf } from '../../../kernel/rules/buildIndex.ts';
+import type { CheckContext, NodeCounts } from '../../../kernel/rules/precisionPlan.ts';
+import type { RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
+import { hasLayerFlags, targetName } from '../../../kernel/rules/buildFacts.ts';
 
 /**
  * What this version does with a rule for nodes inside a ForeignNode: from the last build's own log where it says

@@ -1,4 +1,4 @@
-import { writeName } from '../overrideFile.ts';
+import { writeName } from '../../../kernel/rules/overrideFile.ts';
 
 /**
  * A selector with the meaning of a regular expression as Python's `re.match` takes it (from the start, open at the

@@ -1,6 +1,6 @@
 import { graphPathOf, type ModelGraph } from '../../../kernel/network/modelGraph.ts';
 import type { OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
-import { isCheap, isRealType, type RealType } from '../precisionPlan.ts';
+import { isCheap, isRealType, type RealType } from '../../../kernel/rules/precisionPlan.ts';
 import type { ChosenType, TypeChoice } from './rewritePlan.ts';
 
 /** Longest chain of cheap nodes between two kept ones that is taken along. */

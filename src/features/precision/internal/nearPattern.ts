@@ -1,5 +1,5 @@
 import { closestWords } from '../../../kernel/base/text.ts';
-import type { NodeIndex } from '../resolveOverrides.ts';
+import type { NodeIndex } from '../../../kernel/rules/resolveOverrides.ts';
 
 /** The segments and modules of a model's names, found once for a model. */
 interface Parts {

@@ -1,4 +1,4 @@
-import { type Fix, removeLine, replaceRange, type Rule } from '../overrideFile.ts';
+import { type Fix, removeLine, replaceRange, type Rule } from '../../../kernel/rules/overrideFile.ts';
 
 /** Takes one selector out of its rule, or the whole line where nothing would be left to select. */
 export function removeSelector(rule: Rule, position: number, preferred = false): Fix {

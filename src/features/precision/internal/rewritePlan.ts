@@ -1,4 +1,5 @@
 // Which types a typed copy of the model gets.
+import { quantizedNodes } from '../../../kernel/rules/quantizedNodes.ts';
 import type { Problem } from '../../../kernel/base/problem.ts';
 import { counted } from '../../../kernel/base/text.ts';
 import type { ModelEdits } from '../../../kernel/read/onnx/editModel.ts';
@@ -6,13 +7,12 @@ import type { DataType, OnnxGraph, OnnxModel, OnnxNode } from '../../../kernel/r
 import { graphPathOf, type ModelGraph, standardOpset } from '../../../kernel/network/modelGraph.ts';
 import { type Network, networkOf } from '../../../kernel/network/network.ts';
 import { parserName } from '../../../kernel/network/nodeNames.ts';
-import { isDequantize, isQuantize, movers } from '../../../kernel/quantization/quantization.ts';
-import { type Exemption, modelFacts } from '../../../kernel/build/buildFacts.ts';
-import { computesHalf, halfSince } from './opTypes.ts';
-import { onnxTypeOf, type PrecisionType } from '../overrideFile.ts';
+import { isDequantize, isQuantize } from '../../../kernel/quantization/quantization.ts';
+import { type Exemption, modelFacts } from '../../../kernel/rules/buildFacts.ts';
+import { computesHalf, halfSince } from '../../../kernel/rules/opTypes.ts';
+import { onnxTypeOf, type PrecisionType } from '../../../kernel/rules/overrideFile.ts';
 import {
   followsType,
-  isCheap,
   isRealType,
   outputFollows,
   type PlannedNode,
@@ -20,7 +20,7 @@ import {
   type RealType,
   type Typing,
   typingOf,
-} from '../precisionPlan.ts';
+} from '../../../kernel/rules/precisionPlan.ts';
 
 /**
  * What to change in a model so that it computes in the types of a plan, strongly typed. Everything that is not named
@@ -131,69 +131,9 @@ export const placeOf = ({ node, index }: { node: string; index: number }): strin
  * Operators next to the cheap ones that TensorRT runs within the kernel of the quantized product before them: of a
  * maximum, it makes no difference whether it is quantized before or after.
  */
-const epilogues: ReadonlySet<string> = new Set([
-  'BatchNormalization',
-  'Elu',
-  'Erf',
-  'Gelu',
-  'HardSigmoid',
-  'HardSwish',
-  'LeakyRelu',
-  'MaxPool',
-  'Mish',
-  'PRelu',
-  'Selu',
-  'Sigmoid',
-  'Softplus',
-  'Tanh',
-]);
 
 /** Operators over which a node can be said to read a pair, although it cannot read around them. */
 const views: ReadonlySet<string> = new Set(['Reshape', 'Transpose', 'Identity', 'Squeeze', 'Unsqueeze', 'Flatten']);
-
-/**
- * Ids of the nodes that a Cast next to them would take out of a quantized kernel: those that read dequantized values,
- * and the pointwise ones between such a node and the next QuantizeLinear.
- */
-export function quantizedNodes(graph: OnnxGraph): Set<string> {
-  const found = new Set<string>();
-  collect(graph, new Set(), found);
-  return found;
-}
-
-/** `dequantized`: outputs of DequantizeLinear, and of the nodes that only move them on. */
-function collect(graph: OnnxGraph, dequantized: Set<string>, found: Set<string>): void {
-  const towards = towardsQuantize(graph);
-  const made = new Set<string>();
-  for (const node of graph.nodes) {
-    const first = node.inputs[0];
-    const reads = node.inputs.some((tensor) => dequantized.has(tensor));
-    const moves = movers.has(node.op) && first !== undefined && dequantized.has(first);
-    const joins = node.op === 'Concat' && node.inputs.every((tensor) => dequantized.has(tensor));
-    if (node.op === 'DequantizeLinear' || moves || joins) {
-      for (const output of node.outputs) dequantized.add(output);
-    }
-    const continues = towards.has(node) && node.inputs.some((tensor) => made.has(tensor));
-    if (reads || continues) {
-      found.add(node.id);
-      for (const output of node.outputs) if (output !== '') made.add(output);
-    }
-    for (const { graph: body } of node.subgraphs) collect(body, dequantized, found);
-  }
-}
-
-/** Pointwise nodes that lead to a QuantizeLinear over nothing but such nodes. */
-function towardsQuantize(graph: OnnxGraph): Set<OnnxNode> {
-  const wanted = new Set<string>();
-  const found = new Set<OnnxNode>();
-  for (const node of graph.nodes.toReversed()) {
-    const leads = (isCheap(node) || epilogues.has(node.op)) && node.outputs.some((name) => wanted.has(name));
-    if (leads) found.add(node);
-    const read = leads ? node.inputs : node.op === 'QuantizeLinear' ? node.inputs.slice(0, 1) : [];
-    for (const name of read) if (name !== '') wanted.add(name);
-  }
-  return found;
-}
 
 /** What a node reads behind DequantizeLinear, and how it can read the values as they were before. */
 export interface QuantizedReads {

@@ -1,3 +1,4 @@
+import { type AppliedOverrides, typedCopyFolder } from '../../../kernel/node/run/buildSteps.ts';
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../../kernel/build/buildOptions.ts';
@@ -8,37 +9,24 @@ import {
   noLayerFlags,
   targetOf,
   type TensorrtTarget,
-} from '../../../kernel/build/buildFacts.ts';
+} from '../../../kernel/rules/buildFacts.ts';
 import { checkOverrides } from '../checkOverrides.ts';
-import { type OverrideFile, precisionType } from '../overrideFile.ts';
-import { readOverrides } from '../readOverrides.ts';
+import { type OverrideFile, precisionType } from '../../../kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 import { layerRequests, sharedNames } from '../importPrecision.ts';
-import { planPrecision, type PrecisionPlan, scalesOf } from '../precisionPlan.ts';
+import { planPrecision, type PrecisionPlan, scalesOf } from '../../../kernel/rules/precisionPlan.ts';
 import { listBuilds } from '../../../kernel/node/store/buildHistory.ts';
 import { type BuildOverrides, writeBuildOverrides } from '../../../kernel/node/store/overridesRecord.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
-import { buildFactsOf } from './buildFactsOf.ts';
+import { buildFactsOf } from '../../../kernel/node/store/buildFactsOf.ts';
 import { loadBuild } from '../../../kernel/node/store/loadBuild.ts';
 import { readRules } from '../../../kernel/node/files/readRules.ts';
 import { rewriteModel, type RewrittenModel } from './rewriteModel.ts';
-import { knownScales } from '../../quantization/node/namedScales.ts';
+import { knownScales } from '../../../kernel/node/store/namedScales.ts';
 import { UserError } from '../../../kernel/node/files/userError.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { linesOfRemoved } from '../planRewrite.ts';
 import { counted, typeName } from '../../../kernel/base/text.ts';
-
-/** What to build instead, so that the rules hold. */
-export interface AppliedOverrides {
-  /** Path of the model to parse. */
-  model: string;
-  options: Partial<EngineOptions>;
-  notes: CommandNote[];
-  /** SHA-256 of the rules' text, for the manifest; null: without rules. */
-  rulesSha256: string | null;
-}
-
-/** Subfolder of a build's folder for the typed copy; it is as large as the model, and goes when the build has ended. */
-export const typedCopyFolder = 'typed';
 
 /**
  * Makes the rules of `options.overrides` part of a build: as layer precisions where TensorRT takes them, else (and

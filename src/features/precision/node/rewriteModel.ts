@@ -2,7 +2,7 @@ import type { IndexedModel } from '../../../kernel/node/files/parsedModel.ts';
 import { basename } from 'node:path';
 import { planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import { lossNotes, planRewrite, type RewriteOptions, type RewritePlan, withPairs } from '../planRewrite.ts';
-import type { PrecisionPlan } from '../precisionPlan.ts';
+import type { PrecisionPlan } from '../../../kernel/rules/precisionPlan.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { checkOutput, weightFiles } from '../../../kernel/node/files/writeResult.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';

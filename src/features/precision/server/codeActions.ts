@@ -1,9 +1,9 @@
+import { command } from '../../../kernel/server/lensCommand.ts';
 import { type CodeAction, CodeActionKind, type Diagnostic, type Range } from 'vscode-languageserver';
 import { closestWords } from '../../../kernel/base/text.ts';
-import { writeName, writePath } from '../overrideFile.ts';
+import { writeName, writePath } from '../../../kernel/rules/overrideFile.ts';
 import { languageCommands } from '../../../kernel/protocol/language.ts';
 import { overlaps, toEdit, toRange } from '../../../kernel/server/places.ts';
-import { command } from './codeLens.ts';
 import { nodesAt, type OverrideAnalysis, ruleAt } from './overrideAnalysis.ts';
 
 /** Longest list of names that a pattern is replaced with. */

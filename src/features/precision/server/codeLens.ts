@@ -1,5 +1,6 @@
-import type { CodeLens, Command } from 'vscode-languageserver';
-import { type CommandArguments, languageCommands } from '../../../kernel/protocol/language.ts';
+import type { CodeLens } from 'vscode-languageserver';
+import { command } from '../../../kernel/server/lensCommand.ts';
+import { languageCommands } from '../../../kernel/protocol/language.ts';
 import { toRange } from '../../../kernel/server/places.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 import { counted } from '../../../kernel/base/text.ts';
@@ -53,9 +54,4 @@ export function resolveOverrideLens(analysis: OverrideAnalysis, lens: CodeLens):
 
 function ruleOf(data: unknown): number {
   return typeof data === 'object' && data !== null && 'rule' in data && typeof data.rule === 'number' ? data.rule : -1;
-}
-
-/** A command with its one argument. */
-export function command(title: string, id: string, argument: CommandArguments): Command {
-  return { title, command: id, arguments: [argument] };
 }

@@ -15,9 +15,9 @@ import {
   type WordToken,
   writeName,
   writePath,
-} from '../overrideFile.ts';
-import { hasLayerFlags, typeSince } from '../../../kernel/build/buildFacts.ts';
-import type { NodeIndex } from '../resolveOverrides.ts';
+} from '../../../kernel/rules/overrideFile.ts';
+import { hasLayerFlags, typeSince } from '../../../kernel/rules/buildFacts.ts';
+import type { NodeIndex } from '../../../kernel/rules/resolveOverrides.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';
 import { counted } from '../../../kernel/base/text.ts';
 import { isStandardDomain } from '../../../kernel/network/modelGraph.ts';

@@ -1,6 +1,6 @@
 import type { Range, TextEdit } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { formatOverrides } from '../readOverrides.ts';
+import { formatOverrides } from '../../../kernel/rules/readOverrides.ts';
 
 /** Edits that format an override file, one per changed line, so that cursors and folds stay where they are. */
 export function formatEdits(document: TextDocument, range: Range | null = null): TextEdit[] {

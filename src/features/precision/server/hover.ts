@@ -1,8 +1,8 @@
 import { fateWords, profileWords, totalMs } from '../../../kernel/report/words.ts';
 import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
-import { verdictWords } from '../precisionPlan.ts';
-import type { BuiltLayer, SeenTensor } from '../../../kernel/build/buildFacts.ts';
-import { type Directive, type PrecisionType, typeOfEngineTensor } from '../overrideFile.ts';
+import { verdictWords } from '../../../kernel/rules/precisionPlan.ts';
+import type { BuiltLayer, SeenTensor } from '../../../kernel/rules/buildFacts.ts';
+import { type Directive, type PrecisionType, typeOfEngineTensor } from '../../../kernel/rules/overrideFile.ts';
 import { code, codeList, escapeHover } from '../../../kernel/server/markdown.ts';
 import { isInside, toRange } from '../../../kernel/server/places.ts';
 import { nodesAt, type OverrideAnalysis, ruleAt, type RulePlace, verdictOf } from './overrideAnalysis.ts';

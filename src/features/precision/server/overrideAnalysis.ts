@@ -1,10 +1,15 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkOverrides, type PrecisionCheck } from '../checkOverrides.ts';
-import { type OverrideFile, problemAt, type Selector } from '../overrideFile.ts';
-import { readOverrides } from '../readOverrides.ts';
-import { type NodeVerdict, planPrecision, type RuleFacts, type RuleVerdict } from '../precisionPlan.ts';
-import { verifyPrecision } from '../verifyPrecision.ts';
+import { type OverrideFile, problemAt, type Selector } from '../../../kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
+import {
+  type NodeVerdict,
+  planPrecision,
+  type RuleFacts,
+  type RuleVerdict,
+} from '../../../kernel/rules/precisionPlan.ts';
+import { verifyPrecision } from '../../../kernel/rules/verifyPrecision.ts';
 import type { DocumentFacts } from '../../../kernel/server/facts.ts';
 import { isInside } from '../../../kernel/server/places.ts';
 

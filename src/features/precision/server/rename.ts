@@ -1,5 +1,5 @@
 import type { Position, Range, TextEdit, WorkspaceEdit } from 'vscode-languageserver';
-import { quoteName, type Selector, writeName } from '../overrideFile.ts';
+import { quoteName, type Selector, writeName } from '../../../kernel/rules/overrideFile.ts';
 import { toRange } from '../../../kernel/server/places.ts';
 import { type OverrideAnalysis, ruleAt } from './overrideAnalysis.ts';
 

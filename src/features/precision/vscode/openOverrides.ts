@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { writeName } from '../overrideFile.ts';
+import { writeName } from '../../../kernel/rules/overrideFile.ts';
 import { nameOf } from '../../../kernel/vscode/platform/nameOf.ts';
 import { overridesOf } from '../../../kernel/vscode/platform/modelFile.ts';
 

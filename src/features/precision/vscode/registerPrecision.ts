@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { commands } from '../../../kernel/vscode/ids.ts';
-import { registerLater } from '../../../kernel/vscode/platform/registerCommands.ts';
+import { registerCommands, registerLater } from '../../../kernel/vscode/platform/registerCommands.ts';
 import type { PrecisionParts } from './internal/precisionCommands.ts';
 import { RuleDecorations } from './internal/ruleDecorations.ts';
 
@@ -23,5 +23,12 @@ export function registerPrecision(parts: PrecisionParts): vscode.Disposable {
       ],
       async () => (await import('./internal/precisionCommands.ts')).precisionCommands(parts),
     ),
+    registerCommands({
+      [commands.writeTypedModel]: async (source, command, out) => {
+        if (!(source instanceof vscode.Uri) || !Array.isArray(command)) return;
+        const { writeTypedModel } = await import('./internal/writeTypedModel.ts');
+        await writeTypedModel(source, command.map(String), out);
+      },
+    }),
   );
 }

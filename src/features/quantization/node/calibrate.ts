@@ -1,7 +1,7 @@
+import { inputsOf } from '../../../kernel/build/randomInputs.ts';
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { absoluteInput } from '../../../kernel/node/files/inputFile.ts';
 import { basename, dirname, join, resolve } from 'node:path';
-import { inputsOf } from '../../../kernel/node/simulation/openSamples.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 import { checkOutput, filesOfModel, moveResult } from '../../../kernel/node/files/writeResult.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';

@@ -5,7 +5,13 @@ import { planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import type { OnnxModel, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import { cacheNotes, QuantizedGraph } from '../../../kernel/quantization/quantization.ts';
-import { type MigrationPlan, nodesInInt8, planMigration, scalesAlong, type WeightsToScale } from '../calibration.ts';
+import {
+  type MigrationPlan,
+  nodesInInt8,
+  planMigration,
+  scalesAlong,
+  type WeightsToScale,
+} from '../../../kernel/quantization/calibration.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
 import { UserError } from '../../../kernel/node/files/userError.ts';
 import { checkOutput, filesOfModel } from '../../../kernel/node/files/writeResult.ts';
@@ -14,7 +20,7 @@ import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { readFloats } from '../../../kernel/node/files/readFloats.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { writeModel } from '../../../kernel/node/files/writeModel.ts';
-import { readCache } from './readScales.ts';
+import { readCache } from '../../../kernel/node/store/readScales.ts';
 
 export interface Migration {
   /** Names of the tensors that have a Q/DQ pair now. */

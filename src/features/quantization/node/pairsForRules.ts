@@ -1,18 +1,18 @@
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import type { IndexedModel } from '../../../kernel/node/files/parsedModel.ts';
 import { basename, resolve } from 'node:path';
 import { parserName } from '../../../kernel/network/nodeNames.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import type { ModelEdits } from '../../../kernel/read/onnx/editModel.ts';
-import type { PrecisionPlan } from '../../precision/precisionPlan.ts';
+import type { PrecisionPlan } from '../../../kernel/rules/precisionPlan.ts';
 import { type CalibrationCache, QuantizedGraph } from '../../../kernel/quantization/quantization.ts';
-import { activationsToScale, planMigration, type ReadScale } from '../calibration.ts';
+import { activationsToScale, planMigration, type ReadScale } from '../../../kernel/quantization/calibration.ts';
 import type { ByteSource, Problem } from '../../../kernel/base/problem.ts';
 import { counted } from '../../../kernel/base/text.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 import { UserError } from '../../../kernel/node/files/userError.ts';
 import { refuseOldOpset, weightScales } from './migrateCalibration.ts';
-import { namedScales } from './namedScales.ts';
-import { observe } from './observeValues.ts';
+import { namedScales } from '../../../kernel/node/store/namedScales.ts';
+import { observe } from '../../../kernel/node/simulation/observeValues.ts';
 
 /** Where the scales of `int8` rules are from. */
 export interface ScalesSource {

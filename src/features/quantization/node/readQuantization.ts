@@ -1,8 +1,8 @@
+import { quantizedNodes } from '../../../kernel/rules/quantizedNodes.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { inlineFunctions } from '../../../kernel/network/modelGraph.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
-import { quantizedNodes } from '../../precision/planRewrite.ts';
 import {
   cacheNotes,
   floatIslands,
@@ -15,7 +15,7 @@ import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { requireBuild } from '../../../kernel/node/store/buildFolder.ts';
 import { loadBuild } from '../../../kernel/node/store/loadBuild.ts';
-import { openQuantized, readCache, readScales, readScaleValues } from './readScales.ts';
+import { openQuantized, readCache, readScales, readScaleValues } from '../../../kernel/node/store/readScales.ts';
 
 export interface QuantizationRequest {
   /** Path of the model. */

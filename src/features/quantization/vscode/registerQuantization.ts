@@ -77,7 +77,7 @@ async function useCache(sessions: Sessions, model: vscode.Uri, given: unknown): 
       await sessions.useCalibrationCache(model, null);
       return;
     }
-    const { readCache } = await import('../node/readScales.ts');
+    const { readCache } = await import('../../../kernel/node/store/readScales.ts');
     const { scales, unusable } = await readCache(file.fsPath);
     await sessions.useCalibrationCache(model, file.fsPath);
     const bad = unusable.length === 0 ? '' : ` ${counted(unusable.length, 'scale')} cannot be used.`;

@@ -1,8 +1,8 @@
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import type { CheckTarget } from '../../diagnose/checkModel.ts';
 import type { ProofVerdict } from '../repairResult.ts';
 import type { Repair } from '../planRepair.ts';
 import type { BuildOptions } from '../../../kernel/node/run/runBuild.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 
 export interface RepairRequest {
   /** A version that is not built with: the tables of `trtlens check` decide; omitted: builds do. */

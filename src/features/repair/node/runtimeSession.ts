@@ -1,3 +1,4 @@
+import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { networkOf } from '../../../kernel/network/network.ts';
@@ -8,7 +9,6 @@ import type { ComputedTensor } from '../subject.ts';
 import { extractModel, subgraphBetween } from '../../surgery/extractModel.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
 import { writeModel } from '../../../kernel/node/files/writeModel.ts';
-import type { PythonWithRuntime } from '../../../kernel/node/simulation/simulation.ts';
 import { PythonSession, Refused } from '../../../kernel/node/tools/pythonSession.ts';
 import { Cancelled, UserError } from '../../../kernel/node/files/userError.ts';
 import { removeTree } from '../../../kernel/node/files/persist.ts';

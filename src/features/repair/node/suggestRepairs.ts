@@ -1,3 +1,4 @@
+import type { FailureWithRepair } from '../../../kernel/node/run/buildSteps.ts';
 import { dirname } from 'node:path';
 import type { ShapeRange } from '../../../kernel/build/buildManifest.ts';
 import { candidates, catalogue, planRepair, preferred } from '../planRepair.ts';
@@ -29,18 +30,14 @@ export const suggestRepairs = (
     return found;
   });
 
-/** A failure, or what will be one, with the repair that its rule names. */
-interface Failure {
-  repair?: string;
-  nodes: string[];
-  message: string;
-}
-
 /**
  * Failures with the repair that answers each: the one that its rule names where it applies to the model, otherwise another
  * that changes its nodes, or none. Of a model that cannot be read, what the rules name stays.
  */
-export async function withApplyingRepairs<T extends Failure>(path: string, failures: readonly T[]): Promise<T[]> {
+export async function withApplyingRepairs<T extends FailureWithRepair>(
+  path: string,
+  failures: readonly T[],
+): Promise<T[]> {
   if (failures.every(({ repair }) => repair === undefined)) return [...failures];
   const applying = withSubject(path, undefined, async (subject, asked) => {
     const found: T[] = [];
@@ -58,7 +55,10 @@ export async function withApplyingRepairs<T extends Failure>(path: string, failu
   return applying.catch(() => [...failures]);
 }
 
-async function repairOf({ repair, nodes, message }: Failure, subject: RepairSubject): Promise<string | undefined> {
+async function repairOf(
+  { repair, nodes, message }: FailureWithRepair,
+  subject: RepairSubject,
+): Promise<string | undefined> {
   const own = catalogue.find(({ id }) => id === repair);
   if (own === undefined) return repair;
   const failing = new Set(nodes);

@@ -1,7 +1,7 @@
 import { type CodeAction, CodeActionKind, type Diagnostic, type Range } from 'vscode-languageserver';
-import { alternatives, bestOfEachType, offerFor, titlesOf } from '../readChoices.ts';
+import { alternatives, bestOfEachType, offerFor, titlesOf } from '../../../kernel/read/replay/readChoices.ts';
 import { removeEntry, replaceAlgorithm } from '../editReplay.ts';
-import type { SpanEdit } from '../replayFile.ts';
+import type { SpanEdit } from '../../../kernel/read/replay/replayFile.ts';
 import { overlaps, spanEdit, spanRange } from '../../../kernel/server/places.ts';
 import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';
 

@@ -1,7 +1,7 @@
+import { command } from '../../../kernel/server/lensCommand.ts';
 import type { CodeLens } from 'vscode-languageserver';
 import { languageCommands } from '../../../kernel/protocol/language.ts';
 import { spanRange } from '../../../kernel/server/places.ts';
-import { command } from '../../precision/server/codeLens.ts';
 import { idsOf, type ReplayAnalysis } from './replayAnalysis.ts';
 import { counted } from '../../../kernel/base/text.ts';
 

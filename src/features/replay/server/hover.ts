@@ -1,6 +1,6 @@
 import { type Hover, MarkupKind, type Position } from 'vscode-languageserver';
-import { sameAlgorithm } from '../replayFile.ts';
-import { bestOfEachType, describeAlgorithm, offerFor, titleOf } from '../readChoices.ts';
+import { sameAlgorithm } from '../../../kernel/read/replay/replayFile.ts';
+import { bestOfEachType, describeAlgorithm, offerFor, titleOf } from '../../../kernel/read/replay/readChoices.ts';
 import { code, codeList, escapeHover } from '../../../kernel/server/markdown.ts';
 import { spanRange } from '../../../kernel/server/places.ts';
 import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';

@@ -1,8 +1,8 @@
 import type { Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkReplay, type ReplayHint, replayHints } from '../checkReplay.ts';
-import { readReplay, type ReplayRead, sniffReplay } from '../readReplay.ts';
-import type { ReplayEntry, ReplayProblem } from '../replayFile.ts';
+import { readReplay, type ReplayRead, sniffReplay } from '../../../kernel/read/replay/readReplay.ts';
+import type { ReplayEntry, ReplayProblem } from '../../../kernel/read/replay/replayFile.ts';
 import type { DocumentFacts } from '../../../kernel/server/facts.ts';
 import { counted, timeText } from '../../../kernel/base/text.ts';
 

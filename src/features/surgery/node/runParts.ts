@@ -1,6 +1,6 @@
+import { randomInput } from '../../../kernel/build/randomInputs.ts';
 import { absoluteInput } from '../../../kernel/node/files/inputFile.ts';
 import { join, resolve } from 'node:path';
-import { randomInput } from '../../accuracy/accuracyReport.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { type ModelGraph } from '../../../kernel/network/modelGraph.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { planEdit } from '../../../kernel/read/onnx/editModel.ts';
-import { editsFor, type ModelChange } from '../searchChange.ts';
+import { editsFor, type ModelChange } from '../changeModel.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
 import type { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { writeModel } from '../../../kernel/node/files/writeModel.ts';

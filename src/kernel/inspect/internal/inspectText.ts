@@ -3,7 +3,7 @@ import { type Inspection, inspection } from '../inspection.ts';
 import type { Problem } from '../../base/problem.ts';
 import { readNcu } from '../../read/tensorrt/readLayerInfo.ts';
 import { decodeVersion } from '../../read/tensorrt/buildOutput.ts';
-import { readOverrides } from '../../../features/precision/readOverrides.ts';
+import { readOverrides } from '../../rules/readOverrides.ts';
 import { counted } from '../../base/text.ts';
 
 const CALIBRATION_HEADER = /^TRT-(\d+)-(\w+)$/;

@@ -1,4 +1,4 @@
-import { type TensorrtTarget, targetOf } from '../../build/buildFacts.ts';
+import { type TensorrtTarget, targetOf } from '../../rules/buildFacts.ts';
 import { Usage } from './command.ts';
 
 /**

@@ -19,7 +19,7 @@ import {
   requireBuildFiles,
   requireEngineFiles,
   withMarkedBuild,
-} from '../../../shell/cli/fusion.ts';
+} from './fusion.ts';
 
 const options = {
   ...buildFileOptions,

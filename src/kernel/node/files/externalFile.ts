@@ -1,8 +1,8 @@
+import type { CheckFinding } from '../../build/diagnosis.ts';
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { errorText } from '../../base/problem.ts';
 import { counted, thousands } from '../../base/text.ts';
-import type { CheckFinding } from '../../../features/diagnose/checkModel.ts';
 import { byteLength, modelTensors, type OnnxModel } from '../../read/onnx/onnxModel.ts';
 import { type FileSource, openFile } from './fileSource.ts';
 import { fileTrouble, UserError } from './userError.ts';

@@ -1,8 +1,8 @@
 // What reading a file gives to a caller: its content with its problems; for a model also its facts and its index.
 import type { Problem, Read } from '../../base/problem.ts';
 import type { OnnxModel } from '../../read/onnx/onnxModel.ts';
-import type { ModelFacts } from '../../build/buildFacts.ts';
-import type { NodeIndex } from '../../../features/precision/resolveOverrides.ts';
+import type { ModelFacts } from '../../rules/buildFacts.ts';
+import type { NodeIndex } from '../../rules/resolveOverrides.ts';
 
 /** What a file contains; its problems name the file. */
 export interface Parsed<T> extends Read<T> {

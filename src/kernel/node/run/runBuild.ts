@@ -20,7 +20,7 @@ import { ParsedFiles } from '../files/parsedFiles.ts';
 import { removeTree } from '../files/persist.ts';
 import { type Build, buildsFolder, newBuildFolder, writeManifest } from '../store/buildFolder.ts';
 import { expectedSeconds, removeCutOff } from '../store/buildHistory.ts';
-import { applyOverrides, typedCopyFolder } from '../../../features/precision/node/buildOverrides.ts';
+import { buildSteps, typedCopyFolder } from './buildSteps.ts';
 import { type ProcessEnd, runProcess } from '../tools/runProcess.ts';
 import { fileTrouble, stopIfCancelled, UserError } from '../files/userError.ts';
 import { absoluteFiles, absoluteOptions } from './absoluteOptions.ts';
@@ -253,7 +253,7 @@ class Run {
       }),
     };
     const parsed = await this.#model(signal);
-    const applied = await applyOverrides(this.#options, this.#plan, parsed, this.#folder, signal);
+    const applied = await buildSteps.applyOverrides(this.#options, this.#plan, parsed, this.#folder, signal);
     const { model } = applied;
     const wanted = { ...this.#options, ...applied.options };
     const precisions = driverPrecisions(wanted);

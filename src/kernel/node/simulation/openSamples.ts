@@ -1,8 +1,10 @@
+import type { InputSource } from '../../simulation/simulated.ts';
+import { inputsOf } from '../../build/randomInputs.ts';
+import type { DeclaredInput } from '../../build/randomInputs.ts';
 import { dirname } from 'node:path';
-import { type InputSource, randomInput } from '../../../features/accuracy/accuracyReport.ts';
 import type { OnnxModel } from '../../read/onnx/onnxModel.ts';
 import { UserError } from '../files/userError.ts';
-import type { DeclaredInput, Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 export interface SampleRequest {
   /** Path of the model; its external data is next to it. */
@@ -31,12 +33,4 @@ export async function openSamples(
     );
   const read = await simulation.samples(request.inputs, inputs);
   return { samples: read.samples, sources: read.inputs, inputs };
-}
-
-/** The inputs of a model that have no default, with what to make where no file gives values. */
-export function inputsOf(model: OnnxModel, shapes: ReadonlyMap<string, number[]> = new Map()): DeclaredInput[] {
-  const constants = new Set(model.graph.initializers.map(({ name }) => name));
-  return model.graph.inputs
-    .filter(({ name }) => !constants.has(name))
-    .map((input) => ({ ...input, random: randomInput(input, model, shapes) }));
 }

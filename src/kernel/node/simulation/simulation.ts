@@ -1,37 +1,27 @@
+import {
+  modelNames,
+  type Chunk,
+  type ComparedOutput,
+  type InputSource,
+  type JudgeChunk,
+  type Measured,
+  type MeasuredNode,
+  type PlannedOutput,
+  type SwitchedChunk,
+  type TimedRun,
+} from '../../simulation/simulated.ts';
+import type { DeclaredInput } from '../../build/randomInputs.ts';
+import type { PythonWithRuntime } from '../tools/pythonWithRuntime.ts';
 import { absoluteInput } from '../files/inputFile.ts';
 import { resolve } from 'node:path';
-import { type Chunk, type JudgeChunk, modelNames, type SwitchedChunk } from '../../../features/accuracy/chunkPlan.ts';
-import type {
-  ComparedOutput,
-  InputSource,
-  Measured,
-  MeasuredNode,
-  PlannedOutput,
-  RandomInput,
-} from '../../../features/accuracy/accuracyReport.ts';
-import type { TimedRun } from '../../../features/accuracy/precisionSweep.ts';
-import type { RuntimeUsed } from '../../base/runtimeUsed.ts';
-import type { OnnxNode, OnnxValue, Segment } from '../../read/onnx/onnxModel.ts';
+import type { OnnxNode, Segment } from '../../read/onnx/onnxModel.ts';
 import { PythonSession, Refused } from '../tools/pythonSession.ts';
 import { UserError } from '../files/userError.ts';
-
-/** An interpreter with ONNX Runtime and NumPy. */
-export interface PythonWithRuntime {
-  python: string;
-  environment?: Record<string, string>;
-  /** What it is; reports name it. */
-  used?: RuntimeUsed | undefined;
-}
 
 /** Another model file, and where its external data is. */
 export interface OtherModel {
   model: string;
   folder: string;
-}
-
-/** An input of the model, and what to make where no file is given. */
-export interface DeclaredInput extends OnnxValue {
-  random: RandomInput;
 }
 
 /** ONNX Runtime with one model, its samples and its sessions, in a process of its own. */

@@ -1,22 +1,22 @@
+import type { GateSide } from '../../rules/gateSide.ts';
 import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
-import type { GateSide } from '../../../features/gate/evaluateGate.ts';
-import { markedTensors, nodesToMatch } from '../../../features/diff/buildDiff.ts';
+import { markedTensors, nodesToMatch } from '../../report/buildDiff.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import type { OnnxModel } from '../../read/onnx/onnxModel.ts';
 import { builtNetworkOf } from '../../network/network.ts';
-import { buildFacts } from '../../build/buildFacts.ts';
+import { buildFacts } from '../../rules/buildFacts.ts';
 import { decodeUtf8 } from '../../base/text.ts';
 import { readWhole } from '../files/fileSource.ts';
 import { ParsedFiles } from '../files/parsedFiles.ts';
 import { UserError } from '../files/userError.ts';
 import { buildFigures, readFigures } from './buildFigures.ts';
 import { type Build, requireBuild } from './buildFolder.ts';
-import { buildFactsOf } from '../../../features/precision/node/buildFactsOf.ts';
+import { buildFactsOf } from './buildFactsOf.ts';
 import { loadBuild, type LoadedBuild } from './loadBuild.ts';
 import { modelChanged } from './modelChanged.ts';
-import { requestedPrecision } from '../../../features/precision/node/realizedPrecision.ts';
+import { requestedPrecision } from './realizedPrecision.ts';
 
 /** One side of a comparison, and where its files are. */
 export interface BuildSide extends GateSide {

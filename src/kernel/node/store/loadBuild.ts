@@ -1,3 +1,4 @@
+import { dynamicShapesRemark } from '../../report/dynamicShapes.ts';
 import type { Parsed } from '../files/parsedModel.ts';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -7,7 +8,6 @@ import type { BuildLog, LayerInfo, Profile } from '../../read/tensorrt/buildOutp
 import { readPlacement } from '../../read/tensorrt/readLayerLine.ts';
 import { createReport, placeByContext, placeNodes } from '../../fusion/createReport.ts';
 import { isRecord } from '../../base/json.ts';
-import { dynamicShapesRemark } from '../../../features/diff/diffReports.ts';
 import {
   type DynamicShapesCost,
   fitsInputs,

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PrecisionType } from '../../../features/precision/overrideFile.ts';
+import type { PrecisionType } from '../../rules/overrideFile.ts';
 
 /** `overrides.json` of a build folder: the rules that the build was made with, and how they reached TensorRT. */
 export interface BuildOverrides {

@@ -1,8 +1,8 @@
 import { buildHints } from '../../build/buildManifest.ts';
 import { toGraphData, type ViewData } from '../../picture/graph/viewData.ts';
-import { requestedPrecisions } from '../../../features/precision/node/buildFactsOf.ts';
+import { requestedPrecisions } from './buildFactsOf.ts';
 import type { LoadedBuild } from './loadBuild.ts';
-import { requestedPrecision } from '../../../features/precision/node/realizedPrecision.ts';
+import { requestedPrecision } from './realizedPrecision.ts';
 
 /** Everything that a view of a build needs. */
 export function toViewData(build: LoadedBuild): ViewData {

@@ -1,6 +1,6 @@
 // Colors of nodes.
 import { addTo } from '../../base/addTo.ts';
-import { type ChangeState, changeStates } from '../../../features/diff/buildDiff.ts';
+import { type ChangeState, changeStates } from '../../report/buildDiff.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { type Evidence, type Fate, type FusionReport, nodeTimes, type ReportNode } from '../../fusion/fusionReport.ts';
 import { engineMs, fateOrder, fateTooltip, fateWords, fateWordsOf, foreignTitle, layerOf } from '../../report/words.ts';

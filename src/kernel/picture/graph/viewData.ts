@@ -1,8 +1,8 @@
 // What a view gets.
-import type { JudgedNode } from '../../../features/accuracy/accuracyReport.ts';
+import type { JudgedNode } from '../../simulation/simulated.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { BuildState } from '../../build/diagnosis.ts';
-import type { BuildComparison } from '../../../features/diff/buildDiff.ts';
+import type { BuildComparison } from '../../report/buildDiff.ts';
 import { shapeText } from '../../base/text.ts';
 import type { OnnxAttribute, OnnxGraph, OnnxModel, OnnxTensor } from '../../read/onnx/onnxModel.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';

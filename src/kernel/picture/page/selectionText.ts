@@ -11,7 +11,7 @@ import {
 } from '../../fusion/fusionReport.ts';
 import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
-import { quoteName, writeName } from '../../../features/precision/overrideFile.ts';
+import { quoteName, writeName } from '../../rules/overrideFile.ts';
 import { readSource } from '../../network/sourceLines.ts';
 import { fateSentence, fateWords, foreignName, foreignTitle, layerOf } from '../../report/words.ts';
 import type { GraphData, GraphTensor, PanelSelection } from '../graph/viewData.ts';

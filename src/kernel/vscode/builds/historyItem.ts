@@ -13,7 +13,7 @@ import type { Build } from '../../node/store/buildFolder.ts';
 import { durationText, releaseName, shorten, thousands, timeText } from '../../base/text.ts';
 import { optionWords } from './optionWords.ts';
 import type { RunningBuild } from './builds.ts';
-import type { NamedDiagnosis } from '../../../features/diagnose/vscode/diagnoseBuild.ts';
+import type { NamedDiagnosis } from './diagnoseBuild.ts';
 import { commands } from '../ids.ts';
 import { fileUri } from '../platform/fileUri.ts';
 

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { knownScales } from '../../../features/quantization/node/namedScales.ts';
+import { knownScales } from '../../node/store/namedScales.ts';
 import { packageSets } from '../../node/tools/packageSets.ts';
 import { errorText } from '../../base/problem.ts';
-import { type Choices, choicesOfLog } from '../../../features/replay/readChoices.ts';
-import { choicesOfMismatches } from '../../../features/replay/readReplay.ts';
+import { type Choices, choicesOfLog } from '../../read/replay/readChoices.ts';
+import { choicesOfMismatches } from '../../read/replay/readReplay.ts';
 import type { ChoicesData, FactsParams } from '../../protocol/language.ts';
 import { settingsSection } from '../ids.ts';
 import { latestTask } from '../platform/latestTask.ts';
@@ -14,7 +14,7 @@ import { findModel, findModelOfReplay } from './internal/findModel.ts';
 import type { FactsReader, KnownFacts } from './internal/knownFacts.ts';
 import { readSidecars } from './internal/readSidecars.ts';
 import type { ServedKind } from './internal/servedDocuments.ts';
-import { buildOfReplay } from '../../../features/replay/vscode/replayBuild.ts';
+import { buildOfReplay } from './replayBuild.ts';
 import { isFileUri } from '../platform/fileUri.ts';
 
 /** As many models as the user looks through. */

@@ -1,6 +1,6 @@
+import type { AccuracyReport } from '../../simulation/simulated.ts';
 import { basename } from 'node:path';
 import type * as vscode from 'vscode';
-import type { AccuracyReport } from '../../../features/accuracy/accuracyReport.ts';
 import type { BuildManifest } from '../../build/buildManifest.ts';
 import type { Build } from '../../node/store/buildFolder.ts';
 import { type BuildState, nearState } from '../../build/diagnosis.ts';

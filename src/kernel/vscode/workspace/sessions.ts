@@ -1,5 +1,5 @@
+import type { AccuracyReport } from '../../simulation/simulated.ts';
 import * as vscode from 'vscode';
-import type { AccuracyReport } from '../../../features/accuracy/accuracyReport.ts';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
 import { type Quantization, withMeasured } from '../../quantization/quantization.ts';
 import type { GraphData } from '../../picture/graph/viewData.ts';

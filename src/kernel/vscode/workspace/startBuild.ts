@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { Builds } from '../builds/builds.ts';
 import { showWarning } from '../platform/messages.ts';
 import { mayRun, tellUntrusted } from '../platform/trust.ts';
-import type { BuildTaskProvider } from '../../../features/build/vscode/tasks/buildTaskProvider.ts';
 import type { RememberedOptions } from '../builds/rememberedOptions.ts';
 import type { Sessions } from './sessions.ts';
 import { isFileUri } from '../platform/fileUri.ts';
@@ -12,7 +11,8 @@ export interface BuildParts {
   context: vscode.ExtensionContext;
   sessions: Sessions;
   builds: Builds;
-  tasks: BuildTaskProvider;
+  /** Makes the task that builds a model. */
+  tasks: vscode.TaskProvider & { taskFor(uri: vscode.Uri, more?: Record<string, unknown>): vscode.Task };
   remembered: RememberedOptions;
 }
 

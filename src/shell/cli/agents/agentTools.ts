@@ -43,7 +43,7 @@ const build: Readonly<Record<string, Parameter>> = {
 const buildFiles = ['build', 'layers', 'log', 'profile'];
 /** An empty `--nsys`: no program is run to read a trace. */
 const command = ['fusion', '--nsys='] as const;
-const fusion = async () => (await import('../fusion.ts')).fusion;
+const fusion = async () => (await import('../../../kernel/node/cli/fusion.ts')).fusion;
 
 /** Every tool, by the name that agents call. */
 export const agentTools: Readonly<Record<string, AgentTool>> = {
@@ -178,7 +178,7 @@ export const agentTools: Readonly<Record<string, AgentTool>> = {
       base: { kind: 'side', about: 'Folder of an existing build of the unchanged model' },
     },
     anyOf: ['output', 'unmark', 'cut', 'add', 'remove', 'rules'],
-    load: async () => (await import('../../../features/surgery/node/cli/whatIf.ts')).whatIfCommand,
+    load: async () => (await import('../../../features/trials/node/cli/whatIf.ts')).whatIfCommand,
   },
 };
 

@@ -1,10 +1,7 @@
+import type { AccuracyReport, JudgedNode } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
 import { type AccuracyContext, accuracyDocument } from '../../../../src/features/accuracy/accuracyDocument.ts';
-import {
-  type AccuracyReport,
-  accuracyVerdict,
-  type JudgedNode,
-} from '../../../../src/features/accuracy/accuracyReport.ts';
+import { accuracyVerdict } from '../../../../src/features/accuracy/accuracyReport.ts';
 import { type HtmlOptions, renderHtml, renderText } from '../../../../src/kernel/document/render.ts';
 
 const judged = (id: string, more: Partial<JudgedNode> = {}): JudgedNode => ({

@@ -1,5 +1,5 @@
+import type { AccuracyReport } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
-import type { AccuracyReport } from '../../../../src/features/accuracy/accuracyReport.ts';
 import {
   type ComparedTensor,
   comparedDocument,

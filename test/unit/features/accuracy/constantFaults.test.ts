@@ -1,3 +1,5 @@
+import { evidence } from '../../../../src/features/accuracy/accuracyReport.ts';
+import { exactFigure } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
 import {
   clamped,
@@ -5,7 +7,6 @@ import {
   constantFault,
   type ReadConstant,
 } from '../../../../src/features/accuracy/internal/constantFaults.ts';
-import { evidence, exactFigure } from '../../../../src/features/accuracy/accuracyReport.ts';
 
 const constant = (type: ReadConstant['type'] = 'float16'): ReadConstant => ({
   tensor: 'c',

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { inputFilesBeside } from '../../../../src/features/accuracy/node/inputFilesBeside.ts';
+import { inputFilesBeside } from '../../../../src/kernel/node/simulation/inputFilesBeside.ts';
 import { keepResult, keptResult } from '../../../../src/kernel/node/store/modelResults.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 

@@ -1,16 +1,13 @@
+import type { AccuracyFix, ComparedOutput, Measured } from '../../../../src/kernel/simulation/simulated.ts';
+import { randomInput, randomWarning } from '../../../../src/kernel/build/randomInputs.ts';
 import { expect, it, test } from 'vitest';
 import {
-  type ComparedOutput,
   outputErrors,
   trialError,
   worstError,
-  type AccuracyFix,
   ruleHints,
-  type Measured,
   measureErrors,
   notJudgedTexts,
-  randomInput,
-  randomWarning,
 } from '../../../../src/features/accuracy/accuracyReport.ts';
 import type { ReducedPrecisionModel } from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';

@@ -1,5 +1,5 @@
+import type { AccuracyOutput } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
-import type { AccuracyOutput } from '../../../../src/features/accuracy/accuracyReport.ts';
 import {
   type PrecisionSweep,
   sweepDocument,

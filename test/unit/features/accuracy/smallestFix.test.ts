@@ -10,12 +10,12 @@ import {
   rulesText,
   FixCost,
 } from '../../../../src/features/accuracy/smallestFix.ts';
-import { NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { findLowNodes } from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';
 import { networkOf } from '../../../../src/kernel/network/network.ts';
-import { modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
-import { planPrecision } from '../../../../src/features/precision/precisionPlan.ts';
+import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
+import { planPrecision } from '../../../../src/kernel/rules/precisionPlan.ts';
 import { chooseTypes } from '../../../../src/features/precision/internal/rewritePlan.ts';
 import { planRewrite } from '../../../../src/features/precision/planRewrite.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { diffReports, markedSentences } from '../../../../src/features/diff/diffReports.ts';
-import { markedTensors, type MarkedTensors } from '../../../../src/features/diff/buildDiff.ts';
+import { markedTensors, type MarkedTensors } from '../../../../src/kernel/report/buildDiff.ts';
 import type { OnnxModel } from '../../../../src/kernel/read/onnx/onnxModel.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';
 import { type LayerSketch, reportWith } from './reportWith.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { statesOf } from '../../../../src/features/diff/buildDiff.ts';
+import { statesOf } from '../../../../src/kernel/report/buildDiff.ts';
 import { fusionGroups } from '../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../src/kernel/picture/graph/graphIndex.ts';
 import { buildOverlay } from '../../../../src/kernel/picture/graph/overlay.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { diffDocument, diffReports } from '../../../../src/features/diff/diffReports.ts';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
-import type { BuildDiff } from '../../../../src/features/diff/buildDiff.ts';
+import type { BuildDiff } from '../../../../src/kernel/report/buildDiff.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { randomFrom } from '../../kernel/fusion/randomEngine.ts';
 import { type LayerSketch, reportWith } from './reportWith.ts';

@@ -6,7 +6,7 @@ import {
   differingNames,
   requestText,
 } from '../../../../src/kernel/build/buildManifest.ts';
-import type { DiffInput } from '../../../../src/features/diff/buildDiff.ts';
+import type { DiffInput } from '../../../../src/kernel/report/buildDiff.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { reportWith } from './reportWith.ts';
 

@@ -4,7 +4,7 @@ import {
   nodesToMatch,
   type BuildDiff,
   type DiffInput,
-} from '../../../../src/features/diff/buildDiff.ts';
+} from '../../../../src/kernel/report/buildDiff.ts';
 import { diffDocument, diffReports } from '../../../../src/features/diff/diffReports.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { expectGoldenText } from '../../../support/golden.ts';

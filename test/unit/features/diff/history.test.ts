@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import type { BuildManifest } from '../../../../src/kernel/build/buildManifest.ts';
 import { loadFiles } from '../../../../src/kernel/node/store/loadBuild.ts';
 import { namedNodes } from '../../../../src/kernel/vscode/builds/namedNodes.ts';
-import { diagnoseBuild } from '../../../../src/features/diagnose/vscode/diagnoseBuild.ts';
-import { compareBuilds, comparisonTexts } from '../../../../src/features/diff/buildDiff.ts';
+import { diagnoseBuild } from '../../../../src/kernel/vscode/builds/diagnoseBuild.ts';
+import { compareBuilds, comparisonTexts } from '../../../../src/kernel/report/buildDiff.ts';
 import { overLimit } from '../../../../src/features/build/vscode/history/internal/overLimit.ts';
-import { rerunOptions } from '../../../../src/features/build/vscode/history/rerunOptions.ts';
+import { rerunOptions } from '../../../../src/kernel/vscode/builds/rerunOptions.ts';
 import { toGraphData } from '../../../../src/kernel/picture/graph/viewData.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 

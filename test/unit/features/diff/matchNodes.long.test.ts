@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type NetworkNode, nodesToMatch } from '../../../../src/features/diff/buildDiff.ts';
+import { type NetworkNode, nodesToMatch } from '../../../../src/kernel/report/buildDiff.ts';
 import { matchNodes, Structure } from '../../../../src/features/diff/matchNodes.ts';
 import { randomFrom } from '../../kernel/fusion/randomEngine.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';

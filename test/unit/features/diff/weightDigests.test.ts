@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readBuildSide } from '../../../../src/kernel/node/store/buildSide.ts';
-import { withWeights } from '../../../../src/kernel/node/store/weightDigests.ts';
+import { withWeights } from '../../../../src/features/diff/node/weightDigests.ts';
 import { matchInputs } from '../../../../src/features/diff/diffReports.ts';
 import { type LocalFunction, type Node, type Weight, writeModel } from '../../../support/hardModels/onnxWriter.ts';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import type { Command } from '../../../../src/kernel/node/cli/command.ts';
 import { diagnose } from '../../../../src/features/diagnose/node/cli/diagnose.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { check } from '../../../../src/features/check/node/cli/check.ts';
 import { inspect } from '../../../../src/features/engines/node/cli/inspect.ts';
 import { precision } from '../../../../src/features/precision/node/cli/precision.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { diagnose } from '../../../../src/features/diagnose/node/cli/diagnose.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { gate } from '../../../../src/features/gate/node/cli/gate.ts';
 import { precision } from '../../../../src/features/precision/node/cli/precision.ts';
 import { extract } from '../../../../src/features/surgery/node/cli/extract.ts';

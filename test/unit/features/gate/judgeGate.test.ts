@@ -1,7 +1,8 @@
+import type { GateSide } from '../../../../src/kernel/rules/gateSide.ts';
 import { describe, expect, test } from 'vitest';
-import { evaluateGate, type GateSide } from '../../../../src/features/gate/evaluateGate.ts';
+import { evaluateGate } from '../../../../src/features/gate/evaluateGate.ts';
 import { readGate } from '../../../../src/features/gate/readGate.ts';
-import type { NetworkNode } from '../../../../src/features/diff/buildDiff.ts';
+import type { NetworkNode } from '../../../../src/kernel/report/buildDiff.ts';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
 import { type LayerSketch, reportWith } from '../diff/reportWith.ts';
 

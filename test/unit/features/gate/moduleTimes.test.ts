@@ -1,3 +1,4 @@
+import type { GateSide } from '../../../../src/kernel/rules/gateSide.ts';
 import { describe, expect, test } from 'vitest';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
@@ -5,7 +6,7 @@ import { readLayerInfo } from '../../../../src/kernel/read/tensorrt/readLayerInf
 import { readNsysTrace } from '../../../../src/kernel/read/tensorrt/readTrace.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
-import { evaluateGate, type GateSide } from '../../../../src/features/gate/evaluateGate.ts';
+import { evaluateGate } from '../../../../src/features/gate/evaluateGate.ts';
 import { initGate, readGate } from '../../../../src/features/gate/readGate.ts';
 import { readFixture } from '../../../support/fixtures.ts';
 import { reportWith } from '../diff/reportWith.ts';

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { requestedPrecisions } from '../../../../src/features/precision/node/buildFactsOf.ts';
+import { requestedPrecisions } from '../../../../src/kernel/node/store/buildFactsOf.ts';
 import { loadBuild } from '../../../../src/kernel/node/store/loadBuild.ts';
 import type { BuildManifest } from '../../../../src/kernel/build/buildManifest.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type BuildFacts, targetOf } from '../../../../src/kernel/build/buildFacts.ts';
+import { type BuildFacts, targetOf } from '../../../../src/kernel/rules/buildFacts.ts';
 import { checkOverrides } from '../../../../src/features/precision/checkOverrides.ts';
-import { NodeIndex } from '../../../../src/features/precision/resolveOverrides.ts';
-import { writeName } from '../../../../src/features/precision/overrideFile.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { NodeIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { writeName } from '../../../../src/kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { applyEdits, captured, check, codes, smallModel, transformer } from './overrideFixtures.ts';
 
 /** The only problem of a text; its first fix applied, if there is one. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOverrides, readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { formatOverrides, readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 
 test('types in one column a block, short type names, comments kept', () => {
   const text = [

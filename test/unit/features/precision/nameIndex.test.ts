@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compileGlob, matchesGlob, NameIndex } from '../../../../src/features/precision/resolveOverrides.ts';
+import { compileGlob, matchesGlob, NameIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
 
 const tried = (names: readonly string[], pattern: string): number[] => {
   const glob = compileGlob(pattern);

@@ -3,7 +3,7 @@ import { readArguments, renamedOptions } from '../../../../src/kernel/node/cli/a
 import { trialArguments } from '../../../../src/kernel/node/cli/buildOptions.ts';
 import { commandTable } from '../../../../src/shell/cli/commandTable.ts';
 import { helpTopics } from '../../../../src/shell/cli/helpTopics.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 
 const commands = await Promise.all(
   Object.entries(commandTable).map(async ([name, { load }]) => ({ name, ...(await load()) })),

@@ -5,11 +5,11 @@ import {
   modelFacts,
   type NodeFacts,
   targetOf,
-} from '../../../../src/kernel/build/buildFacts.ts';
+} from '../../../../src/kernel/rules/buildFacts.ts';
 import { checkOverrides, type PrecisionCheck } from '../../../../src/features/precision/checkOverrides.ts';
-import { NodeIndex } from '../../../../src/features/precision/resolveOverrides.ts';
-import { type PrecisionProblem, type TextEdit } from '../../../../src/features/precision/overrideFile.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { NodeIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { type PrecisionProblem, type TextEdit } from '../../../../src/kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { inputOf } from '../../kernel/fusion/loadCapture.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 

@@ -8,10 +8,10 @@ import {
 } from '../../../../src/kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../../src/kernel/network/network.ts';
 import { graphPathOf } from '../../../../src/kernel/network/modelGraph.ts';
-import { modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
-import { NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { followsType, planPrecision, readsAnyType } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { followsType, planPrecision, readsAnyType } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { type RewritePlan } from '../../../../src/features/precision/internal/rewritePlan.ts';
 import { planRewrite, type RewriteOptions } from '../../../../src/features/precision/planRewrite.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';

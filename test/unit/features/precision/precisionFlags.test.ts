@@ -11,10 +11,10 @@ import {
   polygraphyArguments,
   trtexecArguments,
 } from '../../../../src/features/precision/importPrecision.ts';
-import { missingCapability, type ModelFacts, targetOf } from '../../../../src/kernel/build/buildFacts.ts';
-import { NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { planPrecision, type PrecisionPlan } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { missingCapability, type ModelFacts, targetOf } from '../../../../src/kernel/rules/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision, type PrecisionPlan } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { smallModel, transformer } from './overrideFixtures.ts';
 import { InvalidArgument, layerPrecisions, plausible, ported, type PortedDialect } from './trtexecPort.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Rule, writeName } from '../../../../src/features/precision/overrideFile.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { type Rule, writeName } from '../../../../src/kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { applyEdits, codes } from './overrideFixtures.ts';
 
 const rule = (text: string): Rule => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkOverrides } from '../../../../src/features/precision/checkOverrides.ts';
-import { NodeIndex } from '../../../../src/features/precision/resolveOverrides.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
-import { targetOf } from '../../../../src/kernel/build/buildFacts.ts';
+import { NodeIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
+import { targetOf } from '../../../../src/kernel/rules/buildFacts.ts';
 import { captured, transformer } from './overrideFixtures.ts';
 
 const lines = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { OnnxModel, OnnxNode } from '../../../../src/kernel/read/onnx/onnxModel.ts';
-import { modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
-import { NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { planPrecision } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
+import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { type RewritePlan } from '../../../../src/features/precision/internal/rewritePlan.ts';
 import { planRewrite, type RewriteOptions } from '../../../../src/features/precision/planRewrite.ts';
 

@@ -3,10 +3,10 @@ import { readBuildLog } from '../../../../src/kernel/read/tensorrt/readBuildLog.
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { type BuildFacts, buildFacts } from '../../../../src/kernel/build/buildFacts.ts';
-import type { PlannedNode } from '../../../../src/features/precision/precisionPlan.ts';
+import { type BuildFacts, buildFacts } from '../../../../src/kernel/rules/buildFacts.ts';
+import type { PlannedNode } from '../../../../src/kernel/rules/precisionPlan.ts';
 import { linesOfRemoved } from '../../../../src/features/precision/internal/rewritePlan.ts';
-import { judgeLayers } from '../../../../src/features/precision/verifyPrecision.ts';
+import { judgeLayers } from '../../../../src/kernel/rules/verifyPrecision.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { hardModel, recordedLog, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 

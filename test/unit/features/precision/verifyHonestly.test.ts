@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type BuildFacts, flagsOfCommand } from '../../../../src/kernel/build/buildFacts.ts';
-import { type NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { planPrecision } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
-import { verifyPrecision } from '../../../../src/features/precision/verifyPrecision.ts';
+import { type BuildFacts, flagsOfCommand } from '../../../../src/kernel/rules/buildFacts.ts';
+import { type NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
+import { verifyPrecision } from '../../../../src/kernel/rules/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 /** The rules compared with a build that is on record as made with them. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { BuildFacts, SeenTensor } from '../../../../src/kernel/build/buildFacts.ts';
-import { type NodeVerdict, planPrecision } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
-import { resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { verifyPrecision } from '../../../../src/features/precision/verifyPrecision.ts';
+import type { BuildFacts, SeenTensor } from '../../../../src/kernel/rules/buildFacts.ts';
+import { type NodeVerdict, planPrecision } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
+import { resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { verifyPrecision } from '../../../../src/kernel/rules/verifyPrecision.ts';
 import { captured } from './overrideFixtures.ts';
 
 const builds = [

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { type BuildFacts, buildFacts, flagsOfCommand, modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
+import { type BuildFacts, buildFacts, flagsOfCommand, modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
 import { checkOverrides } from '../../../../src/features/precision/checkOverrides.ts';
-import { NodeIndex, resolveOverrides } from '../../../../src/features/precision/resolveOverrides.ts';
-import { planPrecision } from '../../../../src/features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../src/features/precision/readOverrides.ts';
-import { verifyPrecision } from '../../../../src/features/precision/verifyPrecision.ts';
+import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
+import { planPrecision } from '../../../../src/kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
+import { verifyPrecision } from '../../../../src/kernel/rules/verifyPrecision.ts';
 import { hardModel, reportOnBuild } from '../../../support/hardModels/builtModels.ts';
 import { captured } from './overrideFixtures.ts';
 

@@ -6,7 +6,7 @@ import {
   planMigration,
   planObservation,
   type ReadScale,
-} from '../../../../src/features/quantization/calibration.ts';
+} from '../../../../src/kernel/quantization/calibration.ts';
 import type { QuantizedGraph } from '../../../../src/kernel/quantization/quantization.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 

@@ -1,3 +1,4 @@
+import { quantizedNodes } from '../../../../src/kernel/rules/quantizedNodes.ts';
 import { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';
@@ -11,8 +12,7 @@ import {
   type TensorScale,
   withMeasured,
 } from '../../../../src/kernel/quantization/quantization.ts';
-import { quantizedNodes } from '../../../../src/features/precision/internal/rewritePlan.ts';
-import { scalesAlong } from '../../../../src/features/quantization/calibration.ts';
+import { scalesAlong } from '../../../../src/kernel/quantization/calibration.ts';
 import { misplaced } from '../../../../src/kernel/quantization/internal/misplaced.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';

@@ -6,7 +6,7 @@ import { quantizationOf, readQuantization } from '../../../../src/features/quant
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
 import { type Quantization, rangeText, scaleText } from '../../../../src/kernel/quantization/quantization.ts';
-import { type QuantizationContext, quantizationDocument } from '../../../../src/features/quantization/calibration.ts';
+import { type QuantizationContext, quantizationDocument } from '../../../../src/kernel/quantization/calibration.ts';
 import { renderHtml } from '../../../../src/kernel/document/render.ts';
 import { toGraphData } from '../../../../src/kernel/picture/graph/viewData.ts';
 import { QuantizationIndex } from '../../../../src/kernel/picture/graph/graphIndex.ts';

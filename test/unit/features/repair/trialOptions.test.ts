@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { repair } from '../../../../src/features/repair/node/cli/repair.ts';
-import { reduce } from '../../../../src/features/surgery/node/cli/reduce.ts';
+import { reduce } from '../../../../src/features/trials/node/cli/reduce.ts';
 import { split } from '../../../../src/features/surgery/node/cli/split.ts';
-import { whatIfCommand } from '../../../../src/features/surgery/node/cli/whatIf.ts';
+import { whatIfCommand } from '../../../../src/features/trials/node/cli/whatIf.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 import { temporaryFolder } from '../../../support/rtx.ts';
 import { runCommand as run } from '../../shell/cli/runCommand.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { fixturePath, modelPath, captureText } from '../../../support/fixtures.ts';
 import { runCommand } from '../../shell/cli/runCommand.ts';
 import { readFileSync } from 'node:fs';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { fittingModels } from '../../../../src/features/replay/replayFile.ts';
-import { readReplay } from '../../../../src/features/replay/readReplay.ts';
+import { fittingModels } from '../../../../src/kernel/read/replay/replayFile.ts';
+import { readReplay } from '../../../../src/kernel/read/replay/readReplay.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 
 const explain = async (model: string, files: string[], name: string) =>

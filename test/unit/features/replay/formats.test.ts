@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseVersion } from '../../../../src/kernel/build/trtexecFlags.ts';
 import { checkReplay, emptyContext, type ReplayContext } from '../../../../src/features/replay/checkReplay.ts';
 import { applySpanEdits, diffReplays, ignoredText } from '../../../../src/features/replay/editReplay.ts';
-import { readMismatches, readReplay } from '../../../../src/features/replay/readReplay.ts';
+import { readMismatches, readReplay } from '../../../../src/kernel/read/replay/readReplay.ts';
 
 const tensor = (format: string, strides: number[], vectorizedDim = -1, components = 1, dtype = 'FLOAT') =>
   JSON.stringify({

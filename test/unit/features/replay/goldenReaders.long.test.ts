@@ -6,8 +6,8 @@ import { readLayerInfo, readProfile, readTiming } from '../../../../src/kernel/r
 import { inspectFile } from '../../../../src/kernel/inspect/inspectFile.ts';
 import { inspectLog } from '../../../../src/kernel/inspect/inspection.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { readChoices } from '../../../../src/features/replay/readChoices.ts';
-import { readReplay } from '../../../../src/features/replay/readReplay.ts';
+import { readChoices } from '../../../../src/kernel/read/replay/readChoices.ts';
+import { readReplay } from '../../../../src/kernel/read/replay/readReplay.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { filesBelow, readFixture } from '../../../support/fixtures.ts';
 import { expectGolden, expectNoOtherGolden } from '../../../support/golden.ts';

@@ -9,7 +9,7 @@ import {
   sameAlgorithm,
   tacticHex,
   tacticId,
-} from '../../../../src/features/replay/replayFile.ts';
+} from '../../../../src/kernel/read/replay/replayFile.ts';
 import {
   type Choices,
   choicesOfLog,
@@ -21,8 +21,8 @@ import {
   sniffChoices,
   titleOf,
   titlesOf,
-} from '../../../../src/features/replay/readChoices.ts';
-import { readFormats } from '../../../../src/features/replay/internal/tensorFormats.ts';
+} from '../../../../src/kernel/read/replay/readChoices.ts';
+import { readFormats } from '../../../../src/kernel/read/replay/tensorFormats.ts';
 import {
   checkReplay,
   emptyContext,
@@ -43,7 +43,7 @@ import {
   readMismatches,
   readReplay,
   sniffReplay,
-} from '../../../../src/features/replay/readReplay.ts';
+} from '../../../../src/kernel/read/replay/readReplay.ts';
 import { readBuildLog } from '../../../../src/kernel/read/tensorrt/readBuildLog.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { captured } from '../precision/overrideFixtures.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readReplay } from '../../../../src/features/replay/readReplay.ts';
+import { readReplay } from '../../../../src/kernel/read/replay/readReplay.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { readSchema, schemaViolations } from '../../../support/jsonSchema.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
-import { editsFor, type ModelChange } from '../../../../src/features/surgery/searchChange.ts';
+import { editsFor, type ModelChange } from '../../../../src/features/surgery/changeModel.ts';
 import { buildModel } from '../../kernel/fusion/buildModel.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';
 

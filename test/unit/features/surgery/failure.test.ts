@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Diagnosis } from '../../../../src/kernel/build/diagnosis.ts';
 import type { OnnxModel } from '../../../../src/kernel/read/onnx/onnxModel.ts';
-import { failsAlike, failureOf } from '../../../../src/features/surgery/reduceFailure.ts';
+import { failsAlike, failureOf } from '../../../../src/features/trials/reduceFailure.ts';
 import { partProfiles } from '../../../../src/features/surgery/splitModel.ts';
 import { readFileSync } from 'node:fs';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';

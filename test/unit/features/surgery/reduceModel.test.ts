@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { reduceModel, type ReduceRequest } from '../../../../src/features/surgery/node/reduceModel.ts';
+import { reduceModel, type ReduceRequest } from '../../../../src/features/trials/node/reduceModel.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { failingTrtexec } from '../../../support/failingTrtexec.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createModelGraph, inDataOrder, type ModelGraph, readsOf } from '../../../../src/kernel/network/modelGraph.ts';
-import { reduceNodes } from '../../../../src/features/surgery/reduceFailure.ts';
+import { reduceNodes } from '../../../../src/features/trials/reduceFailure.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';
 import { randomFrom } from '../../kernel/fusion/randomEngine.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { onnx } from 'onnx-proto';
 import { expect, test } from 'vitest';
-import { reduceModel } from '../../../../src/features/surgery/node/reduceModel.ts';
+import { reduceModel } from '../../../../src/features/trials/node/reduceModel.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { failingTrtexec } from '../../../support/failingTrtexec.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { loadFiles } from '../../../../src/kernel/node/store/loadBuild.ts';
 import { estimateMemory } from '../../../../src/kernel/report/internal/memoryDocument.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';

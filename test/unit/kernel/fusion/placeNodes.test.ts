@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { type Placement, readPlacement } from '../../../../src/kernel/read/tensorrt/readLayerLine.ts';
 import { noModel, placeNodes } from '../../../../src/kernel/fusion/createReport.ts';
 import type { OnnxModel } from '../../../../src/kernel/read/onnx/onnxModel.ts';

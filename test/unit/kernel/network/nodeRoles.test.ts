@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createModelGraph, attentions } from '../../../../src/kernel/network/modelGraph.ts';
 import { nodeRoles } from '../../../../src/kernel/network/nodeRoles.ts';
-import { modelFacts } from '../../../../src/kernel/build/buildFacts.ts';
+import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
 import { buildModel, type ShortNode, type ShortGraph } from '../fusion/buildModel.ts';
-import { nodesToMatch } from '../../../../src/features/diff/buildDiff.ts';
+import { nodesToMatch } from '../../../../src/kernel/report/buildDiff.ts';
 import { networkOf } from '../../../../src/kernel/network/network.ts';
 
 /** Positions from a sequence length, turned by constant frequencies: rotary embeddings, as exporters write them. */

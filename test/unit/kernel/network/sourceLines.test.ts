@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
 import { gate } from '../../../../src/features/gate/node/cli/gate.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { findSources } from '../../../../src/kernel/node/files/findSources.ts';
 import {
   matchingFiles,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadFiles } from '../../../../src/kernel/node/store/loadBuild.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
 import { captureText, modelPath } from '../../../support/fixtures.ts';
 import { hardModel, recordedLog } from '../../../support/hardModels/builtModels.ts';

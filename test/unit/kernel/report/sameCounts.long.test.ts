@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type BuildFilesGiven, loadFiles } from '../../../../src/kernel/node/store/loadBuild.ts';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { report as reportCommand } from '../../../../src/kernel/node/cli/report.ts';
 import type { Fate, FusionReport, LayerKind } from '../../../../src/kernel/fusion/fusionReport.ts';
 import { buildOverlay } from '../../../../src/kernel/picture/graph/overlay.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fusion } from '../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
 import { runCommand } from './runCommand.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { lexOverrideLine, precisionType } from '../../../../src/features/precision/overrideFile.ts';
+import { lexOverrideLine, precisionType } from '../../../../src/kernel/rules/overrideFile.ts';
 
 interface Pattern {
   include?: string;

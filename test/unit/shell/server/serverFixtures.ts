@@ -1,7 +1,7 @@
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Position, TextEdit } from 'vscode-languageserver';
-import type { BuildFacts, ModelFacts } from '../../../../src/kernel/build/buildFacts.ts';
-import type { Choices } from '../../../../src/features/replay/readChoices.ts';
+import type { BuildFacts, ModelFacts } from '../../../../src/kernel/rules/buildFacts.ts';
+import type { Choices } from '../../../../src/kernel/read/replay/readChoices.ts';
 import type { ChoicesData, FactsParams } from '../../../../src/kernel/protocol/language.ts';
 import { readFacts } from '../../../../src/kernel/server/facts.ts';
 import { analyzeOverrides, type OverrideAnalysis } from '../../../../src/features/precision/server/overrideAnalysis.ts';

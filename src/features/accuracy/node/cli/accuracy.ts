@@ -1,3 +1,10 @@
+import {
+  measureKinds,
+  type AccuracyReport,
+  type MeasureKind,
+  errorFigure,
+} from '../../../../kernel/simulation/simulated.ts';
+import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import path, { basename, type PlatformPath } from 'node:path';
 import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../judgeAccuracy.ts';
 import { checkEachOutput, filesOfModel, writeResult } from '../../../../kernel/node/files/writeResult.ts';
@@ -8,17 +15,7 @@ import { writeRemedy } from '../writeRemedy.ts';
 import { withKernels } from '../ruleCosts.ts';
 import { Cancelled, UserError } from '../../../../kernel/node/files/userError.ts';
 import { accuracyDocument } from '../../accuracyDocument.ts';
-import {
-  type AccuracyReport,
-  errorFigure,
-  helpfulRemedy,
-  type JudgedOutputs,
-  type MeasureKind,
-  measureKinds,
-  nodeLevel,
-  passesTolerance,
-  randomWarning,
-} from '../../accuracyReport.ts';
+import { helpfulRemedy, type JudgedOutputs, nodeLevel, passesTolerance } from '../../accuracyReport.ts';
 import { renderHtml, renderText } from '../../../../kernel/document/render.ts';
 import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import { shell } from '../../../../kernel/node/tools/shell.ts';

@@ -1,10 +1,10 @@
+import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts';
 import { resolve } from 'node:path';
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { readTextBytes } from '../../../../kernel/node/files/readTextBytes.ts';
 import { readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { runPythonJob } from '../../../../kernel/node/tools/runPythonJob.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import type { AccuracyReport } from '../../accuracyReport.ts';
 import { comparedDocument, type ComparedRuns, compareRuns } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { diffReports, markedSentences } from '../../../diff/diffReports.ts';

@@ -1,3 +1,4 @@
+import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import { basename } from 'node:path';
 import { runPrecisionSweep } from '../runPrecisionSweep.ts';
 import { findCalibrator } from '../../../quantization/node/calibrate.ts';
@@ -10,7 +11,6 @@ import {
   sweepPrecisions,
 } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
-import { randomWarning } from '../../accuracyReport.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';

@@ -1,6 +1,7 @@
+import { hasRandomInputs } from '../../../../kernel/build/randomInputs.ts';
 import * as vscode from 'vscode';
 import { accuracyDocument } from '../../accuracyDocument.ts';
-import { hasRandomInputs, helpfulRemedy } from '../../accuracyReport.ts';
+import { helpfulRemedy } from '../../accuracyReport.ts';
 import { renderHtml } from '../../../../kernel/document/render.ts';
 import type { Selection } from '../../../../kernel/protocol/views.ts';
 import { accuracyViewType, commands } from '../../../../kernel/vscode/ids.ts';

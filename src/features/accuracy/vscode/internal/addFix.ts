@@ -1,7 +1,8 @@
+import { hasRandomInputs } from '../../../../kernel/build/randomInputs.ts';
 import * as vscode from 'vscode';
-import { hasRandomInputs, ruleLines } from '../../accuracyReport.ts';
-import { baseOf } from '../../../precision/precisionPlan.ts';
-import { readOverrides } from '../../../precision/readOverrides.ts';
+import { ruleLines } from '../../accuracyReport.ts';
+import { baseOf } from '../../../../kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
 import { showInformation, showWarning } from '../../../../kernel/vscode/platform/messages.ts';
 import { addLines } from '../../../precision/vscode/addLines.ts';

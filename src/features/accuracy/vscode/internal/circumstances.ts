@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { listBuilds } from '../../../../kernel/node/store/buildHistory.ts';
 import { releaseName } from '../../../../kernel/base/text.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
-import { stampOf } from '../stampOf.ts';
+import { stampOf } from '../../../../kernel/vscode/workspace/stampOf.ts';
 import { isFileUri } from '../../../../kernel/vscode/platform/fileUri.ts';
 
 /** What a result depends on, as it was when the result was found. */

@@ -1,18 +1,18 @@
+import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts';
 import * as vscode from 'vscode';
 import { runPrecisionSweep } from '../../node/runPrecisionSweep.ts';
 import { type Calibrator, findCalibrator } from '../../../quantization/node/calibrate.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import type { AccuracyReport } from '../../accuracyReport.ts';
 import { sweepPrecisions } from '../../precisionSweep.ts';
 import { pickWord } from '../../../../kernel/vscode/platform/askUser.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
 import { calibratorOf, runtimeOf } from '../../../../kernel/vscode/platform/downloadConsent.ts';
 import { readSettings } from '../../../../kernel/vscode/platform/settings.ts';
 import { withProgress } from '../../../../kernel/vscode/platform/withProgress.ts';
-import { askForInputs } from '../askForInputs.ts';
+import { askForInputs } from '../../../../kernel/vscode/workspace/askForInputs.ts';
 import { type FoundAccuracy, maxRuns, progressText } from '../findSensitiveNodes.ts';
 import { circumstancesOf } from './circumstances.ts';
-import { settingsOf } from './searchSettings.ts';
+import { settingsOf } from '../../../../kernel/vscode/workspace/searchSettings.ts';
 
 /**
  * Judges a model without rules in one precision after the other, on input files that are asked for unless they are given

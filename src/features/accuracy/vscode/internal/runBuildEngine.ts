@@ -8,7 +8,7 @@ import { showInformation } from '../../../../kernel/vscode/platform/messages.ts'
 import { revealFile } from '../../../../kernel/vscode/platform/revealFile.ts';
 import { mayRun, tellUntrusted } from '../../../../kernel/vscode/platform/trust.ts';
 import { withProgress } from '../../../../kernel/vscode/platform/withProgress.ts';
-import { askForInputs } from '../askForInputs.ts';
+import { askForInputs } from '../../../../kernel/vscode/workspace/askForInputs.ts';
 import { fileUri } from '../../../../kernel/vscode/platform/fileUri.ts';
 
 /**

@@ -1,9 +1,10 @@
+import { commandSteps } from '../../../../kernel/node/cli/commandSteps.ts';
 import { join, resolve } from 'node:path';
 import { withFigures } from '../../../../kernel/node/store/buildFigures.ts';
 import type { Build } from '../../../../kernel/node/store/buildFolder.ts';
 import { checkOutput, filesOfModel } from '../../../../kernel/node/files/writeResult.ts';
 import { loadBuild, type LoadedBuild } from '../../../../kernel/node/store/loadBuild.ts';
-import { realizedPrecision } from '../../../precision/node/realizedPrecision.ts';
+import { realizedPrecision } from '../../../../kernel/node/store/realizedPrecision.ts';
 import { toViewData } from '../../../../kernel/node/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../../../kernel/node/run/runBuild.ts';
 import { shell } from '../../../../kernel/node/tools/shell.ts';
@@ -57,9 +58,7 @@ ${buildHelp()}
     const events = follow(terminal, values['verbose'] === true);
     const first = await runBuild(wanted, events, terminal.signal).finally(events.end);
     const mayRepair = values['repair'] === true && first.manifest.result === 'failed';
-    const repaired = mayRepair
-      ? await (await import('./repairFirst.ts')).repairFirst(first, wanted, terminal, values['yes'] === true)
-      : null;
+    const repaired = mayRepair ? await commandSteps.repairFirst(first, wanted, terminal, values['yes'] === true) : null;
     const made = repaired ?? first;
     const passed = made.manifest.result === 'passed';
     const read = passed ? await loadBuild(made) : null;

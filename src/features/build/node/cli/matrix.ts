@@ -1,3 +1,4 @@
+import { usualShapes } from '../../../../kernel/build/buildManifest.ts';
 import { dirname, join, resolve } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import type { Build } from '../../../../kernel/node/store/buildFolder.ts';
@@ -8,7 +9,7 @@ import {
   writeClusterFolder,
 } from '../cluster/clusterFolder.ts';
 import { loadBuild } from '../../../../kernel/node/store/loadBuild.ts';
-import { findDynamicShapesCost, usualShapes } from '../../../../kernel/node/run/fixedShapes.ts';
+import { commandSteps } from '../../../../kernel/node/cli/commandSteps.ts';
 import { runBuild } from '../../../../kernel/node/run/runBuild.ts';
 import { runProcess } from '../../../../kernel/node/tools/runProcess.ts';
 import { Cancelled, UserError } from '../../../../kernel/node/files/userError.ts';
@@ -170,7 +171,7 @@ async function buildOne(job: MatrixJob, { base, yes, fixed }: BuildHow, terminal
       terminal.signal,
     );
     if (fixed && build.manifest.result === 'passed' && usualShapes(build.manifest) !== null)
-      await findDynamicShapesCost(build.folder, tools, {}, terminal.signal);
+      await commandSteps.dynamicShapesCost(build.folder, tools, {}, terminal.signal);
     return await rowOf(plainRow(job), build);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -22,7 +22,7 @@ import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { parseVersion } from '../../../../kernel/build/trtexecFlags.ts';
 import { type Build, writeManifest } from '../../../../kernel/node/store/buildFolder.ts';
 import { writeWhole } from '../../../../kernel/node/files/writeWhole.ts';
-import { applyOverrides } from '../../../precision/node/buildOverrides.ts';
+import { buildSteps } from '../../../../kernel/node/run/buildSteps.ts';
 import { refusals } from '../../../../kernel/node/run/buildPlan.ts';
 import { driverModules } from '../../../../kernel/node/files/driverModules.ts';
 import { fillWeights } from '../../../../kernel/node/files/fillWeights.ts';
@@ -191,7 +191,7 @@ class Place {
     const model = resolve(this.#base, job.model);
     const wanted: EngineOptions = { ...absolute(engine, this.#base), model, precision };
     const parsed = await this.#model(model, randomWeights ?? false);
-    const applied = await applyOverrides(wanted, { product, version }, parsed, folder);
+    const applied = await buildSteps.applyOverrides(wanted, { product, version }, parsed, folder);
     const options = { ...wanted, ...applied.options };
     const { args, notes } = await this.#command(backend, options, applied.model, folder, version);
     const refused = refusals(notes);

@@ -5,7 +5,7 @@ import type { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { whyStale } from '../../../../kernel/node/store/buildOfEngine.ts';
 import { listBuilds } from '../../../../kernel/node/store/buildHistory.ts';
 import type { Builds } from '../../../../kernel/vscode/builds/builds.ts';
-import { diagnoseBuild, type NamedDiagnosis } from '../../../diagnose/vscode/diagnoseBuild.ts';
+import { diagnoseBuild, type NamedDiagnosis } from '../../../../kernel/vscode/builds/diagnoseBuild.ts';
 import { engineMs } from '../../../../kernel/report/words.ts';
 import { contextKeys, historyTreeId } from '../../../../kernel/vscode/ids.ts';
 import { latestTask } from '../../../../kernel/vscode/platform/latestTask.ts';

@@ -1,4 +1,4 @@
-import { trtexecFlags } from './goneNames.ts';
+import { trtexecFlags } from '../../../../kernel/build/goneNames.ts';
 import { maskShell, type MaskedSource, type TextPart } from './maskSource.ts';
 
 /** A flag of a tool, where it stands. */

@@ -1,11 +1,11 @@
+import type { CheckFinding } from '../../../../kernel/build/diagnosis.ts';
 import { missingData } from '../../../../kernel/node/files/externalFile.ts';
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { askOnnxParser, type ParserAnswer } from '../../../../kernel/node/run/askOnnxParser.ts';
 import { findPackages } from '../../../../kernel/node/tools/ensurePackages.ts';
-import { withApplyingRepairs } from '../../../repair/node/suggestRepairs.ts';
+import { buildSteps } from '../../../../kernel/node/run/buildSteps.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import {
-  type CheckFinding,
   checkModel,
   type CheckTarget,
   computeCapability,
@@ -56,7 +56,7 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
     const broken = problems.find(({ severity }) => severity === 'error');
     if (broken) throw new UserError(`${path}: ${broken.message}`);
     const findings = [
-      ...(await withApplyingRepairs(path, checkModel(model, target, givenShapes(values)))),
+      ...(await buildSteps.withApplyingRepairs(path, checkModel(model, target, givenShapes(values)))),
       ...(await missingData(path, model)),
     ];
     const parser = values['no-parser'] ? undefined : await askParser(path, target, terminal);

@@ -1,6 +1,6 @@
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { streamedLog } from '../../../../kernel/node/files/streamedLog.ts';
-import { withApplyingRepairs } from '../../../repair/node/suggestRepairs.ts';
+import { buildSteps } from '../../../../kernel/node/run/buildSteps.ts';
 import { shell } from '../../../../kernel/node/tools/shell.ts';
 import { withCommands } from '../../../../kernel/node/cli/problemLines.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
@@ -36,7 +36,7 @@ also names the affected nodes.
     const { value: log, problems } =
       path === '-' ? await streamedLog(process.stdin, registered) : await files.log(path, { times: false, registered });
     const found = diagnoseLog(log, model);
-    const diagnoses = values.onnx === undefined ? found : await withApplyingRepairs(values.onnx, found);
+    const diagnoses = values.onnx === undefined ? found : await buildSteps.withApplyingRepairs(values.onnx, found);
     // Without output of TensorRT's tools, the absence of errors proves nothing.
     if (diagnoses.length === 0 && !isAboutTensorRT(log) && inspectLog(log, problems) === null)
       throw new UserError(

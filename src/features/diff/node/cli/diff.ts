@@ -1,7 +1,7 @@
 import { checkEachOutput, writeResult } from '../../../../kernel/node/files/writeResult.ts';
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
-import { withWeights } from '../../../../kernel/node/store/weightDigests.ts';
+import { withWeights } from '../weightDigests.ts';
 import { toComparison } from '../toComparison.ts';
 import { diffDocument, diffReports } from '../../diffReports.ts';
 import { renderMarkdown, renderText } from '../../../../kernel/document/render.ts';

@@ -9,7 +9,7 @@ import { listBuilds } from '../../../../kernel/node/store/buildHistory.ts';
 import { newGate } from '../../../gate/node/newGate.ts';
 import { tritonEngine } from '../../node/tritonEngine.ts';
 import { counted, sizeText } from '../../../../kernel/base/text.ts';
-import { nodesInInt8 } from '../../../quantization/calibration.ts';
+import { nodesInInt8 } from '../../../../kernel/quantization/calibration.ts';
 import { networkOf } from '../../../../kernel/network/network.ts';
 import { suggestCuts } from '../../../surgery/splitModel.ts';
 import { writeTritonConfig } from '../../triton/tritonConfig.ts';

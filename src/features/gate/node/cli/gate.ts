@@ -1,3 +1,4 @@
+import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts';
 import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../gateAccuracy.ts';
@@ -14,7 +15,6 @@ import { readWhole } from '../../../../kernel/node/files/fileSource.ts';
 import { type BuildSide, readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { newGate, reportText } from '../newGate.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import type { AccuracyReport } from '../../../accuracy/accuracyReport.ts';
 import {
   gateCodeQuality,
   gateDocument,

@@ -1,10 +1,11 @@
+import type { GateSide } from '../../../../kernel/rules/gateSide.ts';
 import type * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { pathBeside } from '../../../../kernel/node/files/pathBeside.ts';
 import { listBuilds } from '../../../../kernel/node/store/buildHistory.ts';
 import { type BuildSide, readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import type { GateFile, GateResult } from '../../gateFile.ts';
-import { evaluateGate, type GateSide } from '../../evaluateGate.ts';
+import { evaluateGate } from '../../evaluateGate.ts';
 import { readGate } from '../../readGate.ts';
 import { errorText } from '../../../../kernel/base/problem.ts';
 

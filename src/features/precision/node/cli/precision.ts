@@ -3,19 +3,25 @@ import { checkOutput } from '../../../../kernel/node/files/writeResult.ts';
 import { readRules } from '../../../../kernel/node/files/readRules.ts';
 import { ParsedFiles } from '../../../../kernel/node/files/parsedFiles.ts';
 import { rewriteModel } from '../rewriteModel.ts';
-import { knownScales } from '../../../quantization/node/namedScales.ts';
+import { knownScales } from '../../../../kernel/node/store/namedScales.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import { checkOverrides, type PrecisionCheck } from '../../checkOverrides.ts';
-import type { NodeIndex } from '../../resolveOverrides.ts';
-import { type OverrideFile } from '../../overrideFile.ts';
-import { readOverrides } from '../../readOverrides.ts';
-import { planPrecision, type PrecisionPlan, type RuleVerdict, scalesOf, verdictWords } from '../../precisionPlan.ts';
+import type { NodeIndex } from '../../../../kernel/rules/resolveOverrides.ts';
+import { type OverrideFile } from '../../../../kernel/rules/overrideFile.ts';
+import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
+import {
+  planPrecision,
+  type PrecisionPlan,
+  type RuleVerdict,
+  scalesOf,
+  verdictWords,
+} from '../../../../kernel/rules/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../importPrecision.ts';
 import type { RewritePlan } from '../../planRewrite.ts';
-import { verifyPrecision } from '../../verifyPrecision.ts';
+import { verifyPrecision } from '../../../../kernel/rules/verifyPrecision.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, subcommandOf, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
-import type { BuildFacts } from '../../../../kernel/build/buildFacts.ts';
+import type { BuildFacts } from '../../../../kernel/rules/buildFacts.ts';
 import { profileWords } from '../../../../kernel/report/words.ts';
 import {
   type BuildContext,

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { quoteCommand, splitCommand } from '../../../../kernel/base/text.ts';
 import { importCommand, type ImportedOverrides } from '../../importPrecision.ts';
-import { readOverrides } from '../../readOverrides.ts';
-import { hasLayerFlags, targetOfBuild } from '../../../../kernel/build/buildFacts.ts';
+import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
+import { hasLayerFlags, targetOfBuild } from '../../../../kernel/rules/buildFacts.ts';
 import { dialectOf } from '../../../../kernel/build/trtexecFlags.ts';
 import { overrideLanguageId } from '../../../../kernel/protocol/language.ts';
 import type { FactsFeed } from '../../../../kernel/vscode/language/factsFeed.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { parserName } from '../../../../kernel/network/nodeNames.ts';
-import { writeName } from '../../overrideFile.ts';
+import { writeName } from '../../../../kernel/rules/overrideFile.ts';
 import type { LanguageService } from '../../../../kernel/vscode/language/languageService.ts';
 import { columnOf } from '../../../../kernel/vscode/platform/columnOf.ts';
 import { showError, showInformation } from '../../../../kernel/vscode/platform/messages.ts';

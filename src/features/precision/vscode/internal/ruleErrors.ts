@@ -1,4 +1,4 @@
-import type { OverrideFile, PrecisionProblem } from '../../overrideFile.ts';
+import type { OverrideFile, PrecisionProblem } from '../../../../kernel/rules/overrideFile.ts';
 
 /** The errors among an override file's problems, as they are told where something is made of its rules. */
 export function ruleErrors(file: OverrideFile, problems: readonly PrecisionProblem[]): string[] {

@@ -1,4 +1,4 @@
-import { verdictWords } from '../../precisionPlan.ts';
+import { verdictWords } from '../../../../kernel/rules/precisionPlan.ts';
 import type { RuleVerdictInfo } from '../../../../kernel/protocol/language.ts';
 
 type Verdict = RuleVerdictInfo['verdict'];

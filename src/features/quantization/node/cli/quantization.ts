@@ -2,7 +2,7 @@ import { checkOutput, filesOfModel } from '../../../../kernel/node/files/writeRe
 import { basename } from 'node:path';
 import { migrateCalibration } from '../migrateCalibration.ts';
 import { calibrate, calibrationTools, findCalibrator } from '../calibrate.ts';
-import { withObservedValues } from '../observeValues.ts';
+import { withObservedValues } from '../../../../kernel/node/simulation/observeValues.ts';
 import { readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { loadFiles } from '../../../../kernel/node/store/loadBuild.ts';
 import { readQuantization } from '../readQuantization.ts';
@@ -10,7 +10,7 @@ import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import type { Document } from '../../../../kernel/document/document.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { type Quantization } from '../../../../kernel/quantization/quantization.ts';
-import { quantizationDocument } from '../../calibration.ts';
+import { quantizationDocument } from '../../../../kernel/quantization/calibration.ts';
 import { counted, oneLine } from '../../../../kernel/base/text.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { calibrate } from '../../node/calibrate.ts';
-import { askForInputs } from '../../../accuracy/vscode/askForInputs.ts';
+import { askForInputs } from '../../../../kernel/vscode/workspace/askForInputs.ts';
 import { openGraph } from '../../../../kernel/vscode/graph/graphEditorProvider.ts';
 import { commands } from '../../../../kernel/vscode/ids.ts';
 import { isPaths } from '../../../../kernel/vscode/platform/isPaths.ts';

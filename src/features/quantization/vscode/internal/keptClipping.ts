@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { keepResult, keptResult } from '../../../../kernel/node/store/modelResults.ts';
 import type { Quantization } from '../../../../kernel/quantization/quantization.ts';
-import { stampOf } from '../../../accuracy/vscode/stampOf.ts';
+import { stampOf } from '../../../../kernel/vscode/workspace/stampOf.ts';
 import type { Sessions } from '../../../../kernel/vscode/workspace/sessions.ts';
 import { isFileUri } from '../../../../kernel/vscode/platform/fileUri.ts';
 

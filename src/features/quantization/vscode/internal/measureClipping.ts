@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { withObservedValues } from '../../node/observeValues.ts';
+import { withObservedValues } from '../../../../kernel/node/simulation/observeValues.ts';
 import { readQuantization } from '../../node/readQuantization.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import { counted } from '../../../../kernel/base/text.ts';
-import { askForInputs } from '../../../accuracy/vscode/askForInputs.ts';
+import { askForInputs } from '../../../../kernel/vscode/workspace/askForInputs.ts';
 import { isPaths } from '../../../../kernel/vscode/platform/isPaths.ts';
 import { nameOf } from '../../../../kernel/vscode/platform/nameOf.ts';
 import { runtimeOf } from '../../../../kernel/vscode/platform/downloadConsent.ts';

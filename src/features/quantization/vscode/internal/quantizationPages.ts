@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { renderHtml } from '../../../../kernel/document/render.ts';
 import { type Quantization } from '../../../../kernel/quantization/quantization.ts';
-import { quantizationDocument } from '../../calibration.ts';
+import { quantizationDocument } from '../../../../kernel/quantization/calibration.ts';
 import { languageCommands } from '../../../../kernel/protocol/language.ts';
 import { commands, quantizationViewType } from '../../../../kernel/vscode/ids.ts';
 import { commandLinks } from '../../../../kernel/vscode/platform/commandLinks.ts';

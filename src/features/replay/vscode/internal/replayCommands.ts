@@ -4,11 +4,11 @@ import type { LanguageFeatures } from '../../../../kernel/vscode/language/langua
 import type { CommandHandlers } from '../../../../kernel/vscode/platform/registerCommands.ts';
 import { type BuildParts, isOnDisk, mayBuild, startBuild } from '../../../../kernel/vscode/workspace/startBuild.ts';
 import * as vscode from 'vscode';
-import { readReplay } from '../../readReplay.ts';
+import { readReplay } from '../../../../kernel/read/replay/readReplay.ts';
 import { pickFile } from '../../../../kernel/vscode/workspace/pickFile.ts';
 import type { FactsFeed } from '../../../../kernel/vscode/language/factsFeed.ts';
 import { showError } from '../../../../kernel/vscode/platform/messages.ts';
-import { buildOfReplay, optionsOfRecording, precisionOf } from '../replayBuild.ts';
+import { buildOfReplay, optionsOfRecording, precisionOf } from '../../../../kernel/vscode/language/replayBuild.ts';
 
 /** What the commands for tactic replays do. */
 export const replayCommands = (

@@ -4,7 +4,7 @@ import { requireBuild } from '../../../../kernel/node/store/buildFolder.ts';
 import { loadBuild } from '../../../../kernel/node/store/loadBuild.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import type { ModelGraph } from '../../../../kernel/network/modelGraph.ts';
-import { compileGlob, matchesGlob } from '../../../precision/resolveOverrides.ts';
+import { compileGlob, matchesGlob } from '../../../../kernel/rules/resolveOverrides.ts';
 import {
   type BorderTensor,
   nodeNames,

@@ -6,8 +6,8 @@ import { type KernelCounters, readLayerInfo, readNcu, readProfile } from '../../
 import { readNsysTrace, SqliteFile } from '../../../read/tensorrt/readTrace.ts';
 import type { OnnxModel } from '../../../read/onnx/onnxModel.ts';
 import { readModel } from '../../../read/onnx/readModel.ts';
-import { NodeIndex } from '../../../../features/precision/resolveOverrides.ts';
-import { modelFacts } from '../../../build/buildFacts.ts';
+import { NodeIndex } from '../../../rules/resolveOverrides.ts';
+import { modelFacts } from '../../../rules/buildFacts.ts';
 import type { ByteSource, Problem, Read } from '../../../base/problem.ts';
 import { decodeUtf8 } from '../../../base/text.ts';
 import { isJson, readTorchGraph } from '../../../read/tensorrt/readLayerLine.ts';

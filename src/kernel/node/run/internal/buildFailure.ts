@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type BuildFailure, programFailure } from '../../../build/buildManifest.ts';
-import { diagnoseLog } from '../../../../features/diagnose/diagnoseLog.ts';
+import { buildSteps } from '../buildSteps.ts';
 import type { BuildLog } from '../../../read/tensorrt/buildOutput.ts';
 import { ParsedFiles } from '../../files/parsedFiles.ts';
 import type { DriverEvent } from './driverEvent.ts';
@@ -51,7 +51,8 @@ export async function explainFailure({ log, end, lastError }: ProgramSummary, en
  */
 export async function causeOf(log: BuildLog, model: string): Promise<BuildFailure | undefined> {
   const read = await new ParsedFiles().model(model).catch(() => undefined);
-  const first = diagnoseLog(log, read?.value).find(({ severity, code }) => severity === 'error' && code !== 'cut-off');
+  const found = await buildSteps.diagnose(log, read?.value);
+  const first = found.find(({ severity, code }) => severity === 'error' && code !== 'cut-off');
   if (!first) return undefined;
   const { code, message, nodes, line } = first;
   // TensorRT's own text, told as it is: there is nothing to do that would fit into a line.

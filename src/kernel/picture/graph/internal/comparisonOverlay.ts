@@ -1,4 +1,4 @@
-import { type ChangeState, changeStates } from '../../../../features/diff/buildDiff.ts';
+import { type ChangeState, changeStates } from '../../../report/buildDiff.ts';
 
 /**
  * How each state is painted: what is gone or unknown in stripes, so that no two are told apart by color alone; the sign

@@ -5,7 +5,7 @@ import { renderHtml } from '../../../document/render.ts';
 import type { BuildLog } from '../../../read/tensorrt/buildOutput.ts';
 import { memoryDocument } from '../../../report/reportText.ts';
 import { selectedNodes, type TextSubject } from '../../../picture/page/selectionText.ts';
-import { explainTactics } from '../../../../features/replay/readChoices.ts';
+import { explainTactics } from '../../../read/replay/readChoices.ts';
 import { showInformation } from '../../platform/messages.ts';
 import type { Session } from '../../workspace/session.ts';
 

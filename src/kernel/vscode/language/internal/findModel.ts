@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../node/files/parsedFiles.ts';
-import { fittingModels } from '../../../../features/replay/replayFile.ts';
-import { readReplay } from '../../../../features/replay/readReplay.ts';
+import { fittingModels } from '../../../read/replay/replayFile.ts';
+import { readReplay } from '../../../read/replay/readReplay.ts';
 import { originOf } from '../../platform/modelSource.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { fileUri } from '../../platform/fileUri.ts';

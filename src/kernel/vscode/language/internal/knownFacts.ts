@@ -6,8 +6,8 @@ import { listBuilds } from '../../../node/store/buildHistory.ts';
 import { readWhole } from '../../../node/files/fileSource.ts';
 import type { ParsedFiles } from '../../../node/files/parsedFiles.ts';
 import type { BuildLog } from '../../../read/tensorrt/buildOutput.ts';
-import type { BuildFacts, ModelFacts } from '../../../build/buildFacts.ts';
-import type { ReplayMismatch } from '../../../../features/replay/readReplay.ts';
+import type { BuildFacts, ModelFacts } from '../../../rules/buildFacts.ts';
+import type { ReplayMismatch } from '../../../read/replay/readReplay.ts';
 import { originOf } from '../../platform/modelSource.ts';
 import { errorText } from '../../../base/problem.ts';
 import { nameOf } from '../../platform/nameOf.ts';
@@ -106,7 +106,7 @@ export class FactsReader {
     try {
       const [{ loadBuild }, { buildFactsOf }] = await Promise.all([
         import('../../../node/store/loadBuild.ts'),
-        import('../../../../features/precision/node/buildFactsOf.ts'),
+        import('../../../node/store/buildFactsOf.ts'),
       ]);
       const optimizationProfile = profile?.build === build.manifest.id ? profile.number : undefined;
       const read = await loadBuild(build, { onnx: uri.fsPath, files: this.files, optimizationProfile });
@@ -123,7 +123,7 @@ export class FactsReader {
     try {
       const path = join(folder, manifest.files.log);
       if ((await stat(path)).size > longestLog) return [];
-      const { readMismatches } = await import('../../../../features/replay/readReplay.ts');
+      const { readMismatches } = await import('../../../read/replay/readReplay.ts');
       return readMismatches(new TextDecoder().decode(await readWhole(path)));
     } catch {
       return [];

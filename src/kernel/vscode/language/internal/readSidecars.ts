@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Choices, readChoices, sniffChoices } from '../../../../features/replay/readChoices.ts';
-import { buildOfReplay } from '../../../../features/replay/vscode/replayBuild.ts';
+import { type Choices, readChoices, sniffChoices } from '../../../read/replay/readChoices.ts';
+import { buildOfReplay } from '../replayBuild.ts';
 import type { KnownFacts } from './knownFacts.ts';
 import { nameOf } from '../../platform/nameOf.ts';
 import { fileUri } from '../../platform/fileUri.ts';

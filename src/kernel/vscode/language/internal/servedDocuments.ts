@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { sniffReplay } from '../../../../features/replay/readReplay.ts';
+import { sniffReplay } from '../../../read/replay/readReplay.ts';
 import { overrideLanguageId, replayLanguageIds } from '../../../protocol/language.ts';
 
 export type ServedKind = 'overrides' | 'replay';

@@ -7,8 +7,8 @@ import { filesOfBuild, requireBuild } from '../../../../kernel/node/store/buildF
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import { decodeUtf8 } from '../../../../kernel/base/text.ts';
 import { readGate } from '../../../../features/gate/readGate.ts';
-import { scalesOf } from '../../../../features/precision/precisionPlan.ts';
-import { readOverrides } from '../../../../features/precision/readOverrides.ts';
+import { scalesOf } from '../../../../kernel/rules/precisionPlan.ts';
+import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
 import type { ParameterKind, ToolValues } from '../agentTools.ts';
 
 /** A path that another file names. */

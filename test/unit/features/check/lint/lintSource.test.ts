@@ -5,7 +5,7 @@ import {
   lintSource,
   type SourceLanguage,
 } from '../../../../../src/features/check/lint/lintSource.ts';
-import { goneNames, trtexecFlags } from '../../../../../src/features/check/lint/internal/goneNames.ts';
+import { goneNames, trtexecFlags } from '../../../../../src/kernel/build/goneNames.ts';
 
 const found = (text: string, language: SourceLanguage = 'python', target?: string): string[] =>
   lintSource(text, language, target).map(({ code, name }) => `${code} ${name}`);

@@ -1,3 +1,4 @@
+import type { GateSide } from '../../../../../src/kernel/rules/gateSide.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ import {
   type GateResult,
   gateSarif,
 } from '../../../../../src/features/gate/gateFile.ts';
-import { type GateSide, evaluateGate } from '../../../../../src/features/gate/evaluateGate.ts';
+import { evaluateGate } from '../../../../../src/features/gate/evaluateGate.ts';
 import { readGate } from '../../../../../src/features/gate/readGate.ts';
 import { escapeMarkdown, renderMarkdown, renderText } from '../../../../../src/kernel/document/render.ts';
 import { type JsonSchema, readSchema, schemaViolations, withoutOtherFields } from '../../../../support/jsonSchema.ts';

@@ -1,18 +1,18 @@
-import { expect, test } from 'vitest';
-import { nodesToMatch } from '../../../../../src/features/diff/buildDiff.ts';
-import { inferTensors } from '../../../../../src/kernel/network/network.ts';
-import { createModelGraph } from '../../../../../src/kernel/network/modelGraph.ts';
 import {
-  type Candidate,
   candidatesFor,
   changeText,
   rankTried,
   readGoal,
   searchDocument,
-  type SearchedModel,
+  type Candidate,
   type SearchKind,
+  type SearchedModel,
   type Tried,
-} from '../../../../../src/features/surgery/searchChange.ts';
+} from '../../../../../src/features/trials/searchChange.ts';
+import { expect, test } from 'vitest';
+import { nodesToMatch } from '../../../../../src/kernel/report/buildDiff.ts';
+import { inferTensors } from '../../../../../src/kernel/network/network.ts';
+import { createModelGraph } from '../../../../../src/kernel/network/modelGraph.ts';
 import { renderText } from '../../../../../src/kernel/document/render.ts';
 import { inputOf, reportOf } from '../../../kernel/fusion/loadCapture.ts';
 

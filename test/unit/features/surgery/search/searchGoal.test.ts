@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-import { nodesToMatch } from '../../../../../src/features/diff/buildDiff.ts';
 import {
-  readGoal,
   reachesGoal,
+  readGoal,
   type SearchGoal,
   type SearchKind,
   type SearchSide,
-} from '../../../../../src/features/surgery/searchChange.ts';
+} from '../../../../../src/features/trials/searchChange.ts';
+import { expect, test } from 'vitest';
+import { nodesToMatch } from '../../../../../src/kernel/report/buildDiff.ts';
 import { inputOf, reportOf } from '../../../kernel/fusion/loadCapture.ts';
 
 async function sideOf(capture: string): Promise<SearchSide> {

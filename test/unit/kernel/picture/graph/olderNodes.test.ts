@@ -1,8 +1,9 @@
+import { graphStates } from '../../../../../src/kernel/picture/graph/graphStates.ts';
 import { describe, expect, it } from 'vitest';
 import { fusionGroups } from '../../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../../src/kernel/picture/graph/graphIndex.ts';
 import { buildOverlay, overlayKinds } from '../../../../../src/kernel/picture/graph/overlay.ts';
-import { graphStates, withOlderNodes } from '../../../../../src/features/diff/changeRows.ts';
+import { withOlderNodes } from '../../../../../src/features/diff/changeRows.ts';
 import type { GraphData, GraphNode } from '../../../../../src/kernel/picture/graph/viewData.ts';
 import { reportWith } from '../../../features/diff/reportWith.ts';
 import { comparisonData } from '../../../../webview/support/comparisonData.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fusionGroups } from '../../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../../src/kernel/picture/graph/graphIndex.ts';
-import { buildFacts } from '../../../../../src/kernel/build/buildFacts.ts';
+import { buildFacts } from '../../../../../src/kernel/rules/buildFacts.ts';
 import { buildOverlay, pointTimes, overlayKinds, paints } from '../../../../../src/kernel/picture/graph/overlay.ts';
 import type { RequestedPrecision, GraphData, NodeAccuracy } from '../../../../../src/kernel/picture/graph/viewData.ts';
 import { captureData } from '../../../../webview/support/captureData.ts';

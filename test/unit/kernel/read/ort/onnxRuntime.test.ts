@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test } from 'vitest';
 import { build } from '../../../../../src/features/build/node/cli/build.ts';
-import { fusion } from '../../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../../src/kernel/node/cli/fusion.ts';
 import { inspect } from '../../../../../src/features/engines/node/cli/inspect.ts';
 import { fromProviderOptions, toProviderOptions } from '../../../../../src/kernel/build/buildCommand.ts';
 import type { FusionReport } from '../../../../../src/kernel/fusion/fusionReport.ts';

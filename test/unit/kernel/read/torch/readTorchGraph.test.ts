@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import type { FusionReport } from '../../../../../src/kernel/fusion/fusionReport.ts';
-import { fusion } from '../../../../../src/shell/cli/fusion.ts';
+import { fusion } from '../../../../../src/kernel/node/cli/fusion.ts';
 import { torchHook } from '../../../../../src/features/engines/node/cli/torchHook.ts';
 import { readTorchGraph } from '../../../../../src/kernel/read/tensorrt/readLayerLine.ts';
 import { toGraphData } from '../../../../../src/kernel/picture/graph/viewData.ts';

@@ -20,7 +20,7 @@ import type { ComparisonPages } from '../../../../diff/vscode/comparisonPages.ts
 import { buildLabel, type HistoryItem, type HistoryTarget } from '../../../../../kernel/vscode/builds/historyItem.ts';
 import { labelCommands } from './labelCommands.ts';
 import type { HistoryTree } from '../historyTree.ts';
-import { rerunOptions } from '../rerunOptions.ts';
+import { rerunOptions } from '../../../../../kernel/vscode/builds/rerunOptions.ts';
 import { shell } from '../../../../../kernel/node/tools/shell.ts';
 import { pickItem } from '../../../../../kernel/vscode/platform/askUser.ts';
 import { fileUri } from '../../../../../kernel/vscode/platform/fileUri.ts';

@@ -5,7 +5,7 @@ import type { Build } from '../../../../../kernel/node/store/buildFolder.ts';
 import { failureReason, stepsAfter, stepWords } from '../../../../../kernel/build/diagnosis.ts';
 import { precisionSentence, type PrecisionShare } from '../../../../../kernel/report/words.ts';
 import { sizeText, timeText } from '../../../../../kernel/base/text.ts';
-import type { NamedDiagnosis } from '../../../../diagnose/vscode/diagnoseBuild.ts';
+import type { NamedDiagnosis } from '../../../../../kernel/vscode/builds/diagnoseBuild.ts';
 import { takeStep } from '../../../../../kernel/vscode/builds/takeStep.ts';
 import { commands } from '../../../../../kernel/vscode/ids.ts';
 import { revealFile } from '../../../../../kernel/vscode/platform/revealFile.ts';

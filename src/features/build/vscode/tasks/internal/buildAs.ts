@@ -12,7 +12,7 @@ import { createPicker, pickFiles } from '../../../../../kernel/vscode/platform/a
 import { nameOf } from '../../../../../kernel/vscode/platform/nameOf.ts';
 import { back } from '../../../../../kernel/vscode/platform/quickSteps.ts';
 import { pickModel } from '../../../../../kernel/vscode/workspace/pickModel.ts';
-import { chooseShapes, shapeQuestion } from '../askShapes.ts';
+import { chooseShapes, shapeQuestion } from '../../../../../kernel/vscode/builds/askShapes.ts';
 import { askBuildOptions, findProspect } from './buildWizard.ts';
 import { warnOfFaults } from './warnOfFaults.ts';
 import { copyBuildCommand } from './copyBuildCommand.ts';

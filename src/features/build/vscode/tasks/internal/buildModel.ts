@@ -1,7 +1,7 @@
 import { nameOf } from '../../../../../kernel/vscode/platform/nameOf.ts';
 import { back } from '../../../../../kernel/vscode/platform/quickSteps.ts';
 import { pickModel } from '../../../../../kernel/vscode/workspace/pickModel.ts';
-import { askShapes, shapeQuestion } from '../askShapes.ts';
+import { askShapes, shapeQuestion } from '../../../../../kernel/vscode/builds/askShapes.ts';
 import type { TaskOptions } from '../../../../../kernel/vscode/builds/taskProperties.ts';
 import { warnOfFaults } from './warnOfFaults.ts';
 import { type BuildParts, mayBuild, startBuild } from '../../../../../kernel/vscode/workspace/startBuild.ts';

@@ -9,7 +9,7 @@ import { nameOf } from '../../../../../kernel/vscode/platform/nameOf.ts';
 import { showError } from '../../../../../kernel/vscode/platform/messages.ts';
 import { askPick, askText, back, type QuickStep, runSteps } from '../../../../../kernel/vscode/platform/quickSteps.ts';
 import { readSettings } from '../../../../../kernel/vscode/platform/settings.ts';
-import { askShapes, type ShapeQuestion } from '../askShapes.ts';
+import { askShapes, type ShapeQuestion } from '../../../../../kernel/vscode/builds/askShapes.ts';
 import { precisionChoices } from './precisionChoices.ts';
 
 /** Options, and what to do with them. */

@@ -1,0 +1,257 @@
+// Changes of a model, as edits of its file.
+import { similarText } from '../../kernel/base/text.ts';
+import type { ModelEdits } from '../../kernel/read/onnx/editModel.ts';
+import { type DataType, dataTypeNumber, type OnnxNode } from '../../kernel/read/onnx/onnxModel.ts';
+import type { NewNode, NewValue } from '../../kernel/read/onnx/writeModel.ts';
+import { type InferredTensors, scalesAt } from '../../kernel/network/network.ts';
+import { type ModelGraph } from '../../kernel/network/modelGraph.ts';
+import type { Shape } from '../../kernel/network/outputTypes.ts';
+import { missingNode, missingTensor, type Unfit } from './extractModel.ts';
+
+/**
+ * A change of a model to try, at tensors of the main graph and at a node:
+ * - outputs: the tensors become outputs of the model
+ * - unmark: the tensor is not an output any more
+ * - cuts: each tensor becomes an output, and what read it reads a new input of the same type and shape
+ * - add: what reads the tensor `at` reads it through new nodes that give the same values (`addable`)
+ * - remove: the node passes its first input on; it must have the same type and shape as the output
+ * - merge: both inputs of the MatMul that makes the tensor are scaled by one number each; one of them, or the result
+ *   (`behind`), is scaled by the product of both instead, which is the same but for its rounding
+ */
+export type ModelChange =
+  | { outputs: readonly string[] }
+  | { unmark: string }
+  | { cuts: readonly string[] }
+  | { add: string; at: string }
+  | { remove: string }
+  | { merge: string; behind?: boolean };
+
+/** The edits that make a change. */
+export function editsFor(graph: ModelGraph, inferred: InferredTensors, change: ModelChange): ModelEdits | Unfit {
+  if ('outputs' in change) return marked(graph, inferred, change.outputs);
+  if ('unmark' in change) return unmarked(graph, change.unmark);
+  if ('cuts' in change) return cutAtAll(graph, inferred, change.cuts);
+  if ('merge' in change) return mergedScales(graph, inferred, change);
+  return 'add' in change ? withNodes(graph, inferred, change) : without(graph, inferred, change.remove);
+}
+
+function marked(graph: ModelGraph, inferred: InferredTensors, names: readonly string[]): ModelEdits | Unfit {
+  const declare: NonNullable<ModelEdits['declare']> = [];
+  for (const name of new Set(names)) {
+    const tensor = computedTensor(graph, name, 'mark');
+    if (typeof tensor !== 'number') return tensor;
+    if (graph.graphOutputs.includes(tensor)) return { reason: `"${name}" is already an output of the model` };
+    const value = declared(graph, inferred, tensor);
+    if ('reason' in value) return value;
+    declare.push({ graph: '', list: 'outputs', value });
+  }
+  return { declare };
+}
+
+function unmarked(graph: ModelGraph, name: string): ModelEdits | Unfit {
+  const others = graph.model.graph.outputs.filter((output) => output.name !== name);
+  if (others.length === graph.model.graph.outputs.length)
+    return {
+      reason: `"${name}" is not an output of the model${similarText(
+        name,
+        others.map((output) => output.name),
+      )}`,
+    };
+  if (others.length === 0) return { reason: `"${name}" is the only output, and a model needs one` };
+  return { undeclare: [{ graph: '', list: 'outputs', name }] };
+}
+
+function cutAtAll(graph: ModelGraph, inferred: InferredTensors, names: readonly string[]): ModelEdits | Unfit {
+  const edits = [...new Set(names)].map((name) => cutAt(graph, inferred, name));
+  return (
+    edits.find((one) => 'reason' in one) ?? {
+      declare: edits.flatMap((one) => ('declare' in one ? (one.declare ?? []) : [])),
+      inputs: edits.flatMap((one) => ('inputs' in one ? (one.inputs ?? []) : [])),
+    }
+  );
+}
+
+function cutAt(graph: ModelGraph, inferred: InferredTensors, name: string): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'cut');
+  if (typeof tensor !== 'number') return tensor;
+  const value = declared(graph, inferred, tensor);
+  if ('reason' in value) return value;
+  const input = freshName(graph, `${name}_cut`);
+  const inputs = readsInstead(graph, tensor, input, 'cut');
+  if ('reason' in inputs) return inputs;
+  const isOutput = graph.graphOutputs.includes(tensor);
+  return {
+    declare: [
+      ...(isOutput ? [] : [{ graph: '', list: 'outputs' as const, value }]),
+      { graph: '', list: 'inputs', value: { ...value, name: input } },
+    ],
+    inputs,
+  };
+}
+
+/**
+ * What can be added behind a tensor: Identity, Neg twice, Cast to another type and back. All give the values that they
+ * read, except Cast of float tensors, which rounds to float16.
+ */
+export const addable = ['Identity', 'Neg', 'Cast'] as const;
+
+const castThrough: Partial<Record<string, DataType>> = { float: 'float16', float16: 'float', bfloat16: 'float' };
+
+function withNodes(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { add, at: name }: { add: string; at: string },
+): ModelEdits | Unfit {
+  const tensor = graph.byName.get(name);
+  if (tensor === undefined) return { reason: missingTensor(graph, name) };
+  const type = inferred.types[tensor] ?? null;
+  const steps = stepsOf(add, type);
+  if (typeof steps === 'string') return { reason: steps };
+  const last = freshName(graph, `${name}_added`);
+  const inputs = readsInstead(graph, tensor, last, 'add nodes');
+  if ('reason' in inputs) return inputs;
+  const { producer } = graph.tensors[tensor]!;
+  const after = producer < 0 ? null : graph.nodes[producer]!.id;
+  const between = freshName(graph, `${last}_first`);
+  const insert = steps.map((step, place) => {
+    const isLast = place === steps.length - 1;
+    const [from, to] = [place === 0 ? name : between, isLast ? last : between];
+    return { graph: '', node: { ...step, name: to, inputs: [from], outputs: [to] }, after };
+  });
+  return { insert, inputs };
+}
+
+/** A string: why they cannot be added to a tensor of this type. */
+function stepsOf(op: string, type: string | null): Pick<NewNode, 'op' | 'attributes'>[] | string {
+  switch (op) {
+    case 'Identity':
+      return [{ op }];
+    case 'Neg':
+      return type === 'bool' ? 'Neg has no meaning for bool. Add Identity instead' : [{ op }, { op }];
+    case 'Cast': {
+      const through = castThrough[type ?? ''];
+      if (!through) return 'Cast is for tensors of type float, float16 or bfloat16. Add Identity instead';
+      const cast = (to: DataType) => ({ op, attributes: { to: { int: dataTypeNumber(to)! } } });
+      return [cast(through), cast(type as DataType)];
+    }
+    default:
+      return `"${op}" cannot be added: pass one of ${addable.join(', ')}`;
+  }
+}
+
+/** The index of a tensor that a node of the main graph computes. */
+function computedTensor(graph: ModelGraph, name: string, verb: string): number | Unfit {
+  const tensor = graph.byName.get(name);
+  if (tensor === undefined) return { reason: missingTensor(graph, name) };
+  return graph.tensors[tensor]!.producer < 0
+    ? { reason: `"${name}" is not computed by a node, so there is nothing to ${verb}` }
+    : tensor;
+}
+
+function declared(graph: ModelGraph, { types, shapes }: InferredTensors, tensor: number): NewValue | Unfit {
+  const { name } = graph.tensors[tensor]!;
+  const type = types[tensor] ?? null;
+  if (type === null) return { reason: `The type of "${name}" is unknown. Pick another tensor` };
+  if (dataTypeNumber(type) === undefined)
+    return { reason: `"${name}" has the type ${type}, not that of a tensor. Pick another one` };
+  const shape = shapes[tensor] ?? null;
+  return { name, newType: type, ...(shape && { shape }) };
+}
+
+/** The edits after which every reader of a tensor reads another one. */
+function readsInstead(
+  graph: ModelGraph,
+  tensor: number,
+  other: string,
+  verb: string,
+): NonNullable<ModelEdits['inputs']> | Unfit {
+  const { name, consumers } = graph.tensors[tensor]!;
+  const readers = new Set(consumers.filter((node) => graph.nodes[node]!.inputs.includes(name)));
+  if (readers.size < new Set(consumers).size)
+    return {
+      reason: `"${name}" is read inside a loop or branch, where nothing can be changed: ${verb} before or after that node`,
+    };
+  if (readers.size === 0) return { reason: `No node reads "${name}", so there is nothing to ${verb}` };
+  return [...readers].flatMap((node) =>
+    graph.nodes[node]!.inputs.flatMap((read, index) =>
+      read === name ? [{ node: graph.nodes[node]!.id, index, tensor: other }] : [],
+    ),
+  );
+}
+
+function without(graph: ModelGraph, { types, shapes }: InferredTensors, id: string): ModelEdits | Unfit {
+  const index = graph.indexOfId.get(id);
+  const node = index === undefined ? undefined : graph.nodes[index]!;
+  if (index === undefined || !node) return { reason: missingNode(graph, id) };
+  const [input, output] = [graph.inputs[index]![0] ?? -1, graph.outputs[index]![0] ?? -1];
+  const words = `Node ${id}${node.name && ` "${node.name}"`} (${node.op})`;
+  if (input < 0 || output < 0) return { reason: `${words} has no input to pass on, so it cannot be removed` };
+  const others = graph.outputs[index]!.slice(1).filter(
+    (tensor) => graph.tensors[tensor]!.consumers.length > 0 || graph.graphOutputs.includes(tensor),
+  );
+  if (others.length > 0) return { reason: `${words} has several outputs that are read, so it cannot be removed` };
+  const [before, after] = [describe(types[input], shapes[input]), describe(types[output], shapes[output])];
+  if (before !== after)
+    return { reason: `${words} changes ${before} to ${after}, so the model would be invalid without it` };
+  const by = { op: 'Identity', name: node.name, inputs: [node.inputs[0]!], outputs: [node.outputs[0]!] };
+  return { replace: [{ node: id, by }] };
+}
+
+/** Names of the outputs of products whose inputs are scaled by a number each: some versions lose one of the two scales. */
+export const doublyScaled = (graph: ModelGraph, inferred: InferredTensors): string[] =>
+  graph.nodes.flatMap(({ outputs }, node) => (scalesAt(graph, inferred.shapes, node) === null ? [] : [outputs[0]!]));
+
+function mergedScales(
+  graph: ModelGraph,
+  inferred: InferredTensors,
+  { merge: name, behind = false }: { merge: string; behind?: boolean },
+): ModelEdits | Unfit {
+  const tensor = computedTensor(graph, name, 'merge');
+  if (typeof tensor !== 'number') return tensor;
+  const matmul = graph.tensors[tensor]!.producer;
+  const scales = scalesAt(graph, inferred.shapes, matmul);
+  if (scales === null)
+    return {
+      reason: `The inputs of what makes "${name}" are not scaled by a number each, so there is nothing to merge`,
+    };
+  const numbers = scales.map(({ node, at }) => graph.inputs[node]![at]!);
+  const types = new Set(numbers.map((number) => inferred.types[number]));
+  if (types.size > 1 || types.has(null)) return { reason: `The scales of what makes "${name}" have different types` };
+  const product = freshName(graph, `${graph.tensors[numbers[0]!]!.name}_merged`);
+  const both = numbers.map((number) => graph.tensors[number]!.name);
+  const multiplied = (node: OnnxNode): NewNode => ({
+    op: 'Mul',
+    name: `${node.name || node.id}_merged`,
+    inputs: both,
+    outputs: [product],
+  });
+  const passed = ({ node, at }: (typeof scales)[number]) => {
+    const { id, name: own, inputs, outputs } = graph.nodes[node]!;
+    return { node: id, by: { op: 'Identity', name: own, inputs: [inputs[1 - at]!], outputs: [...outputs] } };
+  };
+  if (behind) {
+    const node = graph.nodes[matmul]!;
+    const unscaled = freshName(graph, `${name}_unscaled`);
+    const by: NewNode[] = [
+      multiplied(node),
+      { op: 'MatMul', name: node.name, inputs: [...node.inputs], outputs: [unscaled] },
+      { op: 'Mul', name: `${node.name || node.id}_scaled`, inputs: [unscaled, product], outputs: [...node.outputs] },
+    ];
+    return { replace: [...scales.map(passed), { node: node.id, by }] };
+  }
+  // In the order of the file, so that both numbers are there where the product is made.
+  const [first, last] = scales.toSorted((a, b) => a.node - b.node) as typeof scales;
+  const kept = graph.nodes[last.node]!;
+  const inputs = kept.inputs.map((input, place) => (place === last.at ? product : input));
+  const by: NewNode[] = [multiplied(kept), { op: 'Mul', name: kept.name, inputs, outputs: [...kept.outputs] }];
+  return { replace: [{ node: kept.id, by }, passed(first)] };
+}
+
+const describe = (type: string | null | undefined, shape: Shape | undefined): string =>
+  `${type ?? 'an unknown type'}${shape ? `[${shape.map((dim) => dim ?? '?').join(', ')}]` : ''}`;
+
+function freshName(graph: ModelGraph, name: string): string {
+  let fresh = name;
+  for (let number = 1; graph.tensors.some((tensor) => tensor.name === fresh); number += 1) fresh = `${name}_${number}`;
+  return fresh;
+}

@@ -1,0 +1,3 @@
+import { registerSteps } from '../../src/registry.ts';
+
+registerSteps();
