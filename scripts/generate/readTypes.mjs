@@ -118,8 +118,6 @@ class TypeReader {
         return { type: 'boolean' };
       case 'TSNullKeyword':
         return { type: 'null' };
-      // The type of a value, which only the compiler knows.
-      case 'TSTypeQuery':
       case 'TSUnknownKeyword':
         return {};
       case 'TSLiteralType':
@@ -142,6 +140,8 @@ class TypeReader {
       case 'TSIndexedAccessType':
         return this.#indexed(file, type);
       default:
+        // The type of a value, which only the compiler knows.
+        if (type.type === 'TSTypeQuery' && !this.documented) return {};
         throw new Error(`${file}: ${type.type} is not a form of a contract`);
     }
   }
@@ -160,7 +160,7 @@ class TypeReader {
     const parameters = typeArguments?.params ?? [];
     if (typeName.name === 'Record') return { type: 'object', additionalProperties: this.#schema(file, parameters[1]) };
     if (/^(?:Exclude|Extract)$/.test(typeName.name)) return this.#schema(file, parameters[0]);
-    if (/^(?:Readonly)?(?:Map|Set)$/.test(typeName.name)) return { type: 'object' };
+    if (!this.documented && /^(?:Readonly)?(?:Map|Set)$/.test(typeName.name)) return { type: 'object' };
     if (typeName.name === 'ReadonlyArray' || typeName.name === 'Array')
       return { type: 'array', items: this.#schema(file, parameters[0]) };
     if (/^(?:Pick|Omit|Partial|Readonly)$/.test(typeName.name))

@@ -42,7 +42,8 @@ those of the model. To change them, write rules (net.trtprec):
   trtlens build net.onnx --overrides net.trtprec        build with them
   trtlens precision verify net.trtprec --build FOLDER   see what TensorRT did
 
-${docsUrl}/precision.md describes the rules.
+The rules are described at
+${docsUrl}/precision.md
 `,
   },
   environment: {
@@ -76,7 +77,8 @@ after you agree (-y, --yes agrees in advance).
 if stderr is a terminal.
 
 --json writes one JSON document to stdout and nothing else, also into a pipe.
-JSON Schemas are in the package's folder schemas: ${docsUrl}/../schemas
+JSON Schemas are in the package's folder schemas, and at
+${docsUrl.replace('/docs', '/schemas')}
 
 -o, --out FILE writes a file. No command overwrites one of its inputs or follows
 a link. Only files that trtlens wrote are overwritten, an engine by an engine
