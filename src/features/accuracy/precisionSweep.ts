@@ -47,7 +47,7 @@ export type MeasuredStep = Pick<SweepStep, 'measured' | 'milliseconds' | 'notMea
 export interface PrecisionSweep {
   tolerance: number;
   samples: number;
-  /** The steps. The name of the key is part of the format in docs/command-line.md, which scripts and saved results use. */
+  /** The steps. The name of the key is part of the format in the JSON of `trtlens sweep`, which scripts and saved results use. */
   rungs: SweepStep[];
   /** What ran the model; absent: not known. */
   runtime?: RuntimeUsed;

@@ -57,12 +57,12 @@ export const commandTable: Record<string, CommandRow> = {
   },
   reduce: {
     group: 'Change the network',
-    summary: 'make a failing model the smallest one that fails alike',
+    summary: 'shrink a failing model to the smallest one that still fails',
     load: async () => (await import('../../features/trials/node/cli/reduce.ts')).reduce,
   },
   repair: {
     group: 'Change the network',
-    summary: 'make a rejected model build, and prove that it is the same',
+    summary: 'rewrite a rejected model so that it builds, and compare outputs',
     doing: 'Reading the model',
     load: async () => (await import('../../features/repair/node/cli/repair.ts')).repair,
   },

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { ExtensionApi } from '../../../src/shell/vscode/extension.ts';
 import type { Session } from '../../../src/kernel/vscode/workspace/session.ts';
 
-export const extensionId = 'tensorrt-lens.tensorrt-lens';
+export const extensionId = 'trtlens.tensorrt-lens';
 
 /** The extension, activated. */
 export async function lens(): Promise<ExtensionApi> {

@@ -53,7 +53,8 @@ it('contributes exactly the commands, views, editors and task types that the cod
   expect(contributes.taskDefinitions.map(({ type }) => type)).toEqual([taskType]);
 });
 
-it('is started by each kind of page that comes back with its window', () => {
+it('is started by each kind of page that comes back with its window, and not by every file of JSON', () => {
+  expect(manifest.activationEvents).not.toContain('onLanguage:json');
   expect(manifest.activationEvents.filter((event) => event.startsWith('onWebviewPanel:'))).toEqual(
     [accuracyViewType, bisectViewType, comparisonViewType, fusionPageViewType, quantizationViewType].map(
       (type) => `onWebviewPanel:${type}`,

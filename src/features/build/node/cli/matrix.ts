@@ -14,6 +14,7 @@ import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import { countedRegions, countRegions } from '../../../../kernel/report/words.ts';
 import { allBut, readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
+import { docsUrl } from '../../../../kernel/node/cli/command.ts';
 import { confirmDownload, printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
 import { readYamlFile } from '../../../../kernel/node/files/readYamlFile.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';
@@ -54,7 +55,7 @@ trtlens matrix --collect FOLDER [--json]
 
 Reads a YAML or JSON file with models, precisions and targets, and builds every combination, locally or through a
 launcher. For a cluster it writes a job array instead, for your own sbatch or kubectl to submit, and later collects the
-results into the history. docs/matrix.md describes the file.
+results into the history. ${docsUrl}/building.md describes the file.
 
   --list               print the builds without running them
   --fixed-shapes       also build what has open dimensions for its usual shapes, with TensorRT-RTX, and say what it saves

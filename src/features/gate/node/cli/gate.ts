@@ -19,6 +19,7 @@ import { decodeUtf8 } from '../../../../kernel/base/text.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { allBut, forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
+import { docsUrl } from '../../../../kernel/node/cli/command.ts';
 import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';
 import { version } from '../../../../kernel/node/cli/version.ts';
 import { exists } from '../../../../kernel/node/files/exists.ts';
@@ -51,7 +52,7 @@ trtlens gate FILE --matrix RESULT.json [the same outputs]
 trtlens gate FILE --init --build FOLDER
 trtlens gate FILE --update --build FOLDER | --report F
 
-Checks a build against the rules of a YAML file (docs/gate.md). Percentages need a baseline: the report of the last
+Checks a build against the rules of a YAML file (${docsUrl}/compare-and-gate.md). Percentages need a baseline: the report of the last
 good build by 'trtlens fusion --json'.
 
   --build FOLDER   the build; repeat it for more profiles of the same build, whose median counts
