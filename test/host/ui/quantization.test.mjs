@@ -1,25 +1,10 @@
-// The quantization of a model in the installed package: the page, its way to the graph, the scales of a cache, and those of
-// samples.
-import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// The quantization of a model in the installed package: the page, its way to the graph, and the scales of a cache.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { pythonForTests } from '../../support/python.ts';
+import { test } from 'node:test';
 import { windows } from './windows.mjs';
-import { STEP } from './workbench.mjs';
 
-const tools = mkdtempSync(join(tmpdir(), 'tensorrt-lens-python-'));
-after(() => rmSync(tools, { recursive: true, force: true }));
-// An environment of the user's that has the package onnx, which quantize_static needs.
-const { runtime } = await pythonForTests();
-const python = join(tools, 'python');
-const run = `PYTHONPATH='${runtime.environment.PYTHONPATH}' exec '${runtime.python}' "$@"`;
-writeFileSync(python, `#!/bin/sh\n${run}\n`, { mode: 0o755 });
-const { open, install, folder } = windows({
-  files: ['resnet18_qdq.onnx', 'resnet18.onnx'],
-  settings: { 'tensorrtLens.python.path': python },
-});
+const { open, folder } = windows({ files: ['resnet18_qdq.onnx', 'resnet18.onnx'] });
 
 test('the page lists pairs and placements, and leads to the nodes in the graph', async () => {
   const w = await open();
