@@ -356,7 +356,8 @@ export function inspectLog(log: BuildLog, problems: Problem[]): Inspection | nul
 function isHelp(log: BuildLog, evidence: LogEvidence): boolean {
   const logged =
     evidence.library + evidence.prefixed + log.messages.length + log.engineLayers.length + log.phases.length;
-  return (log.runs ?? []).length > 0 && logged === 0 && log.outcome !== 'passed';
+  // A log whose frames were cut down to the program, as in a report, has no command.
+  return logged === 0 && (log.runs ?? []).some(({ command }) => command !== '');
 }
 
 const TENSORRT_WORDS = /TensorRT|trtexec|Myelin|tactic|\{ForeignNode\[|onnx2trt|ModelImporter|tensorrt|polygraphy/;

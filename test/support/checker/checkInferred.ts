@@ -27,7 +27,6 @@ export function checkInferred(report: FusionReport, model: RawModel, raw: RawEvi
   const byId = new Map(report.nodes.map((node) => [node.id, node]));
   const known = knownSizes(model, raw);
   const dead = deadNodes(model);
-  const isNone = (node: ReportNode): boolean => node.layers.length === 0 && node.foreignNode === null;
   for (const node of report.nodes) {
     const own = model.byId.get(node.id);
     if (!own) continue;
@@ -36,17 +35,24 @@ export function checkInferred(report: FusionReport, model: RawModel, raw: RawEvi
       wrong('shape', node.id, 'is said to be computed on the host, but the parser or the optimizer knew its result');
     if (dead.has(own) && !node.exact && !isNone(node))
       wrong('dead', node.id, `${node.fate}, but nothing that is given back depends on it`);
-    const inside = report.nodes.filter(({ id }) => own.hasBody && id.startsWith(`${node.id}/`));
-    if (own.hasBody && (node.fate === 'removed' || node.fate === 'folded') && inside.some((other) => !isNone(other)))
-      wrong('gone', node.id, `${node.fate}, but nodes of its body have a place`);
-    if (node.fate === 'folded' && [node, ...inside].some(({ op }) => random.test(op)))
-      wrong('gone', node.id, 'folded, but its result is random');
-    if (raw.isCutInLayers && node.fate === 'removed' && !node.exact && !/log line \d+/.test(node.reason))
-      wrong('gone', node.id, 'needs no work, by a list of layers that is cut off');
+    checkBody(node, own, report, raw, wrong);
     const owner = own.owner === null ? undefined : byId.get(own.owner);
     if (owner?.fate === 'removed' && owner.exact && !isNone(node) && !node.exact)
       wrong('dead', node.id, `${node.fate}, but ${owner.name}, in which it is, is gone`);
   }
+}
+
+const isNone = (node: ReportNode): boolean => node.layers.length === 0 && node.foreignNode === null;
+
+/** What is gone has no body with a place and draws no random numbers, and nothing is gone by a list that is cut off. */
+function checkBody(node: ReportNode, own: RawNode, report: FusionReport, raw: RawEvidence, wrong: Wrong): void {
+  const inside = report.nodes.filter(({ id }) => own.hasBody && id.startsWith(`${node.id}/`));
+  if (own.hasBody && (node.fate === 'removed' || node.fate === 'folded') && inside.some((other) => !isNone(other)))
+    wrong('gone', node.id, `${node.fate}, but nodes of its body have a place`);
+  if (node.fate === 'folded' && [node, ...inside].some(({ op }) => random.test(op)))
+    wrong('gone', node.id, 'folded, but its result is random');
+  if (raw.isCutInLayers && node.fate === 'removed' && !node.exact && !/log line \d+/.test(node.reason))
+    wrong('gone', node.id, 'needs no work, by a list of layers that is cut off');
 }
 
 /** A kernel that can compute a node lists its operation, and reads what the node reads. */
@@ -68,10 +74,16 @@ function checkCandidate(
   const data = own.inputs.filter((name) => name !== '' && !model.constants.has(name));
   if (own.owner !== null || data.length === 0 || data.some((name) => model.producers.has(name))) return;
   if (kernel.inputs.length === 0 || layers.every(({ inputs }) => !data.some((name) => isNamed(inputs, name)))) return;
+  if (!reads(kernel, data, layers))
+    wrong('within', id, `layer ${layer} (${kernel.name}) does not read ${data.join(', ')}`);
+}
+
+/** A kernel reads one of the tensors, perhaps as what layers that name no node made of it. */
+function reads(kernel: RawLayer, data: readonly string[], layers: readonly RawLayer[]): boolean {
   const seen = new Set<RawLayer>();
   const stack = [kernel];
   for (let at = stack.pop(); at; at = stack.pop()) {
-    if (data.some((name) => isNamed(at!.inputs, name))) return;
+    if (data.some((name) => isNamed(at!.inputs, name))) return true;
     seen.add(at);
     // What names no node may have moved it.
     for (const other of layers)
@@ -82,7 +94,7 @@ function checkCandidate(
       )
         stack.push(other);
   }
-  wrong('within', id, `layer ${layer} (${kernel.name}) does not read ${data.join(', ')}`);
+  return false;
 }
 
 const isNamed = (tensors: readonly { name: string }[], wanted: string): boolean =>
@@ -127,7 +139,7 @@ function deadNodes({ nodes, byId, graphOutputs, bodyOutputs }: RawModel): Set<Ra
   for (const [path, own] of graphs) {
     const inner = nodes.filter(({ id }) => own.some((node) => node.hasBody && id.startsWith(`${node.id}/`)));
     // A body may read any tensor around it.
-    const needed = new Set([...(path === '' ? graphOutputs : (bodyOutputs.get(path) ?? []))]);
+    const needed = new Set(path === '' ? graphOutputs : bodyOutputs.get(path));
     for (const { inputs } of inner) for (const name of inputs) needed.add(name);
     for (const [owner, given] of bodyOutputs)
       if (own.some((node) => owner.startsWith(`${node.id}/`))) for (const name of given) needed.add(name);

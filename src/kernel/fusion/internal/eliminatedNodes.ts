@@ -110,14 +110,24 @@ export function claimUntaken(to: Resolution): void {
     for (const isThere of [isNamed, (node: number) => inGraph.has(node)]) {
       const branches = new Set(body.filter(isThere).map((node) => branchOf(graph, node, owner)));
       if (branches.size !== 1) continue;
-      for (const node of body) {
-        if (branches.has(branchOf(graph, node, owner)) || isNamed(node) || to.gone.has(node)) continue;
-        to.gone.set(node, isKnown ? { by: 'untaken', node: owner, exact: false } : { by: 'decided', node: owner });
-      }
-      if (!isKnown) leaveConditionOf(to, owner);
+      leaveOthers(
+        to,
+        owner,
+        body.filter((node) => !branches.has(branchOf(graph, node, owner))),
+        isKnown,
+      );
       return;
     }
   });
+}
+
+/** Notes the nodes of a branch that has no layers; `isKnown`: the condition is a constant. */
+function leaveOthers(to: Resolution, owner: number, nodes: readonly number[], isKnown: boolean): void {
+  for (const node of nodes) {
+    if (to.nodeLayers[node]!.length > 0 || to.gone.has(node)) continue;
+    to.gone.set(node, isKnown ? { by: 'untaken', node: owner, exact: false } : { by: 'decided', node: owner });
+  }
+  if (!isKnown) leaveConditionOf(to, owner);
 }
 
 /** Notes the nodes on which only the condition of an If depends that TensorRT knew when it built the engine. */

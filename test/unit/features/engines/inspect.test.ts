@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { inspect } from '../../../../src/features/engines/node/cli/inspect.ts';
 import { standInEngine } from '../../../support/standInTensorrt.ts';
 import { fixturePath, modelPath } from '../../../support/fixtures.ts';
+import { hardModel } from '../../../support/hardModels/builtModels.ts';
 import { runCommand } from '../../shell/cli/runCommand.ts';
 import { diagnose } from '../../../../src/features/diagnose/node/cli/diagnose.ts';
 import { check } from '../../../../src/features/check/node/cli/check.ts';
@@ -40,9 +41,14 @@ it('says first whether it can be loaded, and of other files what they are', asyn
 
 const run = (...args: string[]) => runCommand(check, '--no-parser', ...args);
 
-it('accepts a model that builds, with exit status 0', async () => {
-  const { out, code } = await run(modelPath('resnet18'), '--tensorrt', '10.6');
+it('accepts a model that builds, with exit status 0, and says what one lacks, with 1', async () => {
+  const path = join(folder, 'whole.onnx');
+  writeFileSync(path, hardModel('lstm_then_gru').bytes);
+  const { out, code } = await run(path, '--tensorrt', '10.6');
   expect(out).toMatch(/^TensorRT 10\.6 will accept this model as far as is known/m);
+  const lacking = await run(modelPath('resnet18'), '--tensorrt', '10.6');
+  expect(lacking.out).toMatch(/^TensorRT 10\.6 cannot build this model without what is missing/m);
+  expect(lacking.code).toBe(1);
   expect(out).not.toMatch(/^error/m);
   expect(code).toBe(0);
 });

@@ -73,7 +73,8 @@ The exit status is 0 if the model will be accepted as far as is known, 1 if it w
 };
 
 /** What a build needs and does not find. */
-const isMissing = ({ code }: CheckFinding): boolean => code === 'weights-missing' || code === 'shape-values-missing';
+const isMissing = ({ code, severity }: CheckFinding): boolean =>
+  severity !== 'unknown' && (code === 'weights-missing' || code === 'shape-values-missing');
 
 const isKnownFault = ({ code }: CheckFinding): boolean => code === 'known-fault';
 

@@ -82,10 +82,8 @@ interface Attended {
   causal: readonly [number, number];
 }
 
-/** null: it has a form that is not written. */
-function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
-  const [query, key] = [0, 1].map((at) => subject.shape(node, node.inputs[at]!));
-  const type = subject.type(node, node.inputs[0]!);
+/** How many of the two tensors of a cache an Attention is given, and whether it has more than is written. */
+function cacheOf(node: OnnxNode): { cached: number; hasMore: boolean } {
   const cached = [node.inputs[4], node.inputs[5]].filter(Boolean).length;
   // A cache is joined with key and value, and what is joined is given back.
   const hasMore =
@@ -93,6 +91,14 @@ function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
     node.outputs.slice(3).some(Boolean) ||
     cached === 1 ||
     (cached === 0 && node.outputs.slice(1).some(Boolean));
+  return { cached, hasMore };
+}
+
+/** null: it has a form that is not written. */
+function attendedOf({ subject }: RepairDraft, node: OnnxNode): Attended | null {
+  const [query, key] = [0, 1].map((at) => subject.shape(node, node.inputs[at]!));
+  const type = subject.type(node, node.inputs[0]!);
+  const { cached, hasMore } = cacheOf(node);
   const isSpecial = ['softcap', 'softmax_precision', 'qk_matmul_output_mode'].some((name) => intAttribute(node, name));
   if (!query || !key || query.length !== key.length || type === null || hasMore || isSpecial) return null;
   const isFlat = query.length === 3;
