@@ -24,7 +24,7 @@ export interface FirstWrongRequest {
   report: (left: number) => void;
 }
 
-export interface MarkedTensors {
+export interface TriedMarks {
   first: FirstWrong | null;
   /** A tensor after whose marking every output of the model is right. */
   mends: string | null;
@@ -34,7 +34,7 @@ export interface MarkedTensors {
  * For a fault that vanishes when the network is cut: where values become wrong in the whole network, by tensors that are
  * made outputs, one at a time. Half of the nodes in data order are left after each build.
  */
-export async function firstWrongTensor(request: FirstWrongRequest): Promise<MarkedTensors> {
+export async function firstWrongTensor(request: FirstWrongRequest): Promise<TriedMarks> {
   const { graph, files, linked, folder, isOver, report } = request;
   const tensors = computingNodes(graph)
     .map((node) => graph.outputs[node]![0] ?? -1)
