@@ -511,7 +511,13 @@ const percentiles = ['p50', 'p90', 'p99'] as const;
 
 /** A percentile of the passes of a trace, as far as it has several. */
 function passTime(reports: readonly FusionReport[], key: (typeof percentiles)[number]): Measured {
-  const known = reports.flatMap(({ profile }) => profile?.pass?.[key] ?? []).toSorted((a, b) => a - b);
+  const known = reports
+    .flatMap(({ layers, profile }) => {
+      const [ms, pass] = [totalMs(layers), profile?.pass];
+      // A pass has gaps, too: its spread counts, not its length.
+      return ms === null || !pass?.p50 ? [] : (ms * pass[key]) / pass.p50;
+    })
+    .toSorted((a, b) => a - b);
   if (known.length === 0)
     return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
   return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };
