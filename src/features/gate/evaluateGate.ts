@@ -3,13 +3,28 @@ import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
 import { otherShapes } from '../diff/diffReports.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
-import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
 import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
 import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
 import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
-import { countRegions, isNoise, isPlanned, listsEngine, measuredEngine, type MeasuredTime, measuredTime, runningLayers, totalMs } from '../../kernel/report/words.ts';
+import {
+  countRegions,
+  isNoise,
+  isPlanned,
+  listsEngine,
+  measuredEngine,
+  type MeasuredTime,
+  measuredTime,
+  runningLayers,
+  totalMs,
+} from '../../kernel/report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { readSelector } from './internal/gateSelector.ts';
@@ -494,7 +509,13 @@ const percentiles = ['p50', 'p90', 'p99'] as const;
 
 /** A percentile of the passes of a trace, as far as it has several. */
 function passTime(reports: readonly FusionReport[], key: (typeof percentiles)[number]): Measured {
-  const known = reports.flatMap(({ profile }) => profile?.pass?.[key] ?? []).toSorted((a, b) => a - b);
+  const known = reports
+    .flatMap(({ layers, profile }) => {
+      const [ms, pass] = [totalMs(layers), profile?.pass];
+      // A pass has gaps, too: its spread counts, not its length.
+      return ms === null || !pass?.p50 ? [] : (ms * pass[key]) / pass.p50;
+    })
+    .toSorted((a, b) => a - b);
   if (known.length === 0)
     return { missing: 'Percentiles need a trace of several passes (Nsight Systems); a profile has only averages' };
   return { value: known[known.length >> 1]!, spread: [known[0]!, known.at(-1)!] };

@@ -138,6 +138,14 @@ const typeOf = ({ inputs }: ReportLayer): string | null =>
 
 const words: Readonly<Record<string, string>> = { float: 'fp32', float16: 'fp16', bfloat16: 'bf16' };
 
+/** Why no condition is named. */
+const unknownCause = ({ tensorrt }: FusionReport, rows: number): string =>
+  tensorrt.product === null
+    ? 'Which TensorRT built it is not known, so no condition is named: pass its log.'
+    : rows === 0
+      ? `No builds of ${releaseName(tensorrt)} are recorded that would say why.`
+      : 'No condition that was tried in builds explains it.';
+
 /** Attentions that several kernels compute. */
 function splitAttentions(engine: Engine): Cause[] {
   const { network, report } = engine;
@@ -172,9 +180,7 @@ function splitAttentions(engine: Engine): Cause[] {
         parts: layers.length,
         code: 'attention-not-fused',
         condition: row?.condition ?? 'unknown',
-        message: row
-          ? `${head}, because ${because}. ${row.advice}`
-          : `${head}. No condition that was tried in builds explains it.`,
+        message: row ? `${head}, because ${because}. ${row.advice}` : `${head}. ${unknownCause(report, rows.length)}`,
         evidence: [
           ...engine.evidence(layers).slice(0, mostEvidence - 1),
           ...(row
