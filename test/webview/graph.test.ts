@@ -1189,7 +1189,7 @@ describe('export', () => {
     expect(lines.reduce((from, label) => next(label, from), at)).toBeGreaterThan(at);
     expect(parsed.texts).not.toContain('Unknown');
     expect(parsed.texts).toContain('Double line');
-    expect(parsed.texts).not.toContain('Thick line');
+    expect(parsed.texts).toContain('Thick line');
     for (const swatch of await legend.locator('.swatch').all())
       expect(text).toContain(await swatch.evaluate((one) => getComputedStyle(one).getPropertyValue('--swatch')));
     // With other colors another legend; what is switched off is said to be.
