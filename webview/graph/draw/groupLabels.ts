@@ -139,7 +139,7 @@ function nameOf(around: Around, outline: NamedOutline): Name | null {
   const forms = [parts, [place, time], [short, time], [covers ? short : time]]
     .map((form) => form.filter((part) => part !== ''))
     .filter(({ length }) => length > 0);
-  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameBeside(around, own, forms, outline));
+  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameNextTo(around, own, forms, outline));
 }
 
 /** @param own the boundary on the screen */
@@ -162,7 +162,7 @@ function nameWithin(
   return null;
 }
 
-function nameBeside(
+function nameNextTo(
   { frame, labels, isOnLine, crosses }: Around,
   own: PlacedBox,
   forms: readonly string[][],
@@ -173,7 +173,7 @@ function nameBeside(
   for (const form of forms) {
     const lines = [form.join(' · ')];
     const size = sizeOf(frame.fit, lines);
-    for (const place of placesBeside(own, size)) {
+    for (const place of placesNextTo(own, size)) {
       const box = { ...place, ...size };
       if (isFree(box)) return { lines, box, covers: false };
     }
@@ -202,19 +202,19 @@ const placesInside = (own: PlacedBox, { width, height }: Size): Corner[] =>
   ]);
 
 /** Next to a boundary, as a tab. */
-function placesBeside(own: PlacedBox, { width, height }: Size): Corner[] {
+function placesNextTo(own: PlacedBox, { width, height }: Size): Corner[] {
   const [above, below] = [own.y - height - 1, own.y + own.height + 1];
   const [before, after] = [own.x - width - 1, own.x + own.width + 1];
   const right = own.x + own.width - width;
   // Past a corner, too, where what enters or leaves the group is in the way.
   const level = [own.x, right, ...[24, 48].flatMap((by) => [own.x - by, right + by])];
-  const beside = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
+  const heights = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
   return [
     ...level.flatMap((x) => [
       { x, y: above },
       { x, y: below },
     ]),
-    ...beside.flatMap((y) => [
+    ...heights.flatMap((y) => [
       { x: after, y },
       { x: before, y },
     ]),
