@@ -21,6 +21,8 @@ const tries = 9;
 const most = 80;
 /** How far from its group a label may be; for the sake of lines that it would cover, only as far as the first of them. */
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+/** So far lines keep off a name, so that one can click them. */
+const nameGap = 4;
 /** So far lines keep off a label, with the boundary that a group has around them. */
 const lineGap = 8;
 const [nearReaches, farReaches] = [reaches.slice(0, 4), reaches.slice(4)];
@@ -155,7 +157,7 @@ function nameWithin(
     if (lines.length === 0 || size.height > own.height) continue;
     for (const place of covers ? [centered(own, size)] : placesInside(own, size)) {
       const box = { ...place, ...size };
-      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, 0);
+      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, nameGap);
       if (isFree && isInside(box, frame)) return { lines, box, covers };
     }
   }
@@ -169,7 +171,7 @@ function nameNextTo(
   { index, isKernel }: NamedOutline,
 ): Name | null {
   const isFree = (box: PlacedBox) =>
-    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, 0) && !crosses(isKernel ? -1 : index, box);
+    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, nameGap) && !crosses(isKernel ? -1 : index, box);
   for (const form of forms) {
     const lines = [form.join(' · ')];
     const size = sizeOf(frame.fit, lines);
