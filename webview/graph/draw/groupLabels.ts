@@ -21,6 +21,8 @@ const tries = 9;
 const most = 80;
 /** How far from its group a label may be; for the sake of lines that it would cover, only as far as the first of them. */
 const reaches = [22, 60, 110, 170, 240, 320, 420, 540];
+/** So far lines keep off a name, so that one can click them. */
+const nameGap = 4;
 /** So far lines keep off a label, with the boundary that a group has around them. */
 const lineGap = 8;
 const [nearReaches, farReaches] = [reaches.slice(0, 4), reaches.slice(4)];
@@ -139,7 +141,7 @@ function nameOf(around: Around, outline: NamedOutline): Name | null {
   const forms = [parts, [place, time], [short, time], [covers ? short : time]]
     .map((form) => form.filter((part) => part !== ''))
     .filter(({ length }) => length > 0);
-  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameBeside(around, own, forms, outline));
+  return nameWithin(around, own, forms, covers) ?? (covers ? null : nameNextTo(around, own, forms, outline));
 }
 
 /** @param own the boundary on the screen */
@@ -155,25 +157,25 @@ function nameWithin(
     if (lines.length === 0 || size.height > own.height) continue;
     for (const place of covers ? [centered(own, size)] : placesInside(own, size)) {
       const box = { ...place, ...size };
-      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, 0);
+      const isFree = covers ? !labels.onLabel(box) : !labels.hits(box) && !isOnLine(box, nameGap);
       if (isFree && isInside(box, frame)) return { lines, box, covers };
     }
   }
   return null;
 }
 
-function nameBeside(
+function nameNextTo(
   { frame, labels, isOnLine, crosses }: Around,
   own: PlacedBox,
   forms: readonly string[][],
   { index, isKernel }: NamedOutline,
 ): Name | null {
   const isFree = (box: PlacedBox) =>
-    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, 0) && !crosses(isKernel ? -1 : index, box);
+    isInside(box, frame) && !labels.hits(box) && !isOnLine(box, nameGap) && !crosses(isKernel ? -1 : index, box);
   for (const form of forms) {
     const lines = [form.join(' · ')];
     const size = sizeOf(frame.fit, lines);
-    for (const place of placesBeside(own, size)) {
+    for (const place of placesNextTo(own, size)) {
       const box = { ...place, ...size };
       if (isFree(box)) return { lines, box, covers: false };
     }
@@ -202,19 +204,19 @@ const placesInside = (own: PlacedBox, { width, height }: Size): Corner[] =>
   ]);
 
 /** Next to a boundary, as a tab. */
-function placesBeside(own: PlacedBox, { width, height }: Size): Corner[] {
+function placesNextTo(own: PlacedBox, { width, height }: Size): Corner[] {
   const [above, below] = [own.y - height - 1, own.y + own.height + 1];
   const [before, after] = [own.x - width - 1, own.x + own.width + 1];
   const right = own.x + own.width - width;
   // Past a corner, too, where what enters or leaves the group is in the way.
   const level = [own.x, right, ...[24, 48].flatMap((by) => [own.x - by, right + by])];
-  const beside = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
+  const heights = [own.y, own.y + (own.height - height) / 2, own.y + own.height - height];
   return [
     ...level.flatMap((x) => [
       { x, y: above },
       { x, y: below },
     ]),
-    ...beside.flatMap((y) => [
+    ...heights.flatMap((y) => [
       { x: after, y },
       { x: before, y },
     ]),
