@@ -1,11 +1,43 @@
 import { evidence } from './internal/accuracyTexts.ts';
 import { errorFigure, exactFigure } from '../../kernel/simulation/simulated.ts';
-import type { AccuracyFix, AccuracyOutput, AccuracyReport, FixRuleGain, JudgedNode } from '../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyFix,
+  AccuracyOutput,
+  AccuracyReport,
+  FixRuleGain,
+  JudgedNode,
+} from '../../kernel/simulation/simulated.ts';
 import { randomWarning } from '../../kernel/build/randomInputs.ts';
-import { type Action, type Block, type Chart, type Document, list, note, section, type State, table, type Text } from '../../kernel/document/document.ts';
+import {
+  type Action,
+  type Block,
+  type Chart,
+  type Document,
+  list,
+  note,
+  section,
+  type State,
+  table,
+  type Text,
+} from '../../kernel/document/document.ts';
 import { shapeText, timeText, typeName } from '../../kernel/base/text.ts';
 import { counted, percentText, thousands } from '../../kernel/base/text.ts';
-import { accuracyVerdict, castsText, channelsText, isWithin, magnitude, measureErrorTexts, measureNames, moduleOf, nodeLevel, nodeTitle, notJudgedTexts, outsideTable, passesTolerance, unscaledError } from './accuracyReport.ts';
+import {
+  accuracyVerdict,
+  castsText,
+  channelsText,
+  isWithin,
+  magnitude,
+  measureErrorTexts,
+  measureNames,
+  moduleOf,
+  nodeLevel,
+  nodeTitle,
+  notJudgedTexts,
+  outsideTable,
+  passesTolerance,
+  unscaledError,
+} from './accuracyReport.ts';
 import { type PrecisionSweep, runtimeNote, sweepBlocks } from './precisionSweep.ts';
 
 /** What is around a report. */

@@ -8,7 +8,16 @@ import { type RuntimeUsed, runtimeText } from '../../kernel/base/runtimeUsed.ts'
 import { type Block, type Document, facts, note, type Row, table } from '../../kernel/document/document.ts';
 import type { OnnxModel } from '../../kernel/read/onnx/onnxModel.ts';
 import { type Network, networkOf } from '../../kernel/network/network.ts';
-import { channelsText, isWithin, magnitude, nodeTitle, outsideTable, storedError, unscaledError, worstError } from './accuracyReport.ts';
+import {
+  channelsText,
+  isWithin,
+  magnitude,
+  nodeTitle,
+  outsideTable,
+  storedError,
+  unscaledError,
+  worstError,
+} from './accuracyReport.ts';
 
 export const sweepPrecisions = ['fp32', 'fp16', 'bf16', 'int8'] as const;
 export type SweepPrecision = (typeof sweepPrecisions)[number];

@@ -1,4 +1,15 @@
-import { type Action, type Block, type Document, facts, list, note, type Row, section, type State, table } from '../../kernel/document/document.ts';
+import {
+  type Action,
+  type Block,
+  type Document,
+  facts,
+  list,
+  note,
+  type Row,
+  section,
+  type State,
+  table,
+} from '../../kernel/document/document.ts';
 import { counted, durationText, thousands, timeText } from '../../kernel/base/text.ts';
 import type { BisectReason, BisectResult, CheckedOutput, WrongPattern, WrongPlace } from './bisectReport.ts';
 

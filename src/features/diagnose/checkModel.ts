@@ -1,12 +1,39 @@
 import type { CheckFinding } from '../../kernel/build/diagnosis.ts';
 import { versionNumber } from '../../kernel/base/text.ts';
 import { gpuSupport, OPERATOR_REPAIRS } from './gpuSupport.ts';
-import { builtNetworkOf, inferTensors, type InferredTensors, type Network, networkOf, withBody } from '../../kernel/network/network.ts';
-import { inDataOrder, isStandardDomain, type ModelGraph, outOfOrder, readsOf } from '../../kernel/network/modelGraph.ts';
+import {
+  builtNetworkOf,
+  inferTensors,
+  type InferredTensors,
+  type Network,
+  networkOf,
+  withBody,
+} from '../../kernel/network/network.ts';
+import {
+  inDataOrder,
+  isStandardDomain,
+  type ModelGraph,
+  outOfOrder,
+  readsOf,
+} from '../../kernel/network/modelGraph.ts';
 import { outputTypes } from '../../kernel/network/outputTypes.ts';
 import { addTo } from '../../kernel/base/addTo.ts';
-import { isEpContext, byteLength, type OnnxModel, type OnnxNode, type OnnxTensor, type OnnxValue } from '../../kernel/read/onnx/onnxModel.ts';
-import { type AddError, errorsOf, checkShapes, type CheckTarget, type GivenShape, type NodeProblem } from './internal/checkShapes.ts';
+import {
+  isEpContext,
+  byteLength,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../../kernel/read/onnx/onnxModel.ts';
+import {
+  type AddError,
+  errorsOf,
+  checkShapes,
+  type CheckTarget,
+  type GivenShape,
+  type NodeProblem,
+} from './internal/checkShapes.ts';
 import { knownFaults } from '../../kernel/faults/knownFaults.ts';
 import { formProblem, leftOut } from './internal/nodeForms.ts';
 import { constantAt, typeText } from './internal/nodeToCheck.ts';

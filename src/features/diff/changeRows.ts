@@ -1,6 +1,12 @@
 // Tables of changes.
 import { timeText } from '../../kernel/base/text.ts';
-import { type BuildComparison, type Change, type ChangeState, changeStates, stateOfChange } from '../../kernel/report/buildDiff.ts';
+import {
+  type BuildComparison,
+  type Change,
+  type ChangeState,
+  changeStates,
+  stateOfChange,
+} from '../../kernel/report/buildDiff.ts';
 import { alikeChanges } from './diffReports.ts';
 import type { FusionReport } from '../../kernel/fusion/fusionReport.ts';
 import { fateSentence, layerLabel, layerOf } from '../../kernel/report/words.ts';

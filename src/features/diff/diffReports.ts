@@ -2,8 +2,25 @@
 import { addTo } from '../../kernel/base/addTo.ts';
 import { shapeText } from '../../kernel/base/text.ts';
 import type { FusionReport, FusionSaving, ReportLayer } from '../../kernel/fusion/fusionReport.ts';
-import { countRegions, isNoise, isPlanned, listsEngine, measuredEngine, precisionShare, runningLayers } from '../../kernel/report/words.ts';
-import { type Both, type BuildDiff, type Change, type DiffInput, type DiffSide, type InputShapes, namesOnly, type NetworkNode } from '../../kernel/report/buildDiff.ts';
+import {
+  countRegions,
+  isNoise,
+  isPlanned,
+  listsEngine,
+  measuredEngine,
+  precisionShare,
+  runningLayers,
+} from '../../kernel/report/words.ts';
+import {
+  type Both,
+  type BuildDiff,
+  type Change,
+  type DiffInput,
+  type DiffSide,
+  type InputShapes,
+  namesOnly,
+  type NetworkNode,
+} from '../../kernel/report/buildDiff.ts';
 import { sourceRanges } from '../../kernel/network/sourceLines.ts';
 import { compareMarked } from './internal/markedComparison.ts';
 import { NodeComparison } from './internal/nodeChanges.ts';

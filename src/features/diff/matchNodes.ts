@@ -1,7 +1,12 @@
 // Which nodes of two models are the same; groups of changes.
 import { addTo } from '../../kernel/base/addTo.ts';
 import { deltaText, isSameTime } from '../../kernel/base/text.ts';
-import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../kernel/fusion/fusionReport.ts';
 import { type ChangeKind, type NetworkNode, plainName } from '../../kernel/report/buildDiff.ts';
 
 /** Operators that change no more than a tensor's type: edges are followed through them, since exports add and drop them. */

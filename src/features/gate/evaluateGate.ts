@@ -3,13 +3,28 @@ import type { GateSide } from '../../kernel/rules/gateSide.ts';
 import { counted, sizeText, thousands, timeText } from '../../kernel/base/text.ts';
 import { otherShapes } from '../diff/diffReports.ts';
 import { exactRelease } from '../../kernel/base/text.ts';
-import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from '../../kernel/fusion/fusionReport.ts';
+import {
+  type FusionReport,
+  opaqueForeignNodes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
 import { planPrecision } from '../../kernel/rules/precisionPlan.ts';
 import { compileGlob, matchesGlob, resolveOverrides } from '../../kernel/rules/resolveOverrides.ts';
 import { computedTypes } from '../../kernel/rules/verifyPrecision.ts';
-import { countRegions, isNoise, isPlanned, listsEngine, measuredEngine, type MeasuredTime, measuredTime, runningLayers, totalMs } from '../../kernel/report/words.ts';
+import {
+  countRegions,
+  isNoise,
+  isPlanned,
+  listsEngine,
+  measuredEngine,
+  type MeasuredTime,
+  measuredTime,
+  runningLayers,
+  totalMs,
+} from '../../kernel/report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { readSelector } from './internal/gateSelector.ts';

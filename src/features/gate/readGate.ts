@@ -1,6 +1,16 @@
 // Reads, starts and completes a gate file.
 import type { GateSide } from '../../kernel/rules/gateSide.ts';
-import { type ErrorCode, isAlias, isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import {
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 import type { Problem, Read } from '../../kernel/base/problem.ts';
 import { closestWords } from '../../kernel/base/text.ts';
 import type { NetworkNode } from '../../kernel/report/buildDiff.ts';
@@ -8,7 +18,18 @@ import { attentions } from '../../kernel/network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../../kernel/rules/overrideFile.ts';
 import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../../kernel/report/words.ts';
 import { judgeAttention } from './evaluateGate.ts';
-import { type AccuracySetting, type Check, commonKeys, type GateFile, gateKeys, gateRules, type Limit, type Place, type RuleGrammar, type RuleName } from './gateFile.ts';
+import {
+  type AccuracySetting,
+  type Check,
+  commonKeys,
+  type GateFile,
+  gateKeys,
+  gateRules,
+  type Limit,
+  type Place,
+  type RuleGrammar,
+  type RuleName,
+} from './gateFile.ts';
 import { opaqueForeignNodes } from '../../kernel/fusion/fusionReport.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { selectorProblem } from './internal/gateSelector.ts';

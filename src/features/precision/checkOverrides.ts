@@ -1,14 +1,34 @@
 // Checks rules before a build.
 import { counted } from '../../kernel/base/text.ts';
-import { type BuildFacts, hasLayerFlags, targetName, targetOfBuild, type TensorrtTarget } from '../../kernel/rules/buildFacts.ts';
+import {
+  type BuildFacts,
+  hasLayerFlags,
+  targetName,
+  targetOfBuild,
+  type TensorrtTarget,
+} from '../../kernel/rules/buildFacts.ts';
 import { buildIndexOf } from '../../kernel/rules/buildIndex.ts';
 import { checkBuild, checkForeignNodes, checkNames } from './internal/checkBuild.ts';
 import { checkRepeats } from './internal/checkRepeats.ts';
 import { checkSelectors } from './internal/checkSelectors.ts';
 import { checkTypes } from './internal/checkTypes.ts';
 import type { OverrideFile, PrecisionProblem, Rule } from '../../kernel/rules/overrideFile.ts';
-import { addProblem, type CheckContext, countNodes, type KnownScales, type NodeCounts, type RuleFacts, scalesOf, someNames } from '../../kernel/rules/precisionPlan.ts';
-import { type NodeIndex, type ResolvedRules, resolveOverrides, type RuleMatch } from '../../kernel/rules/resolveOverrides.ts';
+import {
+  addProblem,
+  type CheckContext,
+  countNodes,
+  type KnownScales,
+  type NodeCounts,
+  type RuleFacts,
+  scalesOf,
+  someNames,
+} from '../../kernel/rules/precisionPlan.ts';
+import {
+  type NodeIndex,
+  type ResolvedRules,
+  resolveOverrides,
+  type RuleMatch,
+} from '../../kernel/rules/resolveOverrides.ts';
 import { normalizations } from '../../kernel/rules/verifyPrecision.ts';
 
 /** Nodes of a rule that flags cannot reach: the log of the last build registers no layer of their name. */

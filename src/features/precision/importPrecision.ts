@@ -1,7 +1,18 @@
 // Reads the precision options of other tools.
 import type { Problem } from '../../kernel/base/problem.ts';
 import { maxArgumentBytes, thousands, utf8Length } from '../../kernel/base/text.ts';
-import { cannotCarry, dialectOf, type LayerSpec, modelOfCommand, readLayerSpecs, scalesAsked, type TrtexecDialect, typesAsked, valuesOfFlags, writeLayerSpecs } from '../../kernel/build/trtexecFlags.ts';
+import {
+  cannotCarry,
+  dialectOf,
+  type LayerSpec,
+  modelOfCommand,
+  readLayerSpecs,
+  scalesAsked,
+  type TrtexecDialect,
+  typesAsked,
+  valuesOfFlags,
+  writeLayerSpecs,
+} from '../../kernel/build/trtexecFlags.ts';
 import { hasLayerFlags, noLayerFlags, type TensorrtTarget, typeSince } from '../../kernel/rules/buildFacts.ts';
 import { bareGlob, globOfRegex } from './internal/globOfRegex.ts';
 import { type PrecisionType, precisionType, writeName } from '../../kernel/rules/overrideFile.ts';

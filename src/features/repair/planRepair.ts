@@ -8,7 +8,12 @@ import { sliceAxes, squeezeAxes } from './internal/repairs/axes.ts';
 import { knownBranch } from './internal/repairs/branches.ts';
 import { castMixedTypes, denseInitializers, renameDimensions } from './internal/repairs/declarations.ts';
 import { dequantizeConstants } from './internal/repairs/dequantizeConstants.ts';
-import { dynamicQuantizationExact, dynamicQuantizationFloat, dynamicQuantizeLstm, integerProducts } from './internal/repairs/dynamicQuantization.ts';
+import {
+  dynamicQuantizationExact,
+  dynamicQuantizationFloat,
+  dynamicQuantizeLstm,
+  integerProducts,
+} from './internal/repairs/dynamicQuantization.ts';
 import { fixInputs } from './internal/repairs/fixInputs.ts';
 import { foldConstants, foldShapes } from './internal/repairs/foldConstants.ts';
 import { batchNormInference, bernoulliUniform, dropoutInference } from './internal/repairs/inference.ts';
@@ -22,7 +27,11 @@ import { indexTexts } from './internal/repairs/contrib/texts.ts';
 import { mlLinear, mlLookup, mlZipmap } from './internal/repairs/contrib/machineLearning.ts';
 import { mlTrees } from './internal/repairs/contrib/trees.ts';
 import { expandAttention, expandDeterminant, shiftBits } from './internal/repairs/mathOperators.ts';
-import { embedLayerNormalization, geluOperators, skipLayerNormalization } from './internal/repairs/contrib/microsoftNorms.ts';
+import {
+  embedLayerNormalization,
+  geluOperators,
+  skipLayerNormalization,
+} from './internal/repairs/contrib/microsoftNorms.ts';
 import { contribAttention, fusedConv, fusedMatmul } from './internal/repairs/contrib/microsoftProducts.ts';
 import { nameOutputs, shortenNames, uniqueNames } from './internal/repairs/names.ts';
 import { qlinearPairs, qlinearProducts } from './internal/repairs/qlinear.ts';
@@ -31,8 +40,20 @@ import { scatterNone, scatterReduction } from './internal/repairs/scatter.ts';
 import { countNonzero, maskWhere } from './internal/repairs/selections.ts';
 import { splitSequences, unrollSequences, unwrapOptionals } from './internal/repairs/sequences.ts';
 import { halfPixelNearest } from './internal/repairs/signals.ts';
-import { dropStringOutputs, removeDeadNodes, removeUnusedInputs, removeUnusedOutputs, widenInputs } from './internal/repairs/unused.ts';
-import { gridSampleNames, groupNormMeans, logSumExp, mergeScales, transposedPads } from './internal/repairs/wrongForms.ts';
+import {
+  dropStringOutputs,
+  removeDeadNodes,
+  removeUnusedInputs,
+  removeUnusedOutputs,
+  widenInputs,
+} from './internal/repairs/unused.ts';
+import {
+  gridSampleNames,
+  groupNormMeans,
+  logSumExp,
+  mergeScales,
+  transposedPads,
+} from './internal/repairs/wrongForms.ts';
 import { knownFaults } from '../../kernel/faults/knownFaults.ts';
 import { checkModel, type CheckTarget } from '../diagnose/checkModel.ts';
 import { type BuildManifest, sizesOf, type BuiltShape } from '../../kernel/build/buildManifest.ts';

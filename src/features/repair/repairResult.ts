@@ -3,7 +3,16 @@ import { randomInput } from '../../kernel/build/randomInputs.ts';
 import { type RuntimeUsed, runtimeText } from '../../kernel/base/runtimeUsed.ts';
 import { valueAt } from '../../kernel/base/addTo.ts';
 import { counted, releaseName } from '../../kernel/base/text.ts';
-import { type Block, type Document, facts, list, note, type Row, section, table } from '../../kernel/document/document.ts';
+import {
+  type Block,
+  type Document,
+  facts,
+  list,
+  note,
+  type Row,
+  section,
+  table,
+} from '../../kernel/document/document.ts';
 import type { Repair } from './internal/repair.ts';
 import type { Diagnosis } from '../../kernel/build/diagnosis.ts';
 import { type BuildManifest, builtShapes, type ShapeRange } from '../../kernel/build/buildManifest.ts';

@@ -1,8 +1,22 @@
 import { type Network, networkOf } from '../../kernel/network/network.ts';
 import { graphPathOf, isStandardDomain, standardOpset } from '../../kernel/network/modelGraph.ts';
 import type { Shape } from '../../kernel/network/outputTypes.ts';
-import { elementCount, type OnnxAttribute, type OnnxGraph, type OnnxModel, type OnnxNode, type OnnxTensor } from '../../kernel/read/onnx/onnxModel.ts';
-import { type AttributeLists, type OpenExternal, readAttributeLists, readElements, readSparseElements, readStrings } from '../../kernel/read/onnx/readElements.ts';
+import {
+  elementCount,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+} from '../../kernel/read/onnx/onnxModel.ts';
+import {
+  type AttributeLists,
+  type OpenExternal,
+  readAttributeLists,
+  readElements,
+  readSparseElements,
+  readStrings,
+} from '../../kernel/read/onnx/readElements.ts';
 import type { ByteSource } from '../../kernel/base/problem.ts';
 
 /** A tensor whose elements are known. */

@@ -8,10 +8,32 @@ import type { NodeIndex } from '../../kernel/rules/resolveOverrides.ts';
 import { totalMs } from '../../kernel/report/words.ts';
 import { replaceAlgorithm } from './editReplay.ts';
 import { checkTensors } from './internal/checkTensors.ts';
-import { alternatives, bestOfEachType, type Choices, choiceTitle, isMyelin, type Offer, offerFor, offersFor, titlesOf } from '../../kernel/read/replay/readChoices.ts';
+import {
+  alternatives,
+  bestOfEachType,
+  type Choices,
+  choiceTitle,
+  isMyelin,
+  type Offer,
+  offerFor,
+  offersFor,
+  titlesOf,
+} from '../../kernel/read/replay/readChoices.ts';
 import { logTypes } from '../../kernel/read/replay/tensorFormats.ts';
 import { type ReplayMismatch, replayProblem, type ReplayRead } from '../../kernel/read/replay/readReplay.ts';
-import { type ReplayEntry, type ReplayFile, type ReplayFix, type ReplayProblem, sameAlgorithm, sameFormats, sameTypes, type Span, tacticId, type TensorFormat, typeSignature } from '../../kernel/read/replay/replayFile.ts';
+import {
+  type ReplayEntry,
+  type ReplayFile,
+  type ReplayFix,
+  type ReplayProblem,
+  sameAlgorithm,
+  sameFormats,
+  sameTypes,
+  type Span,
+  tacticId,
+  type TensorFormat,
+  typeSignature,
+} from '../../kernel/read/replay/replayFile.ts';
 
 /** What a replay is checked against; everything may be absent. */
 export interface ReplayContext {

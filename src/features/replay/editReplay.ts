@@ -1,7 +1,19 @@
 // Changes and compares replays.
 import { counted } from '../../kernel/base/text.ts';
 import { formatWords, implementationName, isMyelin } from '../../kernel/read/replay/readChoices.ts';
-import { type Algorithm, implementationId, type ReplayEntry, type ReplayFile, type ReplayVariant, sameIds, type Span, type SpanEdit, tacticHex, type TensorFormat, type TensorPlaces } from '../../kernel/read/replay/replayFile.ts';
+import {
+  type Algorithm,
+  implementationId,
+  type ReplayEntry,
+  type ReplayFile,
+  type ReplayVariant,
+  sameIds,
+  type Span,
+  type SpanEdit,
+  tacticHex,
+  type TensorFormat,
+  type TensorPlaces,
+} from '../../kernel/read/replay/replayFile.ts';
 
 /**
  * Edits that make an entry another algorithm: implementation, tactic and both sides' formats change together, and every

@@ -1,7 +1,14 @@
 // Cuts a subgraph out of a model.
 import { similarText } from '../../kernel/base/text.ts';
 import { type EditedModel, SEVERAL_PIECES } from '../../kernel/read/onnx/editModel.ts';
-import { byteLength, type DataType, dataTypeNumber, type OnnxTensor, type OnnxValue, segmentsSize } from '../../kernel/read/onnx/onnxModel.ts';
+import {
+  byteLength,
+  type DataType,
+  dataTypeNumber,
+  type OnnxTensor,
+  type OnnxValue,
+  segmentsSize,
+} from '../../kernel/read/onnx/onnxModel.ts';
 import { composeModel, ExternalData, type NewTensor, type NewValue } from '../../kernel/read/onnx/writeModel.ts';
 import type { InferredTensors } from '../../kernel/network/network.ts';
 import { bodyOf, type ModelGraph, readsOf } from '../../kernel/network/modelGraph.ts';

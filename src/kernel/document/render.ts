@@ -1,6 +1,16 @@
 import { counted, oneLine } from '../base/text.ts';
 import { states } from './document.ts';
-import { type Action, type Block, type Document, type DocumentFact, type DocumentFinding, plainOf, type Row, type Target, type Text } from './document.ts';
+import {
+  type Action,
+  type Block,
+  type Document,
+  type DocumentFact,
+  type DocumentFinding,
+  plainOf,
+  type Row,
+  type Target,
+  type Text,
+} from './document.ts';
 import { chartSvg, curveSvg } from './internal/chartSvg.ts';
 import { escapeHtml } from './internal/escapeHtml.ts';
 import { pagePolicy, pageStyle } from './internal/pageStyle.ts';

@@ -11,7 +11,15 @@ import { withoutProfile } from '../network/layerName.ts';
 import { type ModelGraph, readsOf } from '../network/modelGraph.ts';
 import { createNodeNames, type NodeNames } from '../network/nodeNames.ts';
 import { nodeRoles } from '../network/nodeRoles.ts';
-import type { FusionReport, LayerKind, NodePlacement, ReportForeignNode, ReportInput, ReportLayer, ReportTensor } from './fusionReport.ts';
+import type {
+  FusionReport,
+  LayerKind,
+  NodePlacement,
+  ReportForeignNode,
+  ReportInput,
+  ReportLayer,
+  ReportTensor,
+} from './fusionReport.ts';
 import { type LoggedShapes } from '../network/nodeRoles.ts';
 import { addCandidates } from './internal/candidateKernels.ts';
 import { joinCounters } from './internal/counterJoin.ts';
@@ -21,7 +29,13 @@ import { findSavings } from './internal/fusionSavings.ts';
 import { groupTitles } from './internal/groupTitles.ts';
 import { findHeldBack } from './internal/heldBack.ts';
 import { claimLoggedFusions } from './internal/loggedFusions.ts';
-import { modelProblem, noteUnbuilt, operatorProblem, overloadProblem, scopeProblem } from './internal/modelDifferences.ts';
+import {
+  modelProblem,
+  noteUnbuilt,
+  operatorProblem,
+  overloadProblem,
+  scopeProblem,
+} from './internal/modelDifferences.ts';
 import { claimNamed } from './internal/namedMembers.ts';
 import { accountingOf, nodeFates } from './internal/nodeFates.ts';
 import { contentOfRegion, networkLayers } from './internal/networkLayers.ts';

@@ -1,7 +1,15 @@
 // The types of a FusionReport and of what it is made from.
 import type { Problem } from '../base/problem.ts';
 import type { OnnxModel } from '../read/onnx/onnxModel.ts';
-import type { BuildFigures, BuildLog, EngineTensor, LayerInfo, MemoryOperations, Profile, TracedGpu } from '../read/tensorrt/buildOutput.ts';
+import type {
+  BuildFigures,
+  BuildLog,
+  EngineTensor,
+  LayerInfo,
+  MemoryOperations,
+  Profile,
+  TracedGpu,
+} from '../read/tensorrt/buildOutput.ts';
 import type { KernelCounters } from '../read/tensorrt/readLayerInfo.ts';
 
 /** The contract between the core, the command line, the views and every script that reads results (`docs/reference/fusion-report.md`). Fields may be added; these keep their names and meaning. */

@@ -3,7 +3,18 @@ import { type ByteSource, errorText, type Problem } from '../base/problem.ts';
 import { counted, encodingOf } from '../base/text.ts';
 import { epContexts, readModel, sniffModel } from '../read/onnx/readModel.ts';
 import { SqliteFile } from '../read/tensorrt/readTrace.ts';
-import { type EngineContext, type EngineFacts, type EngineKnowledge, type EnginePlatform, type EngineReading, type EngineTarget, type Inspection, inspection, type PortabilityCheck, unknownTarget } from './inspection.ts';
+import {
+  type EngineContext,
+  type EngineFacts,
+  type EngineKnowledge,
+  type EnginePlatform,
+  type EngineReading,
+  type EngineTarget,
+  type Inspection,
+  inspection,
+  type PortabilityCheck,
+  unknownTarget,
+} from './inspection.ts';
 import { gpuCheck, hardwareCheck } from './internal/gpuChecks.ts';
 import { driverCheck, loadCheck, pluginCheck } from './internal/readingChecks.ts';
 import { compatibleCheck, runtimeCheck, versionCheck } from './internal/versionChecks.ts';

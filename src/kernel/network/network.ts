@@ -1,9 +1,28 @@
 // A network: a model with what follows from it, made once; the types and shapes of every tensor.
 import { addTo } from '../base/addTo.ts';
-import { type DataType, intAttribute, intsAttribute, isIntegerType, type OnnxAttribute, type OnnxFunction, type OnnxGraph, type OnnxModel, type OnnxNode } from '../read/onnx/onnxModel.ts';
+import {
+  type DataType,
+  intAttribute,
+  intsAttribute,
+  isIntegerType,
+  type OnnxAttribute,
+  type OnnxFunction,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+} from '../read/onnx/onnxModel.ts';
 import { outputShapes } from './internal/shapeRules.ts';
 import { type Elements, elementsOf, valueOf } from './internal/shapeValues.ts';
-import { createModelGraph, expandFunctions, graphPathOf, inDataOrder, isStandardDomain, type ModelGraph, type ModelTensor, standardOpset } from './modelGraph.ts';
+import {
+  createModelGraph,
+  expandFunctions,
+  graphPathOf,
+  inDataOrder,
+  isStandardDomain,
+  type ModelGraph,
+  type ModelTensor,
+  standardOpset,
+} from './modelGraph.ts';
 import { nodeRoles, type NodeRoles } from './nodeRoles.ts';
 import { axisOf, common, containerOf, contentOf, isKnown, outputTypes, refined, type Shape } from './outputTypes.ts';
 

@@ -6,9 +6,29 @@ import { isFloatType } from '../read/onnx/onnxModel.ts';
 import type { InferredTensors } from '../network/network.ts';
 import { type ModelGraph, pools, products, quantizable } from '../network/modelGraph.ts';
 import { floatBytes } from './floatBytes.ts';
-import { type CalibrationCache, islandText, lastStep, limitsOf, pairCounts, pairFates, type Quantization, rangeText, scaleText, sourceText, type TensorScale } from './quantization.ts';
+import {
+  type CalibrationCache,
+  islandText,
+  lastStep,
+  limitsOf,
+  pairCounts,
+  pairFates,
+  type Quantization,
+  rangeText,
+  scaleText,
+  sourceText,
+  type TensorScale,
+} from './quantization.ts';
 import { isPart, type QuantizedGraph, typeWord } from './quantizedGraph.ts';
-import { type Action, type Block, type Document, section, table, type Target, type Text } from '../document/document.ts';
+import {
+  type Action,
+  type Block,
+  type Document,
+  section,
+  table,
+  type Target,
+  type Text,
+} from '../document/document.ts';
 import { counted, oneLine, percentText, thousands } from '../base/text.ts';
 
 /** Weights of a product that are to be quantized, per output channel where TensorRT has kernels for that. */

@@ -1,14 +1,54 @@
 // A report and its nodes as text; where the memory of its engine goes.
 import { addTo } from '../base/addTo.ts';
-import { counted, oneLine, percentText, releaseName, shapeRange, shapeText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
+import {
+  counted,
+  oneLine,
+  percentText,
+  releaseName,
+  shapeRange,
+  shapeText,
+  shorten,
+  sizeText,
+  thousands,
+  timeText,
+} from '../base/text.ts';
 import type { MemoryOperations } from '../read/tensorrt/buildOutput.ts';
-import { foreignNumber, type Fate, type FusionReport, type HeldBack, type LayerKind, type ReportForeignNode, type ReportLayer, type ReportNode, type ReportTensor } from '../fusion/fusionReport.ts';
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type HeldBack,
+  type LayerKind,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type ReportTensor,
+} from '../fusion/fusionReport.ts';
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
 import { width, wrap } from './internal/textLines.ts';
 
 export { memoryDocument } from './internal/memoryDocument.ts';
-import { countedLayers, type FusionGroup, reportGroups, fateSentence, fateWords, findingHead, heldBackHead, numberOf, regionNoun, isStep, layerOf, leastSaving, longestName, nodeLabel, oneOf, shareOf, summarySentence, totalMs } from './words.ts';
+import {
+  countedLayers,
+  type FusionGroup,
+  reportGroups,
+  fateSentence,
+  fateWords,
+  findingHead,
+  heldBackHead,
+  numberOf,
+  regionNoun,
+  isStep,
+  layerOf,
+  leastSaving,
+  longestName,
+  nodeLabel,
+  oneOf,
+  shareOf,
+  summarySentence,
+  totalMs,
+} from './words.ts';
 
 /** More inputs than these are counted. */
 const mostInputs = 6;

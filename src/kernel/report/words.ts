@@ -1,7 +1,20 @@
 // Names of fates and layers, sentences, counts, times.
 import { counted, firstOf, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../base/text.ts';
 import { tensorPrecision } from '../read/tensorrt/buildOutput.ts';
-import { type Fate, type FusionReport, type FusionSaving, type HeldBack, type LayerKind, measuredInside, type ReportForeignNode, type ReportLayer, type ReportNode, type TimeFinding, foreignNoun, foreignNumber } from '../fusion/fusionReport.ts';
+import {
+  type Fate,
+  type FusionReport,
+  type FusionSaving,
+  type HeldBack,
+  type LayerKind,
+  measuredInside,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
+  foreignNoun,
+  foreignNumber,
+} from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
 /** Kinds of engine layers in the order of every list and sentence: what computes nodes first. */

@@ -5,7 +5,15 @@ import { sharesOneType } from '../network/outputTypes.ts';
 import type { BuildFacts, NodeFacts, TensorrtTarget } from './buildFacts.ts';
 import { buildIndexOf } from './buildIndex.ts';
 import { isSingleInput } from './opTypes.ts';
-import { type Fix, type OverrideFile, type PrecisionProblem, type PrecisionType, problemAt, type Rule, type TextRange } from './overrideFile.ts';
+import {
+  type Fix,
+  type OverrideFile,
+  type PrecisionProblem,
+  type PrecisionType,
+  problemAt,
+  type Rule,
+  type TextRange,
+} from './overrideFile.ts';
 import type { NodeIndex, ResolvedRules } from './resolveOverrides.ts';
 
 /** Types that a rewrite moves between; all others stay as they are. */

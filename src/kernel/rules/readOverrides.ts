@@ -1,6 +1,16 @@
 // Reads and formats an override file.
 import { readOverrideLine } from './internal/readOverrideLine.ts';
-import { type Directive, isBareName, type OverrideFile, type OverrideLine, problemAt, quoteName, removeLine, type Rule, type Selector } from './overrideFile.ts';
+import {
+  type Directive,
+  isBareName,
+  type OverrideFile,
+  type OverrideLine,
+  problemAt,
+  quoteName,
+  removeLine,
+  type Rule,
+  type Selector,
+} from './overrideFile.ts';
 
 /** Characters that take two columns of a monospaced font: East Asian wide and full-width ones, emoji. */
 const wide =

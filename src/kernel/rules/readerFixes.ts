@@ -1,5 +1,14 @@
 import { closestWords, editDistance } from '../base/text.ts';
-import { directiveNames, type Fix, precisionType, precisionTypes, quoteName, replaceRange, type TextRange, type WordToken } from './overrideFile.ts';
+import {
+  directiveNames,
+  type Fix,
+  precisionType,
+  precisionTypes,
+  quoteName,
+  replaceRange,
+  type TextRange,
+  type WordToken,
+} from './overrideFile.ts';
 
 /** The fix that every unreadable line has: its text stays as a comment. */
 export function commentOut(line: number, column: number): Fix {

@@ -6,11 +6,26 @@ import { isFloatType } from '../read/onnx/onnxModel.ts';
 import { isMadeUpKernel, isProductFactor } from '../network/layerName.ts';
 import { products } from '../network/modelGraph.ts';
 import { fateWords } from '../report/words.ts';
-import { type BuildFacts, type BuiltLayer, isConstantName, type NodeFacts, type SeenTensor, smallestWeight } from './buildFacts.ts';
+import {
+  type BuildFacts,
+  type BuiltLayer,
+  isConstantName,
+  type NodeFacts,
+  type SeenTensor,
+  smallestWeight,
+} from './buildFacts.ts';
 import { judgeOutputs } from './internal/judgeOutputs.ts';
 import { isFloating, type PrecisionType, precisionType, precisionTypes, typeOfEngineTensor } from './overrideFile.ts';
 import { readOverrides } from './readOverrides.ts';
-import { type NodeVerdict, type PlannedNode, planPrecision, type PrecisionPlan, type RuleVerdict, type Verdict, verdictWords } from './precisionPlan.ts';
+import {
+  type NodeVerdict,
+  type PlannedNode,
+  planPrecision,
+  type PrecisionPlan,
+  type RuleVerdict,
+  type Verdict,
+  verdictWords,
+} from './precisionPlan.ts';
 import { type NodeIndex, resolveOverrides } from './resolveOverrides.ts';
 
 /** A node and the type in question. */

@@ -1,4 +1,10 @@
-import type { KeepInfo, KeepParams, PlaceParams, ReplayEntryInfo, RuleVerdictInfo } from '../../kernel/protocol/language.ts';
+import type {
+  KeepInfo,
+  KeepParams,
+  PlaceParams,
+  ReplayEntryInfo,
+  RuleVerdictInfo,
+} from '../../kernel/protocol/language.ts';
 import { precisionType } from '../../kernel/rules/overrideFile.ts';
 import { profileWords } from '../../kernel/report/words.ts';
 import { selectorsForNodes } from '../../kernel/rules/resolveOverrides.ts';

@@ -1,8 +1,20 @@
-import { CodeActionKind, DocumentFormattingRequest, DocumentRangeFormattingRequest, TextDocuments, TextDocumentSyncKind } from 'vscode-languageserver';
+import {
+  CodeActionKind,
+  DocumentFormattingRequest,
+  DocumentRangeFormattingRequest,
+  TextDocuments,
+  TextDocumentSyncKind,
+} from 'vscode-languageserver';
 import type { Connection, InitializeResult } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { languageMessages, overrideLanguageId } from '../../kernel/protocol/language.ts';
-import type { DocumentParams, FactsParams, KeepParams, ModelPathParams, PlaceParams } from '../../kernel/protocol/language.ts';
+import type {
+  DocumentParams,
+  FactsParams,
+  KeepParams,
+  ModelPathParams,
+  PlaceParams,
+} from '../../kernel/protocol/language.ts';
 import { Documents } from './documents.ts';
 import type { Analysis } from './documents.ts';
 import { overrideActions } from '../../features/precision/server/codeActions.ts';

@@ -1,6 +1,13 @@
 // The result as text.
 import { errorFigure, exactFigure } from '../../../kernel/simulation/simulated.ts';
-import type { AccuracyFix, AccuracyOutput, AccuracyReport, ChannelGroup, JudgedNode, Remedy } from '../../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyFix,
+  AccuracyOutput,
+  AccuracyReport,
+  ChannelGroup,
+  JudgedNode,
+  Remedy,
+} from '../../../kernel/simulation/simulated.ts';
 import { counted, percentText, thousands, typeName } from '../../../kernel/base/text.ts';
 import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
 import { limitsOf } from '../../../kernel/quantization/quantization.ts';

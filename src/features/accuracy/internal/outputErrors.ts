@@ -1,5 +1,10 @@
 // How far outputs are from the reference.
-import type { AccuracyOutput, ChannelGroup, ComparedOutput, PlannedOutput } from '../../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyOutput,
+  ChannelGroup,
+  ComparedOutput,
+  PlannedOutput,
+} from '../../../kernel/simulation/simulated.ts';
 import { addTo } from '../../../kernel/base/addTo.ts';
 import { type JudgedOutputs, measureText } from './outputMeasures.ts';
 

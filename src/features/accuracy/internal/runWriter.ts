@@ -3,7 +3,14 @@ import type { LowType } from '../../../kernel/simulation/simulated.ts';
 import { type DataType, type OnnxGraph, type OnnxNode } from '../../../kernel/read/onnx/onnxModel.ts';
 import type { NewNode, NewTensor } from '../../../kernel/read/onnx/writeModel.ts';
 import { cast, int64, lowDivision, lowLogSum, lowRunningSum } from './lowForms.ts';
-import { isQuantized, type ReducedPrecisionModel, type LowNode, type FollowingNode, type QuantizedNode, type RoundedNode } from './reducedPrecisionModel.ts';
+import {
+  isQuantized,
+  type ReducedPrecisionModel,
+  type LowNode,
+  type FollowingNode,
+  type QuantizedNode,
+  type RoundedNode,
+} from './reducedPrecisionModel.ts';
 
 /** How a node computes: exactly, in its low precision, or as a Boolean tensor says (true: exactly). */
 export type Mode = 'exact' | 'low' | { exactIf: string };

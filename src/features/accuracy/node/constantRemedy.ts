@@ -1,6 +1,13 @@
 import type { ConstantFault, JudgedNode, Remedy, RemedyTensor } from '../../../kernel/simulation/simulated.ts';
 import { finiteOrNull } from '../accuracyReport.ts';
-import { clamped, clampEnds, constantFault, constantsRead, type ReducedPrecisionModel, type Replacement } from '../chunkPlan.ts';
+import {
+  clamped,
+  clampEnds,
+  constantFault,
+  constantsRead,
+  type ReducedPrecisionModel,
+  type Replacement,
+} from '../chunkPlan.ts';
 import type { OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import { rawElements } from '../../../kernel/read/onnx/readElements.ts';
 import type { Network } from '../../../kernel/network/network.ts';

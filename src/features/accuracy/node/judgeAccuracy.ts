@@ -1,11 +1,50 @@
-import type { AccuracyOutput, AccuracyReport, ComparedOutput, JudgedNode, MeasureKind, MeasuredNode, PlannedOutput, Sensitivity, TimedRun } from '../../../kernel/simulation/simulated.ts';
+import type {
+  AccuracyOutput,
+  AccuracyReport,
+  ComparedOutput,
+  JudgedNode,
+  MeasureKind,
+  MeasuredNode,
+  PlannedOutput,
+  Sensitivity,
+  TimedRun,
+} from '../../../kernel/simulation/simulated.ts';
 import { hasRandomInputs, type DeclaredInput } from '../../../kernel/build/randomInputs.ts';
 import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';
 import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { finiteOrNull, type JudgedOutputs, measureErrors, outputErrors, outsideTable, planOutputs, sensitivityGroups, storedError, unscaledError, trialError } from '../accuracyReport.ts';
-import { findLowNodes, findQuantizedNodes, judgeChunks, type ModelFile, type ReducedPrecisionModel, switchedChunks, unmaterializedTensors, withReplaced, withUnmaterialized } from '../chunkPlan.ts';
-import { describeFix, describeTrade, FixCost, type PrecisionFix, searchFix, type SearchTrial, type TradeCurve } from '../smallestFix.ts';
+import {
+  finiteOrNull,
+  type JudgedOutputs,
+  measureErrors,
+  outputErrors,
+  outsideTable,
+  planOutputs,
+  sensitivityGroups,
+  storedError,
+  unscaledError,
+  trialError,
+} from '../accuracyReport.ts';
+import {
+  findLowNodes,
+  findQuantizedNodes,
+  judgeChunks,
+  type ModelFile,
+  type ReducedPrecisionModel,
+  switchedChunks,
+  unmaterializedTensors,
+  withReplaced,
+  withUnmaterialized,
+} from '../chunkPlan.ts';
+import {
+  describeFix,
+  describeTrade,
+  FixCost,
+  type PrecisionFix,
+  searchFix,
+  type SearchTrial,
+  type TradeCurve,
+} from '../smallestFix.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import type { OnnxModel, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import { readElements } from '../../../kernel/read/onnx/readElements.ts';

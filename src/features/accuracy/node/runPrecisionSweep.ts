@@ -2,7 +2,13 @@ import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
 import { realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type PrecisionSweep, type SweepPrecision, type MeasuredStep, type SweepStep, stepOf } from '../precisionSweep.ts';
+import {
+  type PrecisionSweep,
+  type SweepPrecision,
+  type MeasuredStep,
+  type SweepStep,
+  stepOf,
+} from '../precisionSweep.ts';
 import { isWithin, worstError } from '../accuracyReport.ts';
 import { findQuantizedNodes } from '../chunkPlan.ts';
 import { networkOf } from '../../../kernel/network/network.ts';

@@ -1,6 +1,13 @@
 import { mkdir, mkdtemp, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type BisectReason, type BisectResult, type CheckedOutput, type TriedChange, type Workaround, worstOf } from '../bisectReport.ts';
+import {
+  type BisectReason,
+  type BisectResult,
+  type CheckedOutput,
+  type TriedChange,
+  type Workaround,
+  worstOf,
+} from '../bisectReport.ts';
 import { counted } from '../../../kernel/base/text.ts';
 import { stepsText } from '../bisectDocument.ts';
 import type { PythonWithRuntime } from '../../../kernel/node/tools/pythonWithRuntime.ts';

@@ -7,7 +7,14 @@ import { trtexecFlags } from '../../../kernel/build/goneNames.ts';
 import { guardedCpp, isGuardedPython } from './internal/guards.ts';
 import { type MaskedSource, maskSource, type TextPart } from './internal/maskSource.ts';
 import { pythonTypes, type TensorrtImports, tensorrtImports } from './internal/pythonTypes.ts';
-import { type FoundFlag, flagInstead, flagsInShell, flagsInStrings, polygraphyFlags, polygraphySets } from './internal/toolFlags.ts';
+import {
+  type FoundFlag,
+  flagInstead,
+  flagsInShell,
+  flagsInStrings,
+  polygraphyFlags,
+  polygraphySets,
+} from './internal/toolFlags.ts';
 import { asksForType, stepOfProgram, stepOfShell, stepOfStrings, type TypedStep } from './internal/typedStep.ts';
 
 export type { TypedStep };

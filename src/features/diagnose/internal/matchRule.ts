@@ -4,7 +4,16 @@ import { causeText, layerBefore } from '../../../kernel/build/causeText.ts';
 import type { RuleContext, RuleValues } from './ruleContext.ts';
 import { NAMED_VALUES } from './namedValues.ts';
 import { bareText, onnxType } from './valueText.ts';
-import { type Advice, type Case, type DiagnosisRule, matchOf, patternOf, type Program, type ValueSpec, type ValueTable } from './ruleTable.ts';
+import {
+  type Advice,
+  type Case,
+  type DiagnosisRule,
+  matchOf,
+  patternOf,
+  type Program,
+  type ValueSpec,
+  type ValueTable,
+} from './ruleTable.ts';
 
 /** What a rule makes of one event. */
 export interface Finding {

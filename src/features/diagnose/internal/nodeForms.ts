@@ -1,8 +1,28 @@
 import { shapeText } from '../../../kernel/base/text.ts';
-import { dataTypeName, intAttribute, intsAttribute, type OnnxGraph, type OnnxNode, textAttribute } from '../../../kernel/read/onnx/onnxModel.ts';
+import {
+  dataTypeName,
+  intAttribute,
+  intsAttribute,
+  type OnnxGraph,
+  type OnnxNode,
+  textAttribute,
+} from '../../../kernel/read/onnx/onnxModel.ts';
 import { isStandardDomain, type ModelGraph, standardOpset } from '../../../kernel/network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
-import { comesFromInput, constantAt, type FormCheck, given, isRtx, type NodeToCheck, problem, shapeOf, since, typeOf, typeText, valuesAt } from './nodeToCheck.ts';
+import {
+  comesFromInput,
+  constantAt,
+  type FormCheck,
+  given,
+  isRtx,
+  type NodeToCheck,
+  problem,
+  shapeOf,
+  since,
+  typeOf,
+  typeText,
+  valuesAt,
+} from './nodeToCheck.ts';
 
 const pooling: FormCheck = (one) => {
   if ((intsAttribute(one.node, 'dilations') ?? []).some((size) => size !== 1))

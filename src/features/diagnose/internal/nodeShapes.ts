@@ -4,7 +4,17 @@ import { axisOf, type Dim, isKnown } from '../../../kernel/network/outputTypes.t
 import { standardOpset } from '../../../kernel/network/modelGraph.ts';
 import { shapeText } from '../../../kernel/base/text.ts';
 import type { NodeProblem } from './checkShapes.ts';
-import { isRtx, constantAt, type FormCheck, given, type NodeToCheck, problem, shapeOf, since, valuesAt } from './nodeToCheck.ts';
+import {
+  isRtx,
+  constantAt,
+  type FormCheck,
+  given,
+  type NodeToCheck,
+  problem,
+  shapeOf,
+  since,
+  valuesAt,
+} from './nodeToCheck.ts';
 
 type Dims = readonly Dim[];
 

@@ -2,7 +2,17 @@
 import { valueAt } from '../../../kernel/base/addTo.ts';
 import { isStandardDomain, type ModelGraph } from '../../../kernel/network/modelGraph.ts';
 import type { NodeProblem } from './checkShapes.ts';
-import { comesFromInput, type FormCheck, given, isRtx, type NodeToCheck, problem, since, typeOf, typeText } from './nodeToCheck.ts';
+import {
+  comesFromInput,
+  type FormCheck,
+  given,
+  isRtx,
+  type NodeToCheck,
+  problem,
+  since,
+  typeOf,
+  typeText,
+} from './nodeToCheck.ts';
 
 // Each operator was asked of the parser of TensorRT-RTX 1.7 with each type, those that ONNX does not allow included.
 

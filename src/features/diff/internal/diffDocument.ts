@@ -1,5 +1,13 @@
 // A comparison as text for people.
-import { counted, deltaText, exactRelease, isSameTime, sizeText, thousands, timeText } from '../../../kernel/base/text.ts';
+import {
+  counted,
+  deltaText,
+  exactRelease,
+  isSameTime,
+  sizeText,
+  thousands,
+  timeText,
+} from '../../../kernel/base/text.ts';
 import { precisionSentence, profileWords } from '../../../kernel/report/words.ts';
 import type { BuildDiff, Change, DiffSide, DiffTotals } from '../../../kernel/report/buildDiff.ts';
 import { otherMethods } from '../matchNodes.ts';

@@ -6,7 +6,17 @@ import type { Change, NodeStates } from '../../../kernel/report/buildDiff.ts';
 import { type BuildFacts, buildFacts } from '../../../kernel/rules/buildFacts.ts';
 import { computeType } from '../../../kernel/rules/verifyPrecision.ts';
 import { aspectsOf, comparableKernels, emptyLayerChanges, isSameWork } from './aspects.ts';
-import { type Cluster, clusters, clusterWords, comparableGroups, delta, type Group, type NodeMatch, nodeWords, words } from '../matchNodes.ts';
+import {
+  type Cluster,
+  clusters,
+  clusterWords,
+  comparableGroups,
+  delta,
+  type Group,
+  type NodeMatch,
+  nodeWords,
+  words,
+} from '../matchNodes.ts';
 
 const computedFates: ReadonlySet<Fate> = new Set(['foreign', 'fused', 'single']);
 

@@ -1,4 +1,10 @@
-import { addProblem, type CheckContext, type FileContext, type NodeCounts, someNames } from '../../../kernel/rules/precisionPlan.ts';
+import {
+  addProblem,
+  type CheckContext,
+  type FileContext,
+  type NodeCounts,
+  someNames,
+} from '../../../kernel/rules/precisionPlan.ts';
 import { checkTarget } from './checkTypes.ts';
 import { foreignNodeEvidence } from './foreignNodeEvidence.ts';
 import type { NodeIndex, RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';

@@ -2,7 +2,14 @@ import { closestWords, counted, shorten, thousands } from '../../../kernel/base/
 import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { explainEngineName, explainUnknownName } from './explainUnknownName.ts';
 import { nearPattern } from './nearPattern.ts';
-import { type Fix, type PrecisionProblem, quoteName, removeLine, replaceRange, type Selector } from '../../../kernel/rules/overrideFile.ts';
+import {
+  type Fix,
+  type PrecisionProblem,
+  quoteName,
+  removeLine,
+  replaceRange,
+  type Selector,
+} from '../../../kernel/rules/overrideFile.ts';
 import { directiveMeant, putInQuotes } from '../../../kernel/rules/readerFixes.ts';
 import { removeSelector } from './removeSelector.ts';
 import { groupsNamed, type RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';

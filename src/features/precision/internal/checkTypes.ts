@@ -3,7 +3,14 @@ import { addProblem, type CheckContext, someNames } from '../../../kernel/rules/
 import { checkOutputs } from './checkOutputs.ts';
 import { checkQuantized } from './checkQuantized.ts';
 import { namesFix } from './explainUnknownName.ts';
-import { type Exemption, hasLayerFlags, missingCapability, type NodeFacts, targetName, typeSince } from '../../../kernel/rules/buildFacts.ts';
+import {
+  type Exemption,
+  hasLayerFlags,
+  missingCapability,
+  type NodeFacts,
+  targetName,
+  typeSince,
+} from '../../../kernel/rules/buildFacts.ts';
 import type { NodeIndex, RuleMatch } from '../../../kernel/rules/resolveOverrides.ts';
 import { halfSince } from '../../../kernel/rules/opTypes.ts';
 import { isFloating, type Rule, type TypeWord } from '../../../kernel/rules/overrideFile.ts';

@@ -5,7 +5,14 @@ import { buildIndexOf } from '../../../kernel/rules/buildIndex.ts';
 import { type CheckContext, someNames } from '../../../kernel/rules/precisionPlan.ts';
 import { moduleOfDotted } from './nearPattern.ts';
 import type { NodeIndex } from '../../../kernel/rules/resolveOverrides.ts';
-import { type Fix, isBareName, quoteName, replaceRange, type Selector, writeName } from '../../../kernel/rules/overrideFile.ts';
+import {
+  type Fix,
+  isBareName,
+  quoteName,
+  replaceRange,
+  type Selector,
+  writeName,
+} from '../../../kernel/rules/overrideFile.ts';
 import { hasLayerFlags } from '../../../kernel/rules/buildFacts.ts';
 
 /** Why an exact name selects no node: whose name it is instead, or which names are near. */

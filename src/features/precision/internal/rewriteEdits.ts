@@ -3,7 +3,13 @@ import type { DataType, OnnxGraph, OnnxNode, OnnxTensor } from '../../../kernel/
 import { type ModelGraph, standardOpset } from '../../../kernel/network/modelGraph.ts';
 import { parserName } from '../../../kernel/network/nodeNames.ts';
 import { isDequantize, isQuantize, QuantizedGraph } from '../../../kernel/quantization/quantization.ts';
-import { followsType, isRealType, outputFollows, readsAnyType, type RealType } from '../../../kernel/rules/precisionPlan.ts';
+import {
+  followsType,
+  isRealType,
+  outputFollows,
+  readsAnyType,
+  type RealType,
+} from '../../../kernel/rules/precisionPlan.ts';
 import { type ChosenType, type NewCast, placeOf, type RewritePlan, type TypeChoice } from './rewritePlan.ts';
 import { halfSince } from '../../../kernel/rules/opTypes.ts';
 

@@ -11,7 +11,16 @@ import { isDequantize, isQuantize } from '../../../kernel/quantization/quantizat
 import { type Exemption, modelFacts } from '../../../kernel/rules/buildFacts.ts';
 import { computesHalf, halfSince } from '../../../kernel/rules/opTypes.ts';
 import { onnxTypeOf, type PrecisionType } from '../../../kernel/rules/overrideFile.ts';
-import { followsType, isRealType, outputFollows, type PlannedNode, type PrecisionPlan, type RealType, type Typing, typingOf } from '../../../kernel/rules/precisionPlan.ts';
+import {
+  followsType,
+  isRealType,
+  outputFollows,
+  type PlannedNode,
+  type PrecisionPlan,
+  type RealType,
+  type Typing,
+  typingOf,
+} from '../../../kernel/rules/precisionPlan.ts';
 
 /**
  * What to change in a model so that it computes in the types of a plan, strongly typed. Everything that is not named

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { CommandNote, EngineOptions } from '../../../kernel/build/buildOptions.ts';
 import { precisionModes } from '../../../kernel/build/buildManifest.ts';
-import { type BuildFacts, hasLayerFlags, noLayerFlags, targetOf, type TensorrtTarget } from '../../../kernel/rules/buildFacts.ts';
+import {
+  type BuildFacts,
+  hasLayerFlags,
+  noLayerFlags,
+  targetOf,
+  type TensorrtTarget,
+} from '../../../kernel/rules/buildFacts.ts';
 import { checkOverrides } from '../checkOverrides.ts';
 import { type OverrideFile, precisionType } from '../../../kernel/rules/overrideFile.ts';
 import { readOverrides } from '../../../kernel/rules/readOverrides.ts';

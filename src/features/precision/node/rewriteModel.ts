@@ -7,7 +7,12 @@ import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { checkOutput, weightFiles } from '../../../kernel/node/files/writeResult.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
 import { pairsForRules, type ScalesSource } from '../../quantization/node/pairsForRules.ts';
-import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../../../kernel/node/files/writeModel.ts';
+import {
+  externalFileFor,
+  externalLocations,
+  writeModel,
+  type WrittenModel,
+} from '../../../kernel/node/files/writeModel.ts';
 
 export interface RewriteRequest extends RewriteOptions {
   /** The model, read with spans; its external data is next to it. */

@@ -1,5 +1,21 @@
-import { type CompletionItem, CompletionItemKind, type CompletionList, type Position, type Range } from 'vscode-languageserver';
-import { directiveNames, isBareName, lexOverrideLine, type OverrideToken, precisionType, quoteName, type WordToken, writeName, writePath } from '../../../kernel/rules/overrideFile.ts';
+import {
+  type CompletionItem,
+  CompletionItemKind,
+  type CompletionList,
+  type Position,
+  type Range,
+} from 'vscode-languageserver';
+import {
+  directiveNames,
+  isBareName,
+  lexOverrideLine,
+  type OverrideToken,
+  precisionType,
+  quoteName,
+  type WordToken,
+  writeName,
+  writePath,
+} from '../../../kernel/rules/overrideFile.ts';
 import { hasLayerFlags, typeSince } from '../../../kernel/rules/buildFacts.ts';
 import type { NodeIndex } from '../../../kernel/rules/resolveOverrides.ts';
 import type { OverrideAnalysis } from './overrideAnalysis.ts';

@@ -3,7 +3,12 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkOverrides, type PrecisionCheck } from '../checkOverrides.ts';
 import { type OverrideFile, problemAt, type Selector } from '../../../kernel/rules/overrideFile.ts';
 import { readOverrides } from '../../../kernel/rules/readOverrides.ts';
-import { type NodeVerdict, planPrecision, type RuleFacts, type RuleVerdict } from '../../../kernel/rules/precisionPlan.ts';
+import {
+  type NodeVerdict,
+  planPrecision,
+  type RuleFacts,
+  type RuleVerdict,
+} from '../../../kernel/rules/precisionPlan.ts';
 import { verifyPrecision } from '../../../kernel/rules/verifyPrecision.ts';
 import type { DocumentFacts } from '../../../kernel/server/facts.ts';
 import { isInside } from '../../../kernel/server/places.ts';

@@ -5,7 +5,13 @@ import { planEdit } from '../../../kernel/read/onnx/editModel.ts';
 import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import type { OnnxModel, OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
 import { cacheNotes, QuantizedGraph } from '../../../kernel/quantization/quantization.ts';
-import { type MigrationPlan, nodesInInt8, planMigration, scalesAlong, type WeightsToScale } from '../../../kernel/quantization/calibration.ts';
+import {
+  type MigrationPlan,
+  nodesInInt8,
+  planMigration,
+  scalesAlong,
+  type WeightsToScale,
+} from '../../../kernel/quantization/calibration.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
 import { UserError } from '../../../kernel/node/files/userError.ts';
 import { checkOutput, filesOfModel } from '../../../kernel/node/files/writeResult.ts';

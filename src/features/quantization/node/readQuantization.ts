@@ -3,7 +3,13 @@ import type { FusionReport } from '../../../kernel/fusion/fusionReport.ts';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { inlineFunctions } from '../../../kernel/network/modelGraph.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
-import { cacheNotes, floatIslands, misplaced, type Quantization, quantizedPairs } from '../../../kernel/quantization/quantization.ts';
+import {
+  cacheNotes,
+  floatIslands,
+  misplaced,
+  type Quantization,
+  quantizedPairs,
+} from '../../../kernel/quantization/quantization.ts';
 import { withFile } from '../../../kernel/node/files/fileSource.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';

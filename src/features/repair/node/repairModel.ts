@@ -2,8 +2,35 @@ import { absoluteInput } from '../../../kernel/node/files/inputFile.ts';
 import { dirname, join, resolve } from 'node:path';
 import { tableBasis } from '../../diagnose/checkModel.ts';
 import { diagnoseLog } from '../../diagnose/diagnoseLog.ts';
-import { candidates, catalogue, failureOfTrial, isNew, isProgress, joinOutputs, type PlannedRepair, planRepair, preferred, type RankedRepair, type Repair, type RepairTrial, trialByTables, trialOf, trialOfFaults } from '../planRepair.ts';
-import { judgeProof, noisyWeights, planProof, type Proof, type ProofVerdict, type RepairResult, givenValues, openSettings, shapeSets, shiftedWeights } from '../repairResult.ts';
+import {
+  candidates,
+  catalogue,
+  failureOfTrial,
+  isNew,
+  isProgress,
+  joinOutputs,
+  type PlannedRepair,
+  planRepair,
+  preferred,
+  type RankedRepair,
+  type Repair,
+  type RepairTrial,
+  trialByTables,
+  trialOf,
+  trialOfFaults,
+} from '../planRepair.ts';
+import {
+  judgeProof,
+  noisyWeights,
+  planProof,
+  type Proof,
+  type ProofVerdict,
+  type RepairResult,
+  givenValues,
+  openSettings,
+  shapeSets,
+  shiftedWeights,
+} from '../repairResult.ts';
 import { builtShapes, type ShapeRange } from '../../../kernel/build/buildManifest.ts';
 import type { OnnxModel } from '../../../kernel/read/onnx/onnxModel.ts';
 import { readMap, type RefusedPlace, writeMap } from '../../../kernel/network/repairMap.ts';

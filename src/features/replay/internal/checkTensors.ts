@@ -1,6 +1,12 @@
 import { before, type Version } from '../../../kernel/build/trtexecFlags.ts';
 import { targetName, type TensorrtTarget } from '../../../kernel/rules/buildFacts.ts';
-import type { ReplayEntry, ReplayFix, ReplayVariant, Span, TensorFormat } from '../../../kernel/read/replay/replayFile.ts';
+import type {
+  ReplayEntry,
+  ReplayFix,
+  ReplayVariant,
+  Span,
+  TensorFormat,
+} from '../../../kernel/read/replay/replayFile.ts';
 import { formatName } from '../editReplay.ts';
 
 type Report = (span: Span, severity: 'error' | 'warning', code: string, message: string, fixes?: ReplayFix[]) => void;

@@ -1,6 +1,19 @@
 import { type CompletionItem, CompletionItemKind, type CompletionList, type Position } from 'vscode-languageserver';
-import { alternatives, formatWords, freeLayers, offerFor, titleOf, titlesOf } from '../../../kernel/read/replay/readChoices.ts';
-import { type EntryPlaces, type ReplayEntry, type Span, type SpanEdit, typeSignature } from '../../../kernel/read/replay/replayFile.ts';
+import {
+  alternatives,
+  formatWords,
+  freeLayers,
+  offerFor,
+  titleOf,
+  titlesOf,
+} from '../../../kernel/read/replay/readChoices.ts';
+import {
+  type EntryPlaces,
+  type ReplayEntry,
+  type Span,
+  type SpanEdit,
+  typeSignature,
+} from '../../../kernel/read/replay/replayFile.ts';
 import { addEntry, replaceAlgorithm } from '../editReplay.ts';
 import { spanEdit, spanRange } from '../../../kernel/server/places.ts';
 import { entryAt, type ReplayAnalysis } from './replayAnalysis.ts';

@@ -3,9 +3,24 @@ import type { EditedModel } from '../../../kernel/read/onnx/editModel.ts';
 import { type OnnxAttribute, type OnnxNode, type Segment, segmentsSize } from '../../../kernel/read/onnx/onnxModel.ts';
 import { composeModel, importedDomain, type NewGraph, type NewNode } from '../../../kernel/read/onnx/writeModel.ts';
 import { type InferredTensors, networkOf } from '../../../kernel/network/network.ts';
-import { bodyOf, inDataOrder, isStandardDomain, type ModelGraph, readsOf, standardOpset } from '../../../kernel/network/modelGraph.ts';
+import {
+  bodyOf,
+  inDataOrder,
+  isStandardDomain,
+  type ModelGraph,
+  readsOf,
+  standardOpset,
+} from '../../../kernel/network/modelGraph.ts';
 import { refined } from '../../../kernel/network/outputTypes.ts';
-import { borderTensor, type BorderTensor, type KnownTensors, type Subgraph, OLDEST_IR, reachable, type Unfit } from '../extractModel.ts';
+import {
+  borderTensor,
+  type BorderTensor,
+  type KnownTensors,
+  type Subgraph,
+  OLDEST_IR,
+  reachable,
+  type Unfit,
+} from '../extractModel.ts';
 
 /** A value that the custom node has as an attribute, and the plugin as a field. */
 export interface PluginAttribute {

@@ -1,12 +1,25 @@
 import { basename, dirname, resolve } from 'node:path';
 import { networkOf } from '../../../kernel/network/network.ts';
 import { type ModelGraph } from '../../../kernel/network/modelGraph.ts';
-import { type BorderTensor, type ExtractedModel, extractModel, type KnownTensors, type Subgraph, type Unfit, type WeightsPlace } from '../extractModel.ts';
+import {
+  type BorderTensor,
+  type ExtractedModel,
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  type Unfit,
+  type WeightsPlace,
+} from '../extractModel.ts';
 import { UserError } from '../../../kernel/node/files/userError.ts';
 import { checkOutput, weightFiles } from '../../../kernel/node/files/writeResult.ts';
 import { isGzip, withFile } from '../../../kernel/node/files/fileSource.ts';
 import { ParsedFiles } from '../../../kernel/node/files/parsedFiles.ts';
-import { externalFileFor, externalLocations, writeModel, type WrittenModel } from '../../../kernel/node/files/writeModel.ts';
+import {
+  externalFileFor,
+  externalLocations,
+  writeModel,
+  type WrittenModel,
+} from '../../../kernel/node/files/writeModel.ts';
 import { refuseErrors } from '../../../kernel/node/files/refuseErrors.ts';
 import { isSamePath } from '../../../kernel/node/files/pathKey.ts';
 import { realFolder } from '../../../kernel/node/files/persist.ts';

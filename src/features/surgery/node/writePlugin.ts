@@ -2,9 +2,31 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type InferredTensors, networkOf } from '../../../kernel/network/network.ts';
 import { type ModelGraph } from '../../../kernel/network/modelGraph.ts';
-import { convertElements, type DataType, elementBytes, isRealElement, type OnnxTensor } from '../../../kernel/read/onnx/onnxModel.ts';
-import { borderTensor, type BorderTensor, extractModel, type KnownTensors, type Subgraph, subgraphOfNodes, type Unfit } from '../extractModel.ts';
-import { planPlugin, pluginModel, type PluginPlan, pluginSources, replacedModel, replacedSubgraph, withNamedSizes } from '../pluginSource.ts';
+import {
+  convertElements,
+  type DataType,
+  elementBytes,
+  isRealElement,
+  type OnnxTensor,
+} from '../../../kernel/read/onnx/onnxModel.ts';
+import {
+  borderTensor,
+  type BorderTensor,
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  subgraphOfNodes,
+  type Unfit,
+} from '../extractModel.ts';
+import {
+  planPlugin,
+  pluginModel,
+  type PluginPlan,
+  pluginSources,
+  replacedModel,
+  replacedSubgraph,
+  withNamedSizes,
+} from '../pluginSource.ts';
 import type { ByteSource } from '../../../kernel/base/problem.ts';
 import { fileTrouble, UserError } from '../../../kernel/node/files/userError.ts';
 import { checkOutput, weightFiles, writeResult } from '../../../kernel/node/files/writeResult.ts';

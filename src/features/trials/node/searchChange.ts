@@ -1,4 +1,14 @@
-import { candidatesFor, costOf, rankTried, reachesGoal, readGoal, type Candidate, type SearchGoal, type SearchKind, type Tried } from '../searchChange.ts';
+import {
+  candidatesFor,
+  costOf,
+  rankTried,
+  reachesGoal,
+  readGoal,
+  type Candidate,
+  type SearchGoal,
+  type SearchKind,
+  type Tried,
+} from '../searchChange.ts';
 import { similarText } from '../../../kernel/base/text.ts';
 import { basename, join } from 'node:path';
 import type { DiffSide } from '../../../kernel/report/buildDiff.ts';

@@ -1,5 +1,21 @@
-import type { BuildLog, BuildPhase, EngineLayer, EngineTensor, LayerInfo, LoggedForeignNode } from '../../read/tensorrt/buildOutput.ts';
-import { isForeignNodeName, isNumberedKernel, type LayerName, parseLayerName, printLayerName, reformattedFor, withoutProfile, mentionedProfile } from '../../network/layerName.ts';
+import type {
+  BuildLog,
+  BuildPhase,
+  EngineLayer,
+  EngineTensor,
+  LayerInfo,
+  LoggedForeignNode,
+} from '../../read/tensorrt/buildOutput.ts';
+import {
+  isForeignNodeName,
+  isNumberedKernel,
+  type LayerName,
+  parseLayerName,
+  printLayerName,
+  reformattedFor,
+  withoutProfile,
+  mentionedProfile,
+} from '../../network/layerName.ts';
 import { bareLayer } from '../../read/tensorrt/readLayerLine.ts';
 import type { NodeNames } from '../../network/nodeNames.ts';
 import { plannedLayers } from './plannedLayers.ts';

@@ -1,7 +1,13 @@
 import { claimUntaken, isCall } from './eliminatedNodes.ts';
 import type { EngineLayer } from '../../read/tensorrt/buildOutput.ts';
 import { bareName } from './engineView.ts';
-import { atomsOf, type LayerMetadata, type MetadataToken, parseLayerName, parseMetadata } from '../../network/layerName.ts';
+import {
+  atomsOf,
+  type LayerMetadata,
+  type MetadataToken,
+  parseLayerName,
+  parseMetadata,
+} from '../../network/layerName.ts';
 import { readsOf } from '../../network/modelGraph.ts';
 import { assign, join, modelTensor, type Resolution, unassign } from './resolution.ts';
 import { counted, thousands } from '../../base/text.ts';

@@ -2,7 +2,14 @@ import type { BuildLog } from '../../read/tensorrt/buildOutput.ts';
 import type { Problem } from '../../base/problem.ts';
 import type { EngineView } from './engineView.ts';
 import { quote } from './namedMembers.ts';
-import { atomsOf, isForeignNodeName, isMadeUpWord, kernelRegion, parseLayerName, parseMetadata } from '../../network/layerName.ts';
+import {
+  atomsOf,
+  isForeignNodeName,
+  isMadeUpWord,
+  kernelRegion,
+  parseLayerName,
+  parseMetadata,
+} from '../../network/layerName.ts';
 import type { ReportInput } from '../fusionReport.ts';
 import { modelTensor, type Resolution } from './resolution.ts';
 import { isStandardDomain } from '../../network/modelGraph.ts';

@@ -1,4 +1,10 @@
-import { type EngineLayer, type KernelTrace, sumOfTimes, timeDistribution, type TimedKernels } from '../../read/tensorrt/buildOutput.ts';
+import {
+  type EngineLayer,
+  type KernelTrace,
+  sumOfTimes,
+  timeDistribution,
+  type TimedKernels,
+} from '../../read/tensorrt/buildOutput.ts';
 import { addTo } from '../../base/addTo.ts';
 import { counted } from '../../base/text.ts';
 import { quote } from './namedMembers.ts';

@@ -1,4 +1,10 @@
-import type { EngineKnowledge, EngineReading, EngineTarget, HardwareCompatibility, PortabilityCheck } from '../inspection.ts';
+import type {
+  EngineKnowledge,
+  EngineReading,
+  EngineTarget,
+  HardwareCompatibility,
+  PortabilityCheck,
+} from '../inspection.ts';
 
 const levels: Readonly<Record<string, HardwareCompatibility>> = {
   NONE: 'none',

@@ -1,7 +1,13 @@
 import { type Inspection, inspection } from '../inspection.ts';
 import { type JsonNode, memberOf, readLosslessJson } from '../../base/json.ts';
 import type { Problem } from '../../base/problem.ts';
-import { rawLayerMembers, readEachLayer, readProfile, readTiming, summarizeTiming } from '../../read/tensorrt/readLayerInfo.ts';
+import {
+  rawLayerMembers,
+  readEachLayer,
+  readProfile,
+  readTiming,
+  summarizeTiming,
+} from '../../read/tensorrt/readLayerInfo.ts';
 import { counted } from '../../base/text.ts';
 import { isEngineLayerName, isForeignNodeName, isNumberedKernel } from '../../network/layerName.ts';
 

@@ -1,4 +1,10 @@
-import { type EngineKnowledge, type EngineReading, missingPlugins, type PortabilityCheck, whereRead } from '../inspection.ts';
+import {
+  type EngineKnowledge,
+  type EngineReading,
+  missingPlugins,
+  type PortabilityCheck,
+  whereRead,
+} from '../inspection.ts';
 
 /** What TensorRT-RTX's flags mean, and what to do; NVIDIA's "Engine Compatibility", tables 3 and 4. */
 const reasons: Readonly<Record<string, string>> = {

@@ -1,5 +1,22 @@
-import { intAttribute, intsAttribute, type OnnxNode, type OnnxTensor, textAttribute } from '../../read/onnx/onnxModel.ts';
-import { axisOf, broadcast, type Dim, isKnown, product, quotient, reshaped, type Shape, sharesOneType, unknownDims } from '../outputTypes.ts';
+import {
+  intAttribute,
+  intsAttribute,
+  type OnnxNode,
+  type OnnxTensor,
+  textAttribute,
+} from '../../read/onnx/onnxModel.ts';
+import {
+  axisOf,
+  broadcast,
+  type Dim,
+  isKnown,
+  product,
+  quotient,
+  reshaped,
+  type Shape,
+  sharesOneType,
+  unknownDims,
+} from '../outputTypes.ts';
 import type { Elements } from './shapeValues.ts';
 import { convShape, convTransposeShape, poolShape } from './windowShapes.ts';
 import { isStandardDomain } from '../modelGraph.ts';

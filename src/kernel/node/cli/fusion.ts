@@ -14,7 +14,14 @@ import { renderText } from '../../document/render.ts';
 import { explainTactics } from '../../read/replay/readChoices.ts';
 import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../fusion/fusionReport.ts';
 import { similarText } from '../../base/text.ts';
-import { findNodes, formatMembers, formatNode, formatReport, memoryDocument, nodeFacts } from '../../report/reportText.ts';
+import {
+  findNodes,
+  formatMembers,
+  formatNode,
+  formatReport,
+  memoryDocument,
+  nodeFacts,
+} from '../../report/reportText.ts';
 import { UserError } from '../files/userError.ts';
 import { allBut, readArguments, wholeNumber } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';

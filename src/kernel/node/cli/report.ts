@@ -11,7 +11,15 @@ import { chromeTrace, modelExplorerData, modelExplorerSets } from '../../picture
 import type { ViewData } from '../../picture/graph/viewData.ts';
 import { forceOption, readArguments } from './arguments.ts';
 import { type Command, exitCodes, Usage } from './command.ts';
-import { buildFileOptions, buildNumberOf, filesWith, profileNumberOf, requireBuildFiles, requireEngineFiles, withMarkedBuild } from './fusion.ts';
+import {
+  buildFileOptions,
+  buildNumberOf,
+  filesWith,
+  profileNumberOf,
+  requireBuildFiles,
+  requireEngineFiles,
+  withMarkedBuild,
+} from './fusion.ts';
 import { buildFileForms } from './fusion.ts';
 
 const options = {

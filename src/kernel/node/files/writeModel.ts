@@ -1,6 +1,12 @@
 import { appendFile, type FileHandle, lstat, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { type ConversionLoss, modelTensors, type OnnxModel, type Segment, segmentBytes } from '../../read/onnx/onnxModel.ts';
+import {
+  type ConversionLoss,
+  modelTensors,
+  type OnnxModel,
+  type Segment,
+  segmentBytes,
+} from '../../read/onnx/onnxModel.ts';
 import type { EditedModel } from '../../read/onnx/editModel.ts';
 import { isMarked, modelMark } from '../../read/onnx/writeModel.ts';
 import { readModel } from '../../read/onnx/readModel.ts';

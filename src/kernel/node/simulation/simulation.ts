@@ -1,4 +1,15 @@
-import { modelNames, type Chunk, type ComparedOutput, type InputSource, type JudgeChunk, type Measured, type MeasuredNode, type PlannedOutput, type SwitchedChunk, type TimedRun } from '../../simulation/simulated.ts';
+import {
+  modelNames,
+  type Chunk,
+  type ComparedOutput,
+  type InputSource,
+  type JudgeChunk,
+  type Measured,
+  type MeasuredNode,
+  type PlannedOutput,
+  type SwitchedChunk,
+  type TimedRun,
+} from '../../simulation/simulated.ts';
 import type { DeclaredInput } from '../../build/randomInputs.ts';
 import type { PythonWithRuntime } from '../tools/pythonWithRuntime.ts';
 import { absoluteInput } from '../files/inputFile.ts';

@@ -8,7 +8,13 @@ import type { BuildLog, LayerInfo, Profile } from '../../read/tensorrt/buildOutp
 import { readPlacement } from '../../read/tensorrt/readLayerLine.ts';
 import { createReport, placeByContext, placeNodes } from '../../fusion/createReport.ts';
 import { isRecord } from '../../base/json.ts';
-import { type DynamicShapesCost, fitsInputs, type FusionReport, type ReportBuild, type ReportInput } from '../../fusion/fusionReport.ts';
+import {
+  type DynamicShapesCost,
+  fitsInputs,
+  type FusionReport,
+  type ReportBuild,
+  type ReportInput,
+} from '../../fusion/fusionReport.ts';
 import { sniffModel } from '../../read/onnx/readModel.ts';
 import type { OnnxModel } from '../../read/onnx/onnxModel.ts';
 import { withFile } from '../files/fileSource.ts';

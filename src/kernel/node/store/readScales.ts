@@ -1,4 +1,11 @@
-import { type CalibrationCache, isPart, QuantizedGraph, rangeOf, readCalibrationCache, type TensorScale } from '../../quantization/quantization.ts';
+import {
+  type CalibrationCache,
+  isPart,
+  QuantizedGraph,
+  rangeOf,
+  readCalibrationCache,
+  type TensorScale,
+} from '../../quantization/quantization.ts';
 import type { ReadScale } from '../../quantization/calibration.ts';
 import type { ModelGraph } from '../../network/modelGraph.ts';
 import type { OnnxTensor } from '../../read/onnx/onnxModel.ts';

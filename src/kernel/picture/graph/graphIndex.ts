@@ -2,7 +2,13 @@
 import { addTo } from '../../base/addTo.ts';
 import { type EngineTensor, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { foreignNumber, type FusionReport, type ReportTensor } from '../../fusion/fusionReport.ts';
-import type { FloatIsland, Misplaced, Quantization, QuantizedPair, TensorScale } from '../../quantization/quantization.ts';
+import type {
+  FloatIsland,
+  Misplaced,
+  Quantization,
+  QuantizedPair,
+  TensorScale,
+} from '../../quantization/quantization.ts';
 import { layerOf } from '../../report/words.ts';
 import { type CompressedRows, rowsBy, SmallestFirst } from '../layout/layoutTypes.ts';
 import type { GraphData, GraphNode, GraphTensor } from './viewData.ts';

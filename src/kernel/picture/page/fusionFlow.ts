@@ -3,9 +3,28 @@ import type { PanelSelection } from '../graph/viewData.ts';
 import { counted } from '../../base/text.ts';
 import type { Fate, FusionReport, LayerKind } from '../../fusion/fusionReport.ts';
 import { reportGroups, layerLabel, nounOf } from '../../report/words.ts';
-import { mergedModule, moduleEntries, type ModuleEntry, type ModuleNode, nodesBelow, single, toModuleTree } from '../graph/hierarchy.ts';
+import {
+  mergedModule,
+  moduleEntries,
+  type ModuleEntry,
+  type ModuleNode,
+  nodesBelow,
+  single,
+  toModuleTree,
+} from '../graph/hierarchy.ts';
 import { moduleRows } from './internal/moduleRows.ts';
-import { type FusionUnit, type FusionUnits, kernelFamilies, type KernelFamily, layerIdsOf, sumOf, type UnitGroup, unitsBy, type Weight, weightOf } from './layerRows.ts';
+import {
+  type FusionUnit,
+  type FusionUnits,
+  kernelFamilies,
+  type KernelFamily,
+  layerIdsOf,
+  sumOf,
+  type UnitGroup,
+  unitsBy,
+  type Weight,
+  weightOf,
+} from './layerRows.ts';
 
 export type FlowColumn = 'modules' | 'groups' | 'kernels';
 

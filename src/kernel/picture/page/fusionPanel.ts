@@ -1,10 +1,45 @@
 // The tree in the side bar.
 import { firstOf, thousands, timeText } from '../../base/text.ts';
-import { foreignNumber, type Fate, type FusionReport, type LayerKind, type ReportLayer, type ReportNode } from '../../fusion/fusionReport.ts';
-import { foreignTitle, aboutTime, derivedText, type FusionGroup, reportGroups, fateTooltip, fateWordsOf, findingTitle, heldBackTitle, isStep, layerKindLabel, layerKinds, layerLabel, nodeLabel, nounOf, phrase, sharedText, shareOf, totalMs } from '../../report/words.ts';
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type LayerKind,
+  type ReportLayer,
+  type ReportNode,
+} from '../../fusion/fusionReport.ts';
+import {
+  foreignTitle,
+  aboutTime,
+  derivedText,
+  type FusionGroup,
+  reportGroups,
+  fateTooltip,
+  fateWordsOf,
+  findingTitle,
+  heldBackTitle,
+  isStep,
+  layerKindLabel,
+  layerKinds,
+  layerLabel,
+  nodeLabel,
+  nounOf,
+  phrase,
+  sharedText,
+  shareOf,
+  totalMs,
+} from '../../report/words.ts';
 import { fusionGroups, selectedGroup } from '../graph/fusionGroups.ts';
 import { indexGraph } from '../graph/graphIndex.ts';
-import { moduleEntries, type ModuleEntry, type ModuleNode, modulePaths, nodesBelow, single, toModuleTree } from '../graph/hierarchy.ts';
+import {
+  moduleEntries,
+  type ModuleEntry,
+  type ModuleNode,
+  modulePaths,
+  nodesBelow,
+  single,
+  toModuleTree,
+} from '../graph/hierarchy.ts';
 import type { GraphData, PanelSelection } from '../graph/viewData.ts';
 import { figuresOf, figuresText } from './headline.ts';
 

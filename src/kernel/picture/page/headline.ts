@@ -4,7 +4,23 @@ import { isEpContext } from '../../read/onnx/onnxModel.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { type BuildStep, profileNotice, stepWords } from '../../build/diagnosis.ts';
 import type { Fate, FusionReport, ReportLayer } from '../../fusion/fusionReport.ts';
-import { countLayers, engineMs, fateOrder, fateWordsOf, findingTitle, heldBackHead, layerLabel, layersSentence, nounOf, precisionSentence, precisionShare, runningLayers, shareOf, totalMs, countedRegions } from '../../report/words.ts';
+import {
+  countLayers,
+  engineMs,
+  fateOrder,
+  fateWordsOf,
+  findingTitle,
+  heldBackHead,
+  layerLabel,
+  layersSentence,
+  nounOf,
+  precisionSentence,
+  precisionShare,
+  runningLayers,
+  shareOf,
+  totalMs,
+  countedRegions,
+} from '../../report/words.ts';
 import type { PanelSelection, ViewData } from '../graph/viewData.ts';
 
 /** A number about a build: `20 ForeignNodes 77 %`. */

@@ -2,9 +2,24 @@
 import type { PanelSelection } from '../graph/viewData.ts';
 import { addTo } from '../../base/addTo.ts';
 import { type EngineTensor, tensorBytes, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
-import type { Fate, FusionReport, LayerCounters, LayerKind, LayerSaving, ReportLayer } from '../../fusion/fusionReport.ts';
+import type {
+  Fate,
+  FusionReport,
+  LayerCounters,
+  LayerKind,
+  LayerSaving,
+  ReportLayer,
+} from '../../fusion/fusionReport.ts';
 import { withoutKernelPlace } from '../../network/layerName.ts';
-import { engineMs, fateOrder, fateWordsOf, foreignTitle, layerKindLabel, layerLabel, numberOf } from '../../report/words.ts';
+import {
+  engineMs,
+  fateOrder,
+  fateWordsOf,
+  foreignTitle,
+  layerKindLabel,
+  layerLabel,
+  numberOf,
+} from '../../report/words.ts';
 import { type Match, matcher, wordsOf } from '../graph/graphIndex.ts';
 import { layerMs, type LayerRange } from './fusionTimeline.ts';
 

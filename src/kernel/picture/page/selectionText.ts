@@ -2,7 +2,13 @@
 import { addTo } from '../../base/addTo.ts';
 import { counted, exactRelease, shapeText, thousands, timeText } from '../../base/text.ts';
 import type { OnnxModel } from '../../read/onnx/onnxModel.ts';
-import { foreignNumber, type FusionReport, nodeTimes, type ReportLayer, type ReportNode } from '../../fusion/fusionReport.ts';
+import {
+  foreignNumber,
+  type FusionReport,
+  nodeTimes,
+  type ReportLayer,
+  type ReportNode,
+} from '../../fusion/fusionReport.ts';
 import { builtNetworkOf, type Network } from '../../network/network.ts';
 import { parserName } from '../../network/nodeNames.ts';
 import { quoteName, writeName } from '../../rules/overrideFile.ts';

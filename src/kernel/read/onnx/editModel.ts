@@ -4,12 +4,51 @@ import { addTo } from '../../base/addTo.ts';
 import { type ByteSource, errorText, type Problem, type Read } from '../../base/problem.ts';
 import { decodeUtf8 } from '../../base/text.ts';
 import { ModelIndex } from './internal/modelIndex.ts';
-import { ATTRIBUTE, DIMENSION, ENTRY, FUNCTION, GRAPH, MODEL, OPSET, NODE, SHAPE, SPARSE_TENSOR, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './internal/onnxFields.ts';
+import {
+  ATTRIBUTE,
+  DIMENSION,
+  ENTRY,
+  FUNCTION,
+  GRAPH,
+  MODEL,
+  OPSET,
+  NODE,
+  SHAPE,
+  SPARSE_TENSOR,
+  TENSOR,
+  TENSOR_TYPE,
+  TYPE,
+  VALUE,
+} from './internal/onnxFields.ts';
 import { fieldEnd, scanFields } from './internal/scanFields.ts';
 import { bytesTag, WireError } from './internal/wireCursor.ts';
-import { type DataType, dataTypeNumber, elementBytes, isRealElement, joinSegments, type OnnxModel, type OnnxTensor, type RealElement, type Segment, segmentsSize } from './onnxModel.ts';
+import {
+  type DataType,
+  dataTypeNumber,
+  elementBytes,
+  isRealElement,
+  joinSegments,
+  type OnnxModel,
+  type OnnxTensor,
+  type RealElement,
+  type Segment,
+  segmentsSize,
+} from './onnxModel.ts';
 import { readModel } from './readModel.ts';
-import { ExternalData, externalEntries, graphNode, importedDomain, initializer, MessagePatch, type NewNode, type NewTensor, type NewValue, retypeTensor, UnfitTensor, valueField } from './writeModel.ts';
+import {
+  ExternalData,
+  externalEntries,
+  graphNode,
+  importedDomain,
+  initializer,
+  MessagePatch,
+  type NewNode,
+  type NewTensor,
+  type NewValue,
+  retypeTensor,
+  UnfitTensor,
+  valueField,
+} from './writeModel.ts';
 
 const listTags: Readonly<Record<ValueList, number>> = {
   inputs: GRAPH.input,

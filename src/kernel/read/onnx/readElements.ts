@@ -1,6 +1,16 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { ByteSource } from '../../base/problem.ts';
-import { bitsPerElement, byteLength, type ByteSpan, convertElements, type DataType, elementCount, isRealElement, isSignedType, type OnnxTensor } from './onnxModel.ts';
+import {
+  bitsPerElement,
+  byteLength,
+  type ByteSpan,
+  convertElements,
+  type DataType,
+  elementCount,
+  isRealElement,
+  isSignedType,
+  type OnnxTensor,
+} from './onnxModel.ts';
 import { ATTRIBUTE, SPARSE_TENSOR, TENSOR } from './internal/onnxFields.ts';
 import { integerIn } from './internal/readTensor.ts';
 

@@ -1,10 +1,39 @@
 // Writes nodes, tensors and whole models.
 import protobuf from 'protobufjs/minimal.js';
 import type { ByteSource } from '../../base/problem.ts';
-import { ATTRIBUTE, DIMENSION, ENTRY, GRAPH, MODEL, NODE, OPSET, SHAPE, TENSOR, TENSOR_TYPE, TYPE, VALUE } from './internal/onnxFields.ts';
+import {
+  ATTRIBUTE,
+  DIMENSION,
+  ENTRY,
+  GRAPH,
+  MODEL,
+  NODE,
+  OPSET,
+  SHAPE,
+  TENSOR,
+  TENSOR_TYPE,
+  TYPE,
+  VALUE,
+} from './internal/onnxFields.ts';
 import { WireError } from './internal/wireCursor.ts';
 import { type Field, fieldEnd, scanFields } from './internal/scanFields.ts';
-import { byteLength, type ByteSpan, convertElements, type DataType, dataTypeNumber, elementBytes, type GraphNote, joinSegments, type OnnxModel, type OnnxNode, type OnnxTensor, type OnnxValue, type RealElement, type Segment, segmentsSize } from './onnxModel.ts';
+import {
+  byteLength,
+  type ByteSpan,
+  convertElements,
+  type DataType,
+  dataTypeNumber,
+  elementBytes,
+  type GraphNote,
+  joinSegments,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+  type RealElement,
+  type Segment,
+  segmentsSize,
+} from './onnxModel.ts';
 
 /** A graph to write in place of a model's own. Parts that come from the model are copied from their bytes. */
 export interface NewGraph {

@@ -4,7 +4,19 @@ import type { Problem, Read } from '../../base/problem.ts';
 import { timeText, typeName } from '../../base/text.ts';
 import type { BuildLog } from '../tensorrt/buildOutput.ts';
 import { withoutProfile } from '../../network/layerName.ts';
-import { type Algorithm, algorithmKey, compareChoices, implementationId, type OfferedChoice, type ReplayEntry, sameAlgorithm, tacticHex, tacticId, type TensorFormat, typeSignature } from './replayFile.ts';
+import {
+  type Algorithm,
+  algorithmKey,
+  compareChoices,
+  implementationId,
+  type OfferedChoice,
+  type ReplayEntry,
+  sameAlgorithm,
+  tacticHex,
+  tacticId,
+  type TensorFormat,
+  typeSignature,
+} from './replayFile.ts';
 import { layoutWord, readFormats } from './tensorFormats.ts';
 
 export { explainTactics } from './internal/explainTactics.ts';

@@ -4,7 +4,21 @@ import type { Problem } from '../../base/problem.ts';
 import { LineIndex } from '../../base/text.ts';
 import { readTensorFormat } from './internal/readTensorFormat.ts';
 import type { Choices } from './readChoices.ts';
-import { type Algorithm, type EntryPlaces, implementationId, type OfferedChoice, type ReplayEntry, type ReplayFile, type ReplayFix, type ReplayKind, type ReplayProblem, type ReplayVariant, type Span, tacticId, type TensorFormat } from './replayFile.ts';
+import {
+  type Algorithm,
+  type EntryPlaces,
+  implementationId,
+  type OfferedChoice,
+  type ReplayEntry,
+  type ReplayFile,
+  type ReplayFix,
+  type ReplayKind,
+  type ReplayProblem,
+  type ReplayVariant,
+  type Span,
+  tacticId,
+  type TensorFormat,
+} from './replayFile.ts';
 
 /** What reading a replay gives: `kind` `debug` is Polygraphy's record of `debug` iterations, another format without tactics. */
 export interface ReplayRead {

@@ -1,7 +1,16 @@
 // Reads layer info, profiles, counters of Nsight Compute and measured times.
 import { isRecord, numberOr, readJsonDocuments, textOr } from '../../base/json.ts';
 import type { Problem, Read } from '../../base/problem.ts';
-import { type EngineLayer, type EngineTensor, type LayerInfo, type Profile, type ProfileRow, type TimeDistribution, timeDistribution, type Timing } from './buildOutput.ts';
+import {
+  type EngineLayer,
+  type EngineTensor,
+  type LayerInfo,
+  type Profile,
+  type ProfileRow,
+  type TimeDistribution,
+  timeDistribution,
+  type Timing,
+} from './buildOutput.ts';
 import { bareLayer, typeOfFormat } from './readLayerLine.ts';
 
 /** Names that TensorRT writes into its JSON as they are, quotes and backslashes included. */

@@ -4,7 +4,18 @@ import type { KernelTrace, MemoryOperations, Profile } from './buildOutput.ts';
 import { ColumnMemory } from './internal/columns.ts';
 import { joinKernels } from './internal/nsysKernels.ts';
 import { placeLaunches } from './internal/nsysLaunches.ts';
-import { CallIndex, CallKeys, callTable, kernelTable, rangeTable, readCalls, readKernels, readNames, readRanges, Threads } from './internal/nsysRows.ts';
+import {
+  CallIndex,
+  CallKeys,
+  callTable,
+  kernelTable,
+  rangeTable,
+  readCalls,
+  readKernels,
+  readNames,
+  readRanges,
+  Threads,
+} from './internal/nsysRows.ts';
 import type { SqliteRow } from './internal/sqliteRecord.ts';
 import { SqliteFile } from './internal/sqliteFile.ts';
 

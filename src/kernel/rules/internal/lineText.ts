@@ -1,4 +1,12 @@
-import { type Fix, lexOverrideLine, type OverrideToken, type PrecisionProblem, problemAt, type TextRange, type WordToken } from '../overrideFile.ts';
+import {
+  type Fix,
+  lexOverrideLine,
+  type OverrideToken,
+  type PrecisionProblem,
+  problemAt,
+  type TextRange,
+  type WordToken,
+} from '../overrideFile.ts';
 import { closeQuote, flawText, mendEscapes, putInQuotes } from '../readerFixes.ts';
 
 /** A line of an override file with its tokens and the places in it; `problems` collects what is wrong. */

@@ -1,5 +1,15 @@
 import { closestWords } from '../../base/text.ts';
-import { type Directive, directiveNames, type Fix, precisionType, problemAt, quoteName, replaceRange, type TextRange, type WordToken } from '../overrideFile.ts';
+import {
+  type Directive,
+  directiveNames,
+  type Fix,
+  precisionType,
+  problemAt,
+  quoteName,
+  replaceRange,
+  type TextRange,
+  type WordToken,
+} from '../overrideFile.ts';
 import type { LineText } from './lineText.ts';
 import { flawText, insertAt } from '../readerFixes.ts';
 

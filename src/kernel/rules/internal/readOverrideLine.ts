@@ -1,4 +1,16 @@
-import { type Directive, type Fix, type OverrideLine, precisionType, precisionTypes, problemAt, replaceRange, type Rule, type Selector, type TypeWord, type WordToken } from '../overrideFile.ts';
+import {
+  type Directive,
+  type Fix,
+  type OverrideLine,
+  precisionType,
+  precisionTypes,
+  problemAt,
+  replaceRange,
+  type Rule,
+  type Selector,
+  type TypeWord,
+  type WordToken,
+} from '../overrideFile.ts';
 import { LineText } from './lineText.ts';
 import { isDirective, readDirective } from './readDirective.ts';
 import { colonBeforeType, commentOut, directiveMeant, insertAt, putInQuotes, typeFixes } from '../readerFixes.ts';

@@ -1,7 +1,14 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { adviceFor } from '../../build/diagnosis.ts';
-import { type BuildManifest, buildWords, differingNames, type ProgressState, shapesText, stageWords } from '../../build/buildManifest.ts';
+import {
+  type BuildManifest,
+  buildWords,
+  differingNames,
+  type ProgressState,
+  shapesText,
+  stageWords,
+} from '../../build/buildManifest.ts';
 import type { Build } from '../../node/store/buildFolder.ts';
 import { durationText, releaseName, shorten, thousands, timeText } from '../../base/text.ts';
 import { optionWords } from './optionWords.ts';

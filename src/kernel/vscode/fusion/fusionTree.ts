@@ -1,6 +1,14 @@
 import * as vscode from 'vscode';
 import type { FusionReport } from '../../fusion/fusionReport.ts';
-import { type FusionPanel, groupColors, locate, type PanelItem, type PanelSort, type Swatch, toFusionPanel } from '../../picture/page/fusionPanel.ts';
+import {
+  type FusionPanel,
+  groupColors,
+  locate,
+  type PanelItem,
+  type PanelSort,
+  type Swatch,
+  toFusionPanel,
+} from '../../picture/page/fusionPanel.ts';
 import type { GraphData } from '../../picture/graph/viewData.ts';
 import type { Builds } from '../builds/builds.ts';
 import { openGraph } from '../graph/graphEditorProvider.ts';

@@ -1,6 +1,14 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, LanguageClientOptions, Middleware } from 'vscode-languageclient/node';
-import { type KeepInfo, languageMessages, type ModelPathParams, overrideLanguageId, type ReplayEntryInfo, replayLanguageIds, type RuleVerdictInfo } from '../../protocol/language.ts';
+import {
+  type KeepInfo,
+  languageMessages,
+  type ModelPathParams,
+  overrideLanguageId,
+  type ReplayEntryInfo,
+  replayLanguageIds,
+  type RuleVerdictInfo,
+} from '../../protocol/language.ts';
 import { FactsFeed } from './factsFeed.ts';
 import { nodeListUri } from './internal/nodeList.ts';
 import { servedKind } from './internal/servedDocuments.ts';

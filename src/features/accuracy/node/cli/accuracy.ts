@@ -1,4 +1,9 @@
-import { measureKinds, type AccuracyReport, type MeasureKind, errorFigure } from '../../../../kernel/simulation/simulated.ts';
+import {
+  measureKinds,
+  type AccuracyReport,
+  type MeasureKind,
+  errorFigure,
+} from '../../../../kernel/simulation/simulated.ts';
 import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import path, { basename, type PlatformPath } from 'node:path';
 import { type AccuracyProgress, judgeAccuracy, type LowPrecision } from '../judgeAccuracy.ts';

@@ -2,7 +2,13 @@ import { randomWarning } from '../../../../kernel/build/randomInputs.ts';
 import { basename } from 'node:path';
 import { runPrecisionSweep } from '../runPrecisionSweep.ts';
 import type { EngineRequest } from '../measureEngine.ts';
-import { type PrecisionSweep, stepFails, sweepDocument, type SweepPrecision, sweepPrecisions } from '../../precisionSweep.ts';
+import {
+  type PrecisionSweep,
+  stepFails,
+  sweepDocument,
+  type SweepPrecision,
+  sweepPrecisions,
+} from '../../precisionSweep.ts';
 import { isFp32EngineWrong } from '../../precisionSweep.ts';
 import { renderText } from '../../../../kernel/document/render.ts';
 import { quoteCommand } from '../../../../kernel/base/text.ts';

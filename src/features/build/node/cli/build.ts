@@ -9,12 +9,25 @@ import { realizedPrecision } from '../../../../kernel/node/store/realizedPrecisi
 import { toViewData } from '../../../../kernel/node/store/viewData.ts';
 import { type BuildEvents, type BuildOptions, runBuild } from '../../../../kernel/node/run/runBuild.ts';
 import { shell } from '../../../../kernel/node/tools/shell.ts';
-import { buildHints, type BuildProgress, progressLine, shapesText, stageWords, type TimeLine } from '../../../../kernel/build/buildManifest.ts';
+import {
+  buildHints,
+  type BuildProgress,
+  progressLine,
+  shapesText,
+  stageWords,
+  type TimeLine,
+} from '../../../../kernel/build/buildManifest.ts';
 import { toProviderOptions } from '../../../../kernel/build/buildCommand.ts';
 import { isWarning } from '../../../../kernel/build/buildOptions.ts';
 import { quoteCommand, releaseName, shorten, timeText } from '../../../../kernel/base/text.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
-import { buildArguments, buildHelp, type BuildValues, readBuildOptions, textOf } from '../../../../kernel/node/cli/buildOptions.ts';
+import {
+  buildArguments,
+  buildHelp,
+  type BuildValues,
+  readBuildOptions,
+  textOf,
+} from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes } from '../../../../kernel/node/cli/command.ts';
 import { pageKind, writeReport } from '../../../../kernel/node/cli/report.ts';
 import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';

@@ -2,7 +2,12 @@ import { usualShapes } from '../../../../kernel/build/buildManifest.ts';
 import { dirname, join, resolve } from 'node:path';
 import { readdir } from 'node:fs/promises';
 import type { Build } from '../../../../kernel/node/store/buildFolder.ts';
-import { type ClusterTarget, collectClusterFolder, type Collected, writeClusterFolder } from '../cluster/clusterFolder.ts';
+import {
+  type ClusterTarget,
+  collectClusterFolder,
+  type Collected,
+  writeClusterFolder,
+} from '../cluster/clusterFolder.ts';
 import { loadBuild } from '../../../../kernel/node/store/loadBuild.ts';
 import { commandSteps } from '../../../../kernel/node/cli/commandSteps.ts';
 import { runBuild } from '../../../../kernel/node/run/runBuild.ts';

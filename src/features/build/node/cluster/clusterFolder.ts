@@ -1,8 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { arrayScript, kubernetesJob, kubernetesName, type Matrix, type MatrixJob, type MatrixTarget, pathThere, slurmScript } from '../../../../kernel/build/launcher.ts';
-import { driverCommand, driverPrecisions, polygraphyCommand, trtexecCommand } from '../../../../kernel/build/buildCommand.ts';
+import {
+  arrayScript,
+  kubernetesJob,
+  kubernetesName,
+  type Matrix,
+  type MatrixJob,
+  type MatrixTarget,
+  pathThere,
+  slurmScript,
+} from '../../../../kernel/build/launcher.ts';
+import {
+  driverCommand,
+  driverPrecisions,
+  polygraphyCommand,
+  trtexecCommand,
+} from '../../../../kernel/build/buildCommand.ts';
 import type { Backend, CommandLine, EngineOptions } from '../../../../kernel/build/buildOptions.ts';
 import { quoteCommand } from '../../../../kernel/base/text.ts';
 import { parseVersion } from '../../../../kernel/build/trtexecFlags.ts';

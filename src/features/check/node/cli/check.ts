@@ -5,7 +5,13 @@ import { askOnnxParser, type ParserAnswer } from '../../../../kernel/node/run/as
 import { findPackages } from '../../../../kernel/node/tools/ensurePackages.ts';
 import { buildSteps } from '../../../../kernel/node/run/buildSteps.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import { checkModel, type CheckTarget, computeCapability, type GivenShape, tableBasis } from '../../../diagnose/checkModel.ts';
+import {
+  checkModel,
+  type CheckTarget,
+  computeCapability,
+  type GivenShape,
+  tableBasis,
+} from '../../../diagnose/checkModel.ts';
 import type { OnnxModel } from '../../../../kernel/read/onnx/onnxModel.ts';
 import { namedShapes, readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';

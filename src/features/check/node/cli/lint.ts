@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import { shell } from '../../../../kernel/node/tools/shell.ts';
 import { counted, quoteCommand, thousands } from '../../../../kernel/base/text.ts';
-import { languageOf, type LintFinding, lintSource, newestTarget, type SourceLanguage, type TypedStep } from '../../lint/lintSource.ts';
+import {
+  languageOf,
+  type LintFinding,
+  lintSource,
+  newestTarget,
+  type SourceLanguage,
+  type TypedStep,
+} from '../../lint/lintSource.ts';
 import { readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { problemLine } from '../../../../kernel/node/cli/problemLines.ts';

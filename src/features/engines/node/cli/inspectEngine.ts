@@ -1,7 +1,15 @@
 import { writeResult } from '../../../../kernel/node/files/writeResult.ts';
 import { readEngine } from '../../../../kernel/node/run/readEngine.ts';
 import { buildOfEngine } from '../../../../kernel/node/store/buildOfEngine.ts';
-import { detailsOf, engineOriginOf, type EngineReading, type EngineTarget, type Inspection, profilesOf, whereRead } from '../../../../kernel/inspect/inspection.ts';
+import {
+  detailsOf,
+  engineOriginOf,
+  type EngineReading,
+  type EngineTarget,
+  type Inspection,
+  profilesOf,
+  whereRead,
+} from '../../../../kernel/inspect/inspection.ts';
 import { judgeEngine } from '../../../../kernel/inspect/inspectFile.ts';
 import { shapeText } from '../../../../kernel/base/text.ts';
 import { exitCodes } from '../../../../kernel/node/cli/command.ts';

@@ -1,7 +1,24 @@
 import { basename } from 'node:path';
 import type { BuildManifest } from '../../../../kernel/build/buildManifest.ts';
-import { detailsOf, type EngineReading, type Inspection, type PortabilityCheck, profilesOf, readCachedEngineName, whereRead } from '../../../../kernel/inspect/inspection.ts';
-import { type Block, type Document, facts, list, note, section, type State, table } from '../../../../kernel/document/document.ts';
+import {
+  detailsOf,
+  type EngineReading,
+  type Inspection,
+  type PortabilityCheck,
+  profilesOf,
+  readCachedEngineName,
+  whereRead,
+} from '../../../../kernel/inspect/inspection.ts';
+import {
+  type Block,
+  type Document,
+  facts,
+  list,
+  note,
+  section,
+  type State,
+  table,
+} from '../../../../kernel/document/document.ts';
 import type { FusionReport } from '../../../../kernel/fusion/fusionReport.ts';
 import { figuresOf, figuresText } from '../../../../kernel/picture/page/headline.ts';
 import { titleOfLayer, longestName, runningLayers } from '../../../../kernel/report/words.ts';

@@ -2,14 +2,30 @@ import type { AccuracyReport } from '../../../../kernel/simulation/simulated.ts'
 import { createHash } from 'node:crypto';
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { gateAccuracy, largestError } from '../gateAccuracy.ts';
-import { checkOutput, checkEachOutput, filesOfModel, type OutputKind, writeResult } from '../../../../kernel/node/files/writeResult.ts';
+import {
+  checkOutput,
+  checkEachOutput,
+  filesOfModel,
+  type OutputKind,
+  writeResult,
+} from '../../../../kernel/node/files/writeResult.ts';
 import { realFolder } from '../../../../kernel/node/files/persist.ts';
 import { pathBeside } from '../../../../kernel/node/files/pathBeside.ts';
 import { readWhole } from '../../../../kernel/node/files/fileSource.ts';
 import { type BuildSide, readBuildSide } from '../../../../kernel/node/store/buildSide.ts';
 import { newGate, reportText } from '../newGate.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
-import { gateCodeQuality, gateDocument, type GateFile, gateJunit, type GateResult, gateSarif, matrixDocument, type SarifPaths, type Unbuilt } from '../../gateFile.ts';
+import {
+  gateCodeQuality,
+  gateDocument,
+  type GateFile,
+  gateJunit,
+  type GateResult,
+  gateSarif,
+  matrixDocument,
+  type SarifPaths,
+  type Unbuilt,
+} from '../../gateFile.ts';
 import { readGate } from '../../readGate.ts';
 import { evaluateGate } from '../../evaluateGate.ts';
 import { sharedNodes } from '../../../diff/diffReports.ts';

@@ -9,7 +9,13 @@ import { checkOverrides, type PrecisionCheck } from '../../checkOverrides.ts';
 import type { NodeIndex } from '../../../../kernel/rules/resolveOverrides.ts';
 import { type OverrideFile } from '../../../../kernel/rules/overrideFile.ts';
 import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
-import { planPrecision, type PrecisionPlan, type RuleVerdict, scalesOf, verdictWords } from '../../../../kernel/rules/precisionPlan.ts';
+import {
+  planPrecision,
+  type PrecisionPlan,
+  type RuleVerdict,
+  scalesOf,
+  verdictWords,
+} from '../../../../kernel/rules/precisionPlan.ts';
 import { precisionPrograms, programArguments } from '../../importPrecision.ts';
 import type { RewritePlan } from '../../planRewrite.ts';
 import { verifyPrecision } from '../../../../kernel/rules/verifyPrecision.ts';
@@ -17,7 +23,12 @@ import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, subcommandOf, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
 import type { BuildFacts } from '../../../../kernel/rules/buildFacts.ts';
 import { profileWords } from '../../../../kernel/report/words.ts';
-import { type BuildContext, contextOptions, readContext, readFolderContext } from '../../../../kernel/node/cli/buildContext.ts';
+import {
+  type BuildContext,
+  contextOptions,
+  readContext,
+  readFolderContext,
+} from '../../../../kernel/node/cli/buildContext.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { countProblems, hasErrors, problemJson, problemLine } from '../../../../kernel/node/cli/problemLines.ts';
 import { importRules } from './precisionImport.ts';

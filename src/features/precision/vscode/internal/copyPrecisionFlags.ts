@@ -5,7 +5,13 @@ import { NodeIndex } from '../../../../kernel/rules/resolveOverrides.ts';
 import { planPrecision } from '../../../../kernel/rules/precisionPlan.ts';
 import { type PrecisionProgram, precisionPrograms, programArguments } from '../../importPrecision.ts';
 import { readOverrides } from '../../../../kernel/rules/readOverrides.ts';
-import { hasLayerFlags, targetName, targetOf, targetOfBuild, type TensorrtTarget } from '../../../../kernel/rules/buildFacts.ts';
+import {
+  hasLayerFlags,
+  targetName,
+  targetOf,
+  targetOfBuild,
+  type TensorrtTarget,
+} from '../../../../kernel/rules/buildFacts.ts';
 import { commandTarget } from '../../../../kernel/vscode/language/commandTarget.ts';
 import type { FactsFeed } from '../../../../kernel/vscode/language/factsFeed.ts';
 import { showError, showInformation, showWarning } from '../../../../kernel/vscode/platform/messages.ts';

@@ -8,7 +8,12 @@ import { repairDocument, repairText, suggestionText } from '../../repairResult.t
 import { counted } from '../../../../kernel/base/text.ts';
 import { allBut, forceOption, readArguments } from '../../../../kernel/node/cli/arguments.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
-import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import {
+  type BuildValues,
+  readBuildOptions,
+  textOf,
+  trialArguments,
+} from '../../../../kernel/node/cli/buildOptions.ts';
 import { buildRequest } from '../../../../kernel/node/cli/buildRequest.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { driverScript } from '../../../../kernel/node/cli/driverScript.ts';

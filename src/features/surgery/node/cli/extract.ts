@@ -5,7 +5,17 @@ import { loadBuild } from '../../../../kernel/node/store/loadBuild.ts';
 import { UserError } from '../../../../kernel/node/files/userError.ts';
 import type { ModelGraph } from '../../../../kernel/network/modelGraph.ts';
 import { compileGlob, matchesGlob } from '../../../../kernel/rules/resolveOverrides.ts';
-import { type BorderTensor, nodeNames, nodesAround, type Subgraph, subgraphBetween, subgraphWithSizes, type Unfit, type KnownTensors, TensorsInLog } from '../../extractModel.ts';
+import {
+  type BorderTensor,
+  nodeNames,
+  nodesAround,
+  type Subgraph,
+  subgraphBetween,
+  subgraphWithSizes,
+  type Unfit,
+  type KnownTensors,
+  TensorsInLog,
+} from '../../extractModel.ts';
 import { counted, similarText, sizeText } from '../../../../kernel/base/text.ts';
 import { runtimeFor } from '../../../../kernel/node/cli/runtimeFor.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';

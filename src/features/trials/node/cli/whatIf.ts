@@ -8,7 +8,12 @@ import { renderText } from '../../../../kernel/document/render.ts';
 import { diffDocument } from '../../../diff/diffReports.ts';
 import { diffLength } from '../../../diff/node/cli/diff.ts';
 import { forceOption, readArguments, wholeNumber } from '../../../../kernel/node/cli/arguments.ts';
-import { type BuildValues, readBuildOptions, textOf, trialArguments } from '../../../../kernel/node/cli/buildOptions.ts';
+import {
+  type BuildValues,
+  readBuildOptions,
+  textOf,
+  trialArguments,
+} from '../../../../kernel/node/cli/buildOptions.ts';
 import { type Command, exitCodes, Usage } from '../../../../kernel/node/cli/command.ts';
 import { pageKind, writeReport } from '../../../../kernel/node/cli/report.ts';
 import { printJson, type Terminal } from '../../../../kernel/node/cli/terminal.ts';

@@ -5,7 +5,13 @@ import type { Diagnosis } from '../../../../kernel/build/diagnosis.ts';
 import { type InferredTensors, networkOf } from '../../../../kernel/network/network.ts';
 import { type ModelGraph } from '../../../../kernel/network/modelGraph.ts';
 import type { OnnxModel } from '../../../../kernel/read/onnx/onnxModel.ts';
-import { type BorderTensor, extractModel, type KnownTensors, type Subgraph, subgraphOf } from '../../../surgery/extractModel.ts';
+import {
+  type BorderTensor,
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  subgraphOf,
+} from '../../../surgery/extractModel.ts';
 import type { CheckResult, GateFile } from '../../../gate/gateFile.ts';
 import { evaluateGate } from '../../../gate/evaluateGate.ts';
 import { breaksRule, failsAlike, type Symptom } from '../../reduceFailure.ts';

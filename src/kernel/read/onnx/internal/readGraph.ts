@@ -1,6 +1,14 @@
 import { type ModelReading, quoted, readEntry, within } from './modelReading.ts';
 import { ANNOTATION, GRAPH, NODE } from './onnxFields.ts';
-import { emptyGraph, type GraphNote, type OnnxAttribute, type OnnxGraph, type OnnxNode, type OnnxTensor, type OnnxValue } from '../onnxModel.ts';
+import {
+  emptyGraph,
+  type GraphNote,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../onnxModel.ts';
 import { type Pending, readAttribute } from './readAttribute.ts';
 import { skipPlainNodes, skipPlainTensor } from './plainParts.ts';
 import { newTensor, readSparseTensor, readTensor } from './readTensor.ts';

@@ -1,4 +1,15 @@
-import { bitsPerElement, byteLength, convertElements, dataTypeName, elementCount, type InlineData, isIntegerType, isRealElement, isSignedType, type OnnxTensor } from '../onnxModel.ts';
+import {
+  bitsPerElement,
+  byteLength,
+  convertElements,
+  dataTypeName,
+  elementCount,
+  type InlineData,
+  isIntegerType,
+  isRealElement,
+  isSignedType,
+  type OnnxTensor,
+} from '../onnxModel.ts';
 import { readEntry } from './modelReading.ts';
 import { SPARSE_TENSOR, TENSOR } from './onnxFields.ts';
 import type { WireCursor } from './wireCursor.ts';

@@ -1,6 +1,16 @@
 import type { EngineLayer, LoggedShape, LoggedTimingCache } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { enterStage, forget, keep, kept, type LayerList, type LogState, own, type PhraseHandler, type Room } from './logState.ts';
+import {
+  enterStage,
+  forget,
+  keep,
+  kept,
+  type LayerList,
+  type LogState,
+  own,
+  type PhraseHandler,
+  type Room,
+} from './logState.ts';
 import { bareLayer, readDetailedLayer, readNativeLayer } from '../readLayerLine.ts';
 
 /** Lines about the finished engine: its layers, memory, times, and the table of `--dumpProfile`. */

@@ -1,6 +1,15 @@
 import type { FusionEvent, LoggedForeignNode } from '../buildOutput.ts';
 import type { LogCursor } from './logCursor.ts';
-import { currentPhase, enterStage, keep, kept, type LogState, own, type PhraseHandler, startPhase } from './logState.ts';
+import {
+  currentPhase,
+  enterStage,
+  keep,
+  kept,
+  type LogState,
+  own,
+  type PhraseHandler,
+  startPhase,
+} from './logState.ts';
 import { isForeignNodeName } from '../../../network/layerName.ts';
 
 /** Lines of the graph optimizer: the funnel, fusions, removals, ForeignNodes. */

@@ -1,5 +1,18 @@
 import type { ParsedNode } from '../../../network/nodeNames.ts';
-import type { BuildEvent, BuildLog, BuildPhase, BuildStage, LogEvidence, LoggedForeignNode, LoggedGraphNode, LogMessage, StrayLine, TimedCombination, TimedLayer, TimedOperation } from '../buildOutput.ts';
+import type {
+  BuildEvent,
+  BuildLog,
+  BuildPhase,
+  BuildStage,
+  LogEvidence,
+  LoggedForeignNode,
+  LoggedGraphNode,
+  LogMessage,
+  StrayLine,
+  TimedCombination,
+  TimedLayer,
+  TimedOperation,
+} from '../buildOutput.ts';
 import { BrokenNames, type HeldLine } from './brokenNames.ts';
 import type { LogCursor } from './logCursor.ts';
 import { LogBuilds } from './logBuilds.ts';

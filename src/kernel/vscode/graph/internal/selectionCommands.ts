@@ -1,6 +1,13 @@
 import * as vscode from 'vscode';
 import type { ParsedFiles } from '../../../node/files/parsedFiles.ts';
-import { logLineOf, markdownOf, namesOf, selectedNodes, selectorsOf, type TextSubject } from '../../../picture/page/selectionText.ts';
+import {
+  logLineOf,
+  markdownOf,
+  namesOf,
+  selectedNodes,
+  selectorsOf,
+  type TextSubject,
+} from '../../../picture/page/selectionText.ts';
 import { type GraphAction, graphActions, graphCommands } from '../../../protocol/graphActions.ts';
 import { commands } from '../../ids.ts';
 import { columnOf } from '../../platform/columnOf.ts';

@@ -1,7 +1,12 @@
 import * as vscode from 'vscode';
 import { errorText } from '../../../../../kernel/base/problem.ts';
 import { optionWords } from '../../../../../kernel/vscode/builds/optionWords.ts';
-import { type OfferedPreset, offeredPresets, type Preset, presets } from '../../../../../kernel/vscode/builds/presets.ts';
+import {
+  type OfferedPreset,
+  offeredPresets,
+  type Preset,
+  presets,
+} from '../../../../../kernel/vscode/builds/presets.ts';
 import type { TaskOptions } from '../../../../../kernel/vscode/builds/taskProperties.ts';
 import { createPicker, pickFiles } from '../../../../../kernel/vscode/platform/askUser.ts';
 import { nameOf } from '../../../../../kernel/vscode/platform/nameOf.ts';
