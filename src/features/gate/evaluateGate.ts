@@ -8,6 +8,7 @@ import {
   opaqueForeignNodes,
   type ReportLayer,
   type ReportNode,
+  totalMs,
 } from '../../kernel/fusion/fusionReport.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { type AttentionFate, attentionFates, attentionText } from '../../kernel/fusion/attentionFates.ts';
@@ -23,7 +24,6 @@ import {
   type MeasuredTime,
   measuredTime,
   runningLayers,
-  totalMs,
 } from '../../kernel/report/words.ts';
 import type { Check, CheckResult, CheckVerdict, GateFile, GateResult, Limit, RuleName } from './gateFile.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';

@@ -16,7 +16,7 @@ import { closestWords } from '../../kernel/base/text.ts';
 import type { NetworkNode } from '../../kernel/report/buildDiff.ts';
 import { attentions } from '../../kernel/network/modelGraph.ts';
 import { precisionType, precisionTypes } from '../../kernel/rules/overrideFile.ts';
-import { countRegions, isPlanned, listsEngine, runningLayers, totalMs } from '../../kernel/report/words.ts';
+import { countRegions, isPlanned, listsEngine, runningLayers } from '../../kernel/report/words.ts';
 import { judgeAttention } from './evaluateGate.ts';
 import {
   type AccuracySetting,
@@ -30,7 +30,7 @@ import {
   type RuleGrammar,
   type RuleName,
 } from './gateFile.ts';
-import { opaqueForeignNodes } from '../../kernel/fusion/fusionReport.ts';
+import { opaqueForeignNodes, totalMs } from '../../kernel/fusion/fusionReport.ts';
 import { moduleTimes } from './internal/moduleTimes.ts';
 import { selectorProblem } from './internal/gateSelector.ts';
 import { readLimit } from './internal/readLimit.ts';

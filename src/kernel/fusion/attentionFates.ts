@@ -1,4 +1,5 @@
 // What became of each Softmax of a network.
+import { isMadeUpKernel } from '../network/layerName.ts';
 import { type FusionReport, opaqueForeignNodes, type ReportLayer, type ReportNode } from './fusionReport.ts';
 import { type AttentionNode, attentions } from '../network/modelGraph.ts';
 
@@ -13,7 +14,7 @@ export interface AttentionFate {
 }
 
 /** A kernel that Myelin made for copies of what an attention reads names the nodes of the attention, too. */
-const onlyMoves = ({ name }: ReportLayer): boolean => name.startsWith('__myl_') && !/Exp|Soft/.test(name);
+const onlyMoves = ({ name }: ReportLayer): boolean => isMadeUpKernel(name) && !/Exp|Soft/.test(name);
 
 /** Each Softmax of a network, in its order. `network`: the nodes of the report, in its order. */
 export function attentionFates<Tensor extends string | number>(

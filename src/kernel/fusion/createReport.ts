@@ -87,12 +87,7 @@ export function createReport(given: ReportInput): FusionReport {
   const input = withProfileLayers(withoutDamagedLayers(withoutOldLog(given)));
   const { log, resolution, other, noEngine, staticShapes } = joinInput(input);
   const { view, graph } = resolution;
-  const lostNodes =
-    input.model === null
-      ? undefined
-      : other
-        ? { checked: false, reason: 'The model differs from the one that was built.' }
-        : findUnaccounted(resolution, log);
+  const lostNodes = lostNodesOf(input, resolution, other !== undefined);
   const nodes = nodeFates(resolution, staticShapes, noEngine);
   addCandidates(resolution, nodes);
   const times = layerTimes(view, input);
@@ -141,6 +136,12 @@ export function createReport(given: ReportInput): FusionReport {
   report.remarks = findRemarks(resolution, report, found, log);
   const known = input.model !== null && !other;
   return { ...report, ...costs(report, resolution), ...(known && { heldBack: findHeldBack(report, graph) }) };
+}
+
+function lostNodesOf({ model, log }: ReportInput, resolution: Resolution, other: boolean): FusionReport['lostNodes'] {
+  if (model === null) return undefined;
+  if (other) return { checked: false, reason: 'The model differs from the one that was built.' };
+  return findUnaccounted(resolution, log);
 }
 
 /** The oldest version whose names of layers are known. */

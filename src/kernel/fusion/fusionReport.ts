@@ -586,3 +586,10 @@ export function opaqueForeignNodes({ foreignNodes, layers }: FusionReport): Set<
     layers[id]?.kind === 'kernel' && layers[id].nodes.length > 0 && layers[id].evidence.some((by) => by !== 'name');
   return new Set(foreignNodes.filter(({ layers: ids }) => !ids.some(says)).map(({ id }) => id));
 }
+
+/** Milliseconds of all layers that were measured; null if none was. */
+export function totalMs(layers: readonly Pick<ReportLayer, 'averageMs'>[]): number | null {
+  let sum: number | null = null;
+  for (const { averageMs } of layers) if (averageMs !== null) sum = (sum ?? 0) + averageMs;
+  return sum;
+}

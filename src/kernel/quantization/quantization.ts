@@ -3,10 +3,17 @@ import { counted, firstOf, oneLine, sizeText, thousands, timeText } from '../bas
 import type { DataType } from '../read/onnx/onnxModel.ts';
 import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
 import type { Misplaced } from './internal/misplaced.ts';
-import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from './quantizedGraph.ts';
+import { type FloatIsland, isDequantize, isPart, isQuantize, type QuantizedGraph } from '../fusion/quantizedGraph.ts';
 
 export { type Misplaced, misplaced } from './internal/misplaced.ts';
-export { type FloatIsland, floatIslands, isDequantize, isPart, isQuantize, QuantizedGraph } from './quantizedGraph.ts';
+export {
+  type FloatIsland,
+  floatIslands,
+  isDequantize,
+  isPart,
+  isQuantize,
+  QuantizedGraph,
+} from '../fusion/quantizedGraph.ts';
 
 /**
  * What became of a Q or DQ node in a build:

@@ -23,6 +23,7 @@ import {
   type ReportLayer,
   type ReportNode,
   type ReportTensor,
+  totalMs,
 } from '../fusion/fusionReport.ts';
 import { shortSource, sourceRanges } from '../network/sourceLines.ts';
 import { parseMetadata } from '../network/layerName.ts';
@@ -47,7 +48,6 @@ import {
   oneOf,
   shareOf,
   summarySentence,
-  totalMs,
 } from './words.ts';
 
 /** More inputs than these are counted. */

@@ -14,6 +14,7 @@ import {
   type TimeFinding,
   foreignNoun,
   foreignNumber,
+  totalMs,
 } from '../fusion/fusionReport.ts';
 import { isProductFactor } from '../network/layerName.ts';
 
@@ -561,13 +562,6 @@ export function savingText({ launches, bytes, tensors, unknownTensors }: FusionS
     unknownTensors > 0 ? `${counted(unknownTensors, 'tensor')} of unknown size` : '',
   ].filter((part) => part !== '');
   return parts.length === 0 ? '' : `${parts.join(', ')} (derived)`;
-}
-
-/** Milliseconds of all layers that were measured; null if none was. */
-export function totalMs(layers: readonly Pick<ReportLayer, 'averageMs'>[]): number | null {
-  let sum: number | null = null;
-  for (const { averageMs } of layers) if (averageMs !== null) sum = (sum ?? 0) + averageMs;
-  return sum;
 }
 
 /** A time in milliseconds, and the p10 to p90 of its samples where the profile has them. */

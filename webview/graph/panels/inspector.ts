@@ -1,3 +1,4 @@
+import { totalMs } from '../../../src/kernel/fusion/fusionReport.ts';
 import type { Fate, Remark, ReportNode } from '../../../src/kernel/fusion/fusionReport.ts';
 import { builtPrecision } from '../../../src/kernel/picture/graph/overlay.ts';
 import type { TensorOrigin } from '../../../src/kernel/picture/graph/graphIndex.ts';
@@ -13,17 +14,7 @@ import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
-import {
-  fateSentence,
-  findingHead,
-  heldBackHead,
-  layerOf,
-  longestName,
-  phrase,
-  savingOf,
-  savingText,
-  totalMs,
-} from '../../../src/kernel/report/words.ts';
+import { fateSentence, findingHead, heldBackHead, layerOf, longestName, phrase, savingOf, savingText } from '../../../src/kernel/report/words.ts';
 
 const words = graphStrings.facts;
 

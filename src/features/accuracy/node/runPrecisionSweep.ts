@@ -1,7 +1,6 @@
 import type { AccuracyReport } from '../../../kernel/simulation/simulated.ts';
 import { realpath } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import {
   type PrecisionSweep,
   type SweepPrecision,

@@ -1,5 +1,5 @@
 // Why TensorRT does not compute an attention in one kernel: rows of fusionConditions.json, found by `bench/heldBack`.
-import type { AttentionFacts } from '../../network/attentionFacts.ts';
+import type { AttentionFacts } from '../attentionFacts.ts';
 import type { FusionReport, HeldBackCondition } from '../fusionReport.ts';
 import rows from './fusionConditions.json' with { type: 'json' };
 

@@ -1,9 +1,9 @@
 // What holds a build back: fusions that did not happen with the condition that failed, and what quantization leaves in floating point.
 import { counted, firstOf, oneLine, quoteCommand, releaseName, sizeText, timeText } from '../../base/text.ts';
-import { attentionFacts } from '../../network/attentionFacts.ts';
+import { attentionFacts } from '../attentionFacts.ts';
 import { type ModelGraph, products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
-import { floatIslands, QuantizedGraph } from '../../quantization/quantizedGraph.ts';
+import { floatIslands, QuantizedGraph } from '../quantizedGraph.ts';
 import { tensorBytes, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
 import { attentionFates } from '../attentionFates.ts';
 import { type FusionReport, type HeldBack, opaqueForeignNodes, type ReportLayer } from '../fusionReport.ts';
@@ -173,6 +173,11 @@ function splitAttentions(engine: Engine): Cause[] {
     const head = `The attention of ${engine.name(softmax)} runs as ${counted(layers.length, 'kernel')}, not as one`;
     const leaving = facts.leaving.map((tensor) => network.tensors[tensor]!.name);
     const given = leaving.find((name) => network.graphOutputs.some((tensor) => network.tensors[tensor]!.name === name));
+    const changeFor = (condition: string | undefined) => {
+      if (condition === 'type') return engine.half('fp16');
+      if (condition === 'extra-consumer' && given !== undefined) return engine.command('what-if', '--unmark', given);
+      return engine.command('what-if', '--fuse', [scores, softmax, values].map(engine.id).join(','));
+    };
     return [
       {
         ...engine.facts(nodes, layers),
@@ -192,12 +197,7 @@ function splitAttentions(engine: Engine): Cause[] {
             ? [`${firstOf(leaving.map(oneLine), 2)} leaves it`]
             : []),
         ].slice(-mostEvidence),
-        change:
-          row?.condition === 'type'
-            ? engine.half('fp16')
-            : row?.condition === 'extra-consumer' && given !== undefined
-              ? engine.command('what-if', '--unmark', given)
-              : engine.command('what-if', '--fuse', [scores, softmax, values].map(engine.id).join(',')),
+        change: changeFor(row?.condition),
       },
     ];
   });

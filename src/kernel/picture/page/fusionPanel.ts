@@ -7,6 +7,7 @@ import {
   type LayerKind,
   type ReportLayer,
   type ReportNode,
+  totalMs,
 } from '../../fusion/fusionReport.ts';
 import {
   foreignTitle,
@@ -27,7 +28,6 @@ import {
   phrase,
   sharedText,
   shareOf,
-  totalMs,
 } from '../../report/words.ts';
 import { fusionGroups, selectedGroup } from '../graph/fusionGroups.ts';
 import { indexGraph } from '../graph/graphIndex.ts';

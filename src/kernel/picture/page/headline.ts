@@ -1,4 +1,5 @@
 // The figures above every view, each a filter, and what to look at next.
+import { totalMs } from '../../fusion/fusionReport.ts';
 import { counted, oneLine, percentText, shorten, thousands, timeText, typeName } from '../../base/text.ts';
 import { isEpContext } from '../../read/onnx/onnxModel.ts';
 import { tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
@@ -18,7 +19,6 @@ import {
   precisionShare,
   runningLayers,
   shareOf,
-  totalMs,
   countedRegions,
 } from '../../report/words.ts';
 import type { PanelSelection, ViewData } from '../graph/viewData.ts';

@@ -2,7 +2,14 @@
 import type { DataType } from '../../read/onnx/onnxModel.ts';
 import { pools, products } from '../../network/modelGraph.ts';
 import { type NodeRole, nodeRoles } from '../../network/nodeRoles.ts';
-import { isDequantize, isPart, isQuantize, movers, type QuantizedGraph, typeWord } from '../quantizedGraph.ts';
+import {
+  isDequantize,
+  isPart,
+  isQuantize,
+  movers,
+  type QuantizedGraph,
+  typeWord,
+} from '../../fusion/quantizedGraph.ts';
 
 /** Judges a DequantizeLinear against the QuantizeLinear before it, and what reads it. */
 export function judgePair(network: QuantizedGraph, dequantize: number, valuesOf: ScaleValues, add: Add): void {

@@ -1,8 +1,8 @@
 // What is known of one attention before a build: what fusions into one kernel depend on.
 import type { DataType } from '../read/onnx/onnxModel.ts';
-import { QuantizedGraph, typeWord } from '../quantization/quantizedGraph.ts';
-import { type Attention, attentions, type ModelGraph, standardOpset } from './modelGraph.ts';
-import type { Network } from './network.ts';
+import { QuantizedGraph, typeWord } from './quantizedGraph.ts';
+import { type Attention, attentions, type ModelGraph, standardOpset } from '../network/modelGraph.ts';
+import type { Network } from '../network/network.ts';
 
 /** Forms of an attention, by the model alone. `null`: not known. Sizes are those of the two products. */
 export interface AttentionFacts {
@@ -43,6 +43,11 @@ export function attentionFacts(network: Network): { attention: Attention; facts:
 export const attentionsOf = ({ nodes, inputs, outputs }: ModelGraph): Attention[] =>
   attentions(nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! })));
 
+function quantizedProducts(ofScores: boolean, ofValues: boolean): AttentionFacts['quantized'] {
+  if (ofScores) return ofValues ? 'both' : 'scores';
+  return ofValues ? 'values' : 'part';
+}
+
 function factsOf(network: Network, quantization: QuantizedGraph, attention: Attention): AttentionFacts {
   const { nodes, inputs, outputs, inferred } = network;
   const { scores, softmax, values, path } = attention;
@@ -75,8 +80,7 @@ function factsOf(network: Network, quantization: QuantizedGraph, attention: Atte
         : before.includes('Tanh')
           ? 'capped'
           : 'plain',
-    quantized:
-      some === undefined ? 'none' : ofScores && ofValues ? 'both' : ofScores ? 'scores' : ofValues ? 'values' : 'part',
+    quantized: some === undefined ? 'none' : quantizedProducts(ofScores!, ofValues!),
     quantizedType: some === undefined ? null : typeWord(quantization.quantizedType(some)),
     projections: isPlain && quantizedProjection(quantization, query),
     dynamic: isPlain && shape !== null && shape.slice(-2).some((dim) => typeof dim !== 'number'),

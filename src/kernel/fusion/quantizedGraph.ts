@@ -1,10 +1,10 @@
 // Which tensors are quantized; float islands.
+import { totalMs } from './fusionReport.ts';
 import { oneLine } from '../base/text.ts';
 import { byteLength, type DataType, dataTypeName, type OnnxTensor } from '../read/onnx/onnxModel.ts';
-import type { FusionReport, ReportLayer } from '../fusion/fusionReport.ts';
+import type { FusionReport, ReportLayer } from './fusionReport.ts';
 import type { InferredTensors } from '../network/network.ts';
 import { inDataOrder, type ModelGraph, products } from '../network/modelGraph.ts';
-import { totalMs } from '../report/words.ts';
 
 /**
  * Operators that give some of the values of their first input as they are: TensorRT moves Q backward and DQ forward
