@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runProcess } from '../../src/kernel/node/tools/runProcess.ts';
 import { runPythonJob } from '../../src/kernel/node/tools/runPythonJob.ts';
-import { type ComparedRuns, comparedDocument, type ComparedTensor, compareRuns } from '../../src/features/accuracy/precisionSweep.ts';
+import {
+  type ComparedRuns,
+  comparedDocument,
+  type ComparedTensor,
+  compareRuns,
+} from '../../src/features/accuracy/precisionSweep.ts';
 import { renderText } from '../../src/kernel/document/render.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/rtx.ts';

@@ -1,7 +1,15 @@
 import { onnx } from 'onnx-proto';
 import { expect } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { dataTypeName, type OnnxAttribute, type OnnxGraph, type OnnxModel, type OnnxNode, type OnnxTensor, type OnnxValue } from '../../src/kernel/read/onnx/onnxModel.ts';
+import {
+  dataTypeName,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  type OnnxValue,
+} from '../../src/kernel/read/onnx/onnxModel.ts';
 import { readModel } from '../../src/kernel/read/onnx/readModel.ts';
 import { bytesOf } from '../../src/kernel/base/problem.ts';
 

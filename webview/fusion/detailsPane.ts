@@ -1,13 +1,31 @@
 import { select, type Selection as D3Selection } from 'd3-selection';
 import type { EngineTensor } from '../../src/kernel/read/tensorrt/buildOutput.ts';
-import { foreignNumber, type Fate, type FusionReport, type ReportForeignNode, type ReportLayer, type ReportNode, type TimeFinding, totalMs } from '../../src/kernel/fusion/fusionReport.ts';
+import {
+  foreignNumber,
+  type Fate,
+  type FusionReport,
+  type ReportForeignNode,
+  type ReportLayer,
+  type ReportNode,
+  type TimeFinding,
+  totalMs,
+} from '../../src/kernel/fusion/fusionReport.ts';
 import { counted, shapeText, timeText } from '../../src/kernel/base/text.ts';
 import { layerTitle } from '../../src/kernel/picture/page/layerRows.ts';
 import type { Selection, ViewHost } from '../../src/kernel/protocol/views.ts';
 import { strings } from '../shared/strings.ts';
 import { type Fact, savedFact, timeFact, tracedFacts } from './facts.ts';
 import { addTo } from '../../src/kernel/base/addTo.ts';
-import { foreignTitle, fateTooltip, fateWordsOf, findingTitle, heldBackHead, layerLabel, nodeLabel, nounOf } from '../../src/kernel/report/words.ts';
+import {
+  foreignTitle,
+  fateTooltip,
+  fateWordsOf,
+  findingTitle,
+  heldBackHead,
+  layerLabel,
+  nodeLabel,
+  nounOf,
+} from '../../src/kernel/report/words.ts';
 import { passSection, restSection, type TraceSection } from '../../src/kernel/report/reportText.ts';
 
 const texts = strings.fusion.details;

@@ -7,7 +7,18 @@ import { ParsedFiles } from '../../../src/kernel/node/files/parsedFiles.ts';
 import { buildsFolder } from '../../../src/kernel/node/store/buildFolder.ts';
 import { FactsReader } from '../../../src/kernel/vscode/language/internal/knownFacts.ts';
 import { DiskSource } from '../../../src/shell/vscode/diskSource.ts';
-import { activeEditor, activeTab, dismissing, inRepository, inWorkspace, lens, nextEvent, openModel, roundTrip, until } from './support.ts';
+import {
+  activeEditor,
+  activeTab,
+  dismissing,
+  inRepository,
+  inWorkspace,
+  lens,
+  nextEvent,
+  openModel,
+  roundTrip,
+  until,
+} from './support.ts';
 
 const captured = (name: string) =>
   vscode.Uri.file(inRepository(`test/fixtures/captures/tensorrt-10.6.0/vit_tiny.fp16/${name}`));

@@ -8,7 +8,18 @@ import { BuildDiagnostics } from '../../../src/features/diagnose/vscode/buildDia
 import { diagnoseBuild } from '../../../src/kernel/vscode/builds/diagnoseBuild.ts';
 import { toEngineOptions } from '../../../src/kernel/vscode/builds/taskDefinition.ts';
 import { taskProperties } from '../../../src/kernel/vscode/builds/taskProperties.ts';
-import { configuredTask, eventually, inRepository, inWorkspace, lens, nextEvent, offeredTask, openModel, runTask, until } from './support.ts';
+import {
+  configuredTask,
+  eventually,
+  inRepository,
+  inWorkspace,
+  lens,
+  nextEvent,
+  offeredTask,
+  openModel,
+  runTask,
+  until,
+} from './support.ts';
 
 describe('building', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'));

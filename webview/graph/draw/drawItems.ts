@@ -2,7 +2,16 @@ import { type Overlay, paints, type Stretch } from '../../../src/kernel/picture/
 import { isGroupPart } from '../../../src/kernel/picture/graph/hierarchy.ts';
 import { itemTitle, letters, shortTitle } from '../../../src/kernel/picture/graph/scene.ts';
 import type { Brush } from './brush.ts';
-import { fitScaled, type Frame, type LabelSpace, leastLetters, letterSize, nameScale, onScreen, scaledSize } from './drawView.ts';
+import {
+  fitScaled,
+  type Frame,
+  type LabelSpace,
+  leastLetters,
+  letterSize,
+  nameScale,
+  onScreen,
+  scaledSize,
+} from './drawView.ts';
 import type { IsOnLine } from './internal/lineFinder.ts';
 import { blockSize } from '../view/graphModel.ts';
 import { graphStrings } from '../panels/graphStrings.ts';

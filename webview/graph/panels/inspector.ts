@@ -14,7 +14,16 @@ import { nodeTensors, portCard, tensorDetails } from './tensorDetails.ts';
 import type { GraphModel } from '../view/graphModel.ts';
 import { graphStrings } from './graphStrings.ts';
 import { iconButton } from './internal/icons.ts';
-import { fateSentence, findingHead, heldBackHead, layerOf, longestName, phrase, savingOf, savingText } from '../../../src/kernel/report/words.ts';
+import {
+  fateSentence,
+  findingHead,
+  heldBackHead,
+  layerOf,
+  longestName,
+  phrase,
+  savingOf,
+  savingText,
+} from '../../../src/kernel/report/words.ts';
 
 const words = graphStrings.facts;
 

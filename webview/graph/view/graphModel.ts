@@ -1,13 +1,61 @@
 import { totalMs } from '../../../src/kernel/fusion/fusionReport.ts';
 import { graphStates } from '../../../src/kernel/picture/graph/graphStates.ts';
-import { defaultLayout, type LayoutInput, type LayoutResult, pieceSize, rowsBy } from '../../../src/kernel/picture/layout/layoutTypes.ts';
-import { type BarSegment, buildOverlay, composeItems, type Overlay, type OverlayKind, pointTimes, segmentsOf, type Stretch } from '../../../src/kernel/picture/graph/overlay.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+  pieceSize,
+  rowsBy,
+} from '../../../src/kernel/picture/layout/layoutTypes.ts';
+import {
+  type BarSegment,
+  buildOverlay,
+  composeItems,
+  type Overlay,
+  type OverlayKind,
+  pointTimes,
+  segmentsOf,
+  type Stretch,
+} from '../../../src/kernel/picture/graph/overlay.ts';
 import { tensorPrecision } from '../../../src/kernel/read/tensorrt/buildOutput.ts';
-import { findOutliers, type DrawnGroup, fusionGroups, type FusionGroups, kernelOfPoints, type Outliers } from '../../../src/kernel/picture/graph/fusionGroups.ts';
-import { type GraphIndex, indexGraph, QuantizationIndex, TensorIndex } from '../../../src/kernel/picture/graph/graphIndex.ts';
-import { buildHierarchy, type BuiltGroups, flatHierarchy, type Hierarchy } from '../../../src/kernel/picture/graph/hierarchy.ts';
-import { buildRegions, buildScene, columnBegins, type Columns, type GroupOutline, idlePoints, itemKey, itemSizes, type OwnSize, type Scene } from '../../../src/kernel/picture/graph/scene.ts';
-import type { RequestedPrecision, GraphData, NodeAccuracy, ViewData } from '../../../src/kernel/picture/graph/viewData.ts';
+import {
+  findOutliers,
+  type DrawnGroup,
+  fusionGroups,
+  type FusionGroups,
+  kernelOfPoints,
+  type Outliers,
+} from '../../../src/kernel/picture/graph/fusionGroups.ts';
+import {
+  type GraphIndex,
+  indexGraph,
+  QuantizationIndex,
+  TensorIndex,
+} from '../../../src/kernel/picture/graph/graphIndex.ts';
+import {
+  buildHierarchy,
+  type BuiltGroups,
+  flatHierarchy,
+  type Hierarchy,
+} from '../../../src/kernel/picture/graph/hierarchy.ts';
+import {
+  buildRegions,
+  buildScene,
+  columnBegins,
+  type Columns,
+  type GroupOutline,
+  idlePoints,
+  itemKey,
+  itemSizes,
+  type OwnSize,
+  type Scene,
+} from '../../../src/kernel/picture/graph/scene.ts';
+import type {
+  RequestedPrecision,
+  GraphData,
+  NodeAccuracy,
+  ViewData,
+} from '../../../src/kernel/picture/graph/viewData.ts';
 import type { ChangeState } from '../../../src/kernel/report/buildDiff.ts';
 import type { NodeFault } from '../../../src/kernel/build/diagnosis.ts';
 import type { Selection } from '../../../src/kernel/protocol/views.ts';

@@ -72,7 +72,8 @@ export function readArguments<T extends Options>(
 }
 
 function checkForms(values: Readonly<Record<string, unknown>>, { needs = {}, without = {} }: OptionForms): void {
-  const has = (name: string) => values[name] !== undefined;
+  // An empty value is none: agents pass `--nsys=` so that no program is looked for.
+  const has = (name: string) => values[name] !== undefined && values[name] !== '';
   for (const [name, others] of Object.entries(needs))
     if (has(name) && !others.some(has))
       throw new Usage(`--${name} needs ${others.map((other) => `--${other}`).join(' or ')}`);

@@ -1,6 +1,10 @@
 import type { AccuracyReport } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
-import { type ComparedTensor, comparedDocument, compareRuns } from '../../../../src/features/accuracy/precisionSweep.ts';
+import {
+  type ComparedTensor,
+  comparedDocument,
+  compareRuns,
+} from '../../../../src/features/accuracy/precisionSweep.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { buildModel } from '../../kernel/fusion/buildModel.ts';
 

@@ -1,7 +1,12 @@
 import { evidence } from '../../../../src/features/accuracy/accuracyReport.ts';
 import { exactFigure } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
-import { clamped, clampEnds, constantFault, type ReadConstant } from '../../../../src/features/accuracy/internal/constantFaults.ts';
+import {
+  clamped,
+  clampEnds,
+  constantFault,
+  type ReadConstant,
+} from '../../../../src/features/accuracy/internal/constantFaults.ts';
 
 const constant = (type: ReadConstant['type'] = 'float16'): ReadConstant => ({
   tensor: 'c',

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { unmaterializedTensors, type ReducedPrecisionModel } from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';
+import {
+  unmaterializedTensors,
+  type ReducedPrecisionModel,
+} from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';
 import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts';
 import type { OnnxGraph, OnnxNode } from '../../../../src/kernel/read/onnx/onnxModel.ts';
 

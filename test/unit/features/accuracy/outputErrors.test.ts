@@ -1,7 +1,14 @@
 import type { AccuracyFix, ComparedOutput, Measured } from '../../../../src/kernel/simulation/simulated.ts';
 import { randomInput, randomWarning } from '../../../../src/kernel/build/randomInputs.ts';
 import { expect, it, test } from 'vitest';
-import { outputErrors, trialError, worstError, ruleHints, measureErrors, notJudgedTexts } from '../../../../src/features/accuracy/accuracyReport.ts';
+import {
+  outputErrors,
+  trialError,
+  worstError,
+  ruleHints,
+  measureErrors,
+  notJudgedTexts,
+} from '../../../../src/features/accuracy/accuracyReport.ts';
 import type { ReducedPrecisionModel } from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
 import type { OnnxModel, OnnxTensor } from '../../../../src/kernel/read/onnx/onnxModel.ts';

@@ -1,6 +1,10 @@
 import type { AccuracyOutput } from '../../../../src/kernel/simulation/simulated.ts';
 import { expect, test } from 'vitest';
-import { type PrecisionSweep, sweepDocument, type SweepStep } from '../../../../src/features/accuracy/precisionSweep.ts';
+import {
+  type PrecisionSweep,
+  sweepDocument,
+  type SweepStep,
+} from '../../../../src/features/accuracy/precisionSweep.ts';
 import { renderHtml, renderText } from '../../../../src/kernel/document/render.ts';
 
 const output = (name: string, error: number | null, judged = true): AccuracyOutput => ({

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kneeOf } from '../../../../src/features/accuracy/internal/tradeCurve.ts';
-import { type PrecisionFix, searchFix, TradeCurve, addedRules, fixRules, rulesText, FixCost } from '../../../../src/features/accuracy/smallestFix.ts';
+import {
+  type PrecisionFix,
+  searchFix,
+  TradeCurve,
+  addedRules,
+  fixRules,
+  rulesText,
+  FixCost,
+} from '../../../../src/features/accuracy/smallestFix.ts';
 import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
 import { readOverrides } from '../../../../src/kernel/rules/readOverrides.ts';
 import { findLowNodes } from '../../../../src/features/accuracy/internal/reducedPrecisionModel.ts';

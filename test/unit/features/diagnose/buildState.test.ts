@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readBuildLog } from '../../../../src/kernel/read/tensorrt/readBuildLog.ts';
-import { buildState, type Diagnosis, engineState, failureReason, profileNotice, stepsAfter } from '../../../../src/kernel/build/diagnosis.ts';
+import {
+  buildState,
+  type Diagnosis,
+  engineState,
+  failureReason,
+  profileNotice,
+  stepsAfter,
+} from '../../../../src/kernel/build/diagnosis.ts';
 import { diagnoseLog } from '../../../../src/features/diagnose/diagnoseLog.ts';
 import { programFailure } from '../../../../src/kernel/build/buildManifest.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';

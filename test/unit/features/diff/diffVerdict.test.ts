@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { diffDocument, diffReports } from '../../../../src/features/diff/diffReports.ts';
-import { type BuildManifest, buildWords, differingNames, requestText } from '../../../../src/kernel/build/buildManifest.ts';
+import {
+  type BuildManifest,
+  buildWords,
+  differingNames,
+  requestText,
+} from '../../../../src/kernel/build/buildManifest.ts';
 import type { DiffInput } from '../../../../src/kernel/report/buildDiff.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { reportWith } from './reportWith.ts';

@@ -1,5 +1,10 @@
 import { expect, test, beforeAll, describe } from 'vitest';
-import { markedTensors, nodesToMatch, type BuildDiff, type DiffInput } from '../../../../src/kernel/report/buildDiff.ts';
+import {
+  markedTensors,
+  nodesToMatch,
+  type BuildDiff,
+  type DiffInput,
+} from '../../../../src/kernel/report/buildDiff.ts';
 import { diffDocument, diffReports } from '../../../../src/features/diff/diffReports.ts';
 import { renderText } from '../../../../src/kernel/document/render.ts';
 import { expectGoldenText } from '../../../support/golden.ts';

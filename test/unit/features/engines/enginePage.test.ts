@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
-import { type EngineReading, type EngineTarget, readCachedEngineName } from '../../../../src/kernel/inspect/inspection.ts';
+import {
+  type EngineReading,
+  type EngineTarget,
+  readCachedEngineName,
+} from '../../../../src/kernel/inspect/inspection.ts';
 import { inspectFile } from '../../../../src/kernel/inspect/inspectFile.ts';
 import { renderHtml } from '../../../../src/kernel/document/render.ts';
 import { engineDocument, type EnginePage } from '../../../../src/features/engines/vscode/internal/enginePage.ts';

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type OnnxModel, type OnnxNode, type OnnxTensor, segmentBytes } from '../../../../src/kernel/read/onnx/onnxModel.ts';
+import {
+  type OnnxModel,
+  type OnnxNode,
+  type OnnxTensor,
+  segmentBytes,
+} from '../../../../src/kernel/read/onnx/onnxModel.ts';
 import { lossNotes } from '../../../../src/features/precision/planRewrite.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 

@@ -1,4 +1,11 @@
-import { type BuildFacts, buildFacts, type ModelFacts, modelFacts, type NodeFacts, targetOf } from '../../../../src/kernel/rules/buildFacts.ts';
+import {
+  type BuildFacts,
+  buildFacts,
+  type ModelFacts,
+  modelFacts,
+  type NodeFacts,
+  targetOf,
+} from '../../../../src/kernel/rules/buildFacts.ts';
 import { checkOverrides, type PrecisionCheck } from '../../../../src/features/precision/checkOverrides.ts';
 import { NodeIndex } from '../../../../src/kernel/rules/resolveOverrides.ts';
 import { type PrecisionProblem, type TextEdit } from '../../../../src/kernel/rules/overrideFile.ts';

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isFloatType, type OnnxGraph, type OnnxModel, type OnnxNode } from '../../../../src/kernel/read/onnx/onnxModel.ts';
+import {
+  isFloatType,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+} from '../../../../src/kernel/read/onnx/onnxModel.ts';
 import { networkOf } from '../../../../src/kernel/network/network.ts';
 import { graphPathOf } from '../../../../src/kernel/network/modelGraph.ts';
 import { modelFacts } from '../../../../src/kernel/rules/buildFacts.ts';

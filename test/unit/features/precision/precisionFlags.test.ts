@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dialectOf, parseVersion } from '../../../../src/kernel/build/trtexecFlags.ts';
-import { autocastArguments, importAutocast, importPolygraphy, importTrtexec, layerRequests, nameRegex, polygraphyArguments, trtexecArguments } from '../../../../src/features/precision/importPrecision.ts';
+import {
+  autocastArguments,
+  importAutocast,
+  importPolygraphy,
+  importTrtexec,
+  layerRequests,
+  nameRegex,
+  polygraphyArguments,
+  trtexecArguments,
+} from '../../../../src/features/precision/importPrecision.ts';
 import { missingCapability, type ModelFacts, targetOf } from '../../../../src/kernel/rules/buildFacts.ts';
 import { NodeIndex, resolveOverrides } from '../../../../src/kernel/rules/resolveOverrides.ts';
 import { planPrecision, type PrecisionPlan } from '../../../../src/kernel/rules/precisionPlan.ts';

@@ -1,4 +1,9 @@
-import { dataTypeNumber, type OnnxGraph, type OnnxModel, type OnnxNode } from '../../../../src/kernel/read/onnx/onnxModel.ts';
+import {
+  dataTypeNumber,
+  type OnnxGraph,
+  type OnnxModel,
+  type OnnxNode,
+} from '../../../../src/kernel/read/onnx/onnxModel.ts';
 import type { RewritePlan } from '../../../../src/features/precision/internal/rewritePlan.ts';
 
 /** The structure of a model after a rewrite plan, without touching any file: what the plan means. Throws where the plan names what is not there. */

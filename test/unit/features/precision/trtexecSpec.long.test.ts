@@ -1,7 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cannotCarry, dialectOf, readLayerSpecs, specFor, type TrtexecDialect, writeLayerSpecs } from '../../../../src/kernel/build/trtexecFlags.ts';
-import { InvalidArgument, layerOutputTypes, layerPrecisions, plausible, ported, type PortedDialect } from './trtexecPort.ts';
+import {
+  cannotCarry,
+  dialectOf,
+  readLayerSpecs,
+  specFor,
+  type TrtexecDialect,
+  writeLayerSpecs,
+} from '../../../../src/kernel/build/trtexecFlags.ts';
+import {
+  InvalidArgument,
+  layerOutputTypes,
+  layerPrecisions,
+  plausible,
+  ported,
+  type PortedDialect,
+} from './trtexecPort.ts';
 
 const dialects: [string, TrtexecDialect, PortedDialect][] = [
   ['8.4', dialectOf([8, 4, 3]), ported.v84],

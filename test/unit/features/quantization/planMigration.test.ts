@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';
 import type { OnnxTensor } from '../../../../src/kernel/read/onnx/onnxModel.ts';
-import { activationsToScale, planMigration, planObservation, type ReadScale } from '../../../../src/kernel/quantization/calibration.ts';
+import {
+  activationsToScale,
+  planMigration,
+  planObservation,
+  type ReadScale,
+} from '../../../../src/kernel/quantization/calibration.ts';
 import type { QuantizedGraph } from '../../../../src/kernel/quantization/quantization.ts';
 import { type NamedNode, networkOfNodes } from './networkOfNodes.ts';
 

@@ -4,7 +4,12 @@ import { expect, test } from 'vitest';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { floatIslands, QuantizedGraph, quantizedPairs, readCalibrationCache } from '../../../../src/kernel/quantization/quantization.ts';
+import {
+  floatIslands,
+  QuantizedGraph,
+  quantizedPairs,
+  readCalibrationCache,
+} from '../../../../src/kernel/quantization/quantization.ts';
 import { scalesAlong } from '../../../../src/kernel/quantization/calibration.ts';
 import { misplaced } from '../../../../src/kernel/quantization/internal/misplaced.ts';
 import { createReport } from '../../../../src/kernel/fusion/createReport.ts';

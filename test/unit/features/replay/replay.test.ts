@@ -1,11 +1,49 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Algorithm, algorithmKey, implementationId, type OfferedChoice, type ReplayFile, sameAlgorithm, tacticHex, tacticId } from '../../../../src/kernel/read/replay/replayFile.ts';
-import { type Choices, choicesOfLog, choiceTitle, describeAlgorithm, freeLayers, implementationName, readChoices, sniffChoices, titleOf, titlesOf } from '../../../../src/kernel/read/replay/readChoices.ts';
+import {
+  type Algorithm,
+  algorithmKey,
+  implementationId,
+  type OfferedChoice,
+  type ReplayFile,
+  sameAlgorithm,
+  tacticHex,
+  tacticId,
+} from '../../../../src/kernel/read/replay/replayFile.ts';
+import {
+  type Choices,
+  choicesOfLog,
+  choiceTitle,
+  describeAlgorithm,
+  freeLayers,
+  implementationName,
+  readChoices,
+  sniffChoices,
+  titleOf,
+  titlesOf,
+} from '../../../../src/kernel/read/replay/readChoices.ts';
 import { readFormats } from '../../../../src/kernel/read/replay/tensorFormats.ts';
-import { checkReplay, emptyContext, type ReplayContext, replayHints } from '../../../../src/features/replay/checkReplay.ts';
-import { addEntry, applySpanEdits, diffReplays, formatName, removeEntry, replaceAlgorithm } from '../../../../src/features/replay/editReplay.ts';
-import { choicesOfMismatches, readAlgorithm, readMismatches, readReplay, sniffReplay } from '../../../../src/kernel/read/replay/readReplay.ts';
+import {
+  checkReplay,
+  emptyContext,
+  type ReplayContext,
+  replayHints,
+} from '../../../../src/features/replay/checkReplay.ts';
+import {
+  addEntry,
+  applySpanEdits,
+  diffReplays,
+  formatName,
+  removeEntry,
+  replaceAlgorithm,
+} from '../../../../src/features/replay/editReplay.ts';
+import {
+  choicesOfMismatches,
+  readAlgorithm,
+  readMismatches,
+  readReplay,
+  sniffReplay,
+} from '../../../../src/kernel/read/replay/readReplay.ts';
 import { readBuildLog } from '../../../../src/kernel/read/tensorrt/readBuildLog.ts';
 import { captureText } from '../../../support/fixtures.ts';
 import { captured } from '../precision/overrideFixtures.ts';

@@ -7,7 +7,13 @@ import { readFileSync } from 'node:fs';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
 import { readModel } from '../../../../src/kernel/read/onnx/readModel.ts';
-import { extractModel, type KnownTensors, type Subgraph, subgraphBetween, TensorsInLog } from '../../../../src/features/surgery/extractModel.ts';
+import {
+  extractModel,
+  type KnownTensors,
+  type Subgraph,
+  subgraphBetween,
+  TensorsInLog,
+} from '../../../../src/features/surgery/extractModel.ts';
 import { bytesOf } from '../../../../src/kernel/base/problem.ts';
 import { captureText, modelPath } from '../../../support/fixtures.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';

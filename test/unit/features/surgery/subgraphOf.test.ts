@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { createModelGraph, type ModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
-import { closed, nodesAround, type Subgraph, subgraphBetween, subgraphOfNodes, type Unfit } from '../../../../src/features/surgery/extractModel.ts';
+import {
+  closed,
+  nodesAround,
+  type Subgraph,
+  subgraphBetween,
+  subgraphOfNodes,
+  type Unfit,
+} from '../../../../src/features/surgery/extractModel.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';
 
 const graphOf = async (name: string): Promise<ModelGraph> => createModelGraph((await modelOf(name))!);

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { createModelGraph } from '../../../../src/kernel/network/modelGraph.ts';
-import { type Subgraph, subgraphBetween, subgraphOfNodes, subgraphWithSizes } from '../../../../src/features/surgery/extractModel.ts';
+import {
+  type Subgraph,
+  subgraphBetween,
+  subgraphOfNodes,
+  subgraphWithSizes,
+} from '../../../../src/features/surgery/extractModel.ts';
 import { buildModel } from '../../kernel/fusion/buildModel.ts';
 import { modelOf } from '../../kernel/fusion/loadCapture.ts';
 import { inferTensors } from '../../../../src/kernel/network/network.ts';

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { counted, durationText, oneLine, percentText, shorten, sizeText, thousands, timeText } from '../../../../src/kernel/base/text.ts';
+import {
+  counted,
+  durationText,
+  oneLine,
+  percentText,
+  shorten,
+  sizeText,
+  thousands,
+  timeText,
+} from '../../../../src/kernel/base/text.ts';
 
 describe('numbers in prose', () => {
   it.each([

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { arrayScript, kubernetesJob, kubernetesName, type Matrix, matrixJobs, readMatrix, slurmScript } from '../../../../src/kernel/build/launcher.ts';
+import {
+  arrayScript,
+  kubernetesJob,
+  kubernetesName,
+  type Matrix,
+  matrixJobs,
+  readMatrix,
+  slurmScript,
+} from '../../../../src/kernel/build/launcher.ts';
 
 const read = (value: unknown): Matrix => {
   const matrix = readMatrix(value);

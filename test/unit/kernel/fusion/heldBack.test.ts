@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { attentionFates } from '../../../../src/kernel/fusion/attentionFates.ts';
-import { conditionsFor, type EngineAttention, fitsCondition, fusionConditions } from '../../../../src/kernel/fusion/internal/fusionConditions.ts';
+import {
+  conditionsFor,
+  type EngineAttention,
+  fitsCondition,
+  fusionConditions,
+} from '../../../../src/kernel/fusion/internal/fusionConditions.ts';
 import { attentionFacts } from '../../../../src/kernel/fusion/attentionFacts.ts';
 import { builtNetworkOf } from '../../../../src/kernel/network/network.ts';
 import { type BuiltNetwork, builtNetworks } from '../../../support/builtNetworks.ts';

@@ -44,7 +44,9 @@ describe('kernels of members that none names', () => {
           (node) => !node.within && node.layers.every((layer) => layers[layer]!.kind === 'foreign'),
         );
         const unknown = open.filter(({ view }) => !view).length;
-        if (members.length >= 50) expect(unknown / members.length, capture).toBeLessThanOrEqual(0.02);
+        // RTX names no kernel for what it only moves (Split, Squeeze) or knows before it runs (Sqrt of constants).
+        const most = capture.startsWith('tensorrt-rtx-') ? 0.17 : 0.02;
+        if (members.length >= 50) expect(unknown / members.length, capture).toBeLessThanOrEqual(most);
         all += members.length;
         bare += open.length;
       }

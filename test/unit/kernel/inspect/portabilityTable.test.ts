@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type EngineDetails, type EngineKnowledge, type EngineOrigin, engineOriginOf, type EngineReading, type EngineTarget, unknownTarget } from '../../../../src/kernel/inspect/inspection.ts';
+import {
+  type EngineDetails,
+  type EngineKnowledge,
+  type EngineOrigin,
+  engineOriginOf,
+  type EngineReading,
+  type EngineTarget,
+  unknownTarget,
+} from '../../../../src/kernel/inspect/inspection.ts';
 import { portabilityOf } from '../../../../src/kernel/inspect/inspectFile.ts';
 import { buildManifest } from '../../../support/buildManifest.ts';
 

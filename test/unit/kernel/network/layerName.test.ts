@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atomsOf, parseLayerName, printLayerName, type KnownNames, type LayerName } from '../../../../src/kernel/network/layerName.ts';
+import {
+  atomsOf,
+  parseLayerName,
+  printLayerName,
+  type KnownNames,
+  type LayerName,
+} from '../../../../src/kernel/network/layerName.ts';
 
 const knowing = (...names: string[]): KnownNames => ({
   has: (name) => names.includes(name),

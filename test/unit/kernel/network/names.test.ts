@@ -1,6 +1,17 @@
 import { expect, test, it } from 'vitest';
 import { parserName, NodesByName, nodesInName } from '../../../../src/kernel/network/nodeNames.ts';
-import { isEngineLayerName, isNumberedKernel, isProductFactor, kernelRegion, profileOf, reformattedFor, withoutKernelNumber, withoutKernelPlace, withoutMyelinNumbers, withoutProfile } from '../../../../src/kernel/network/layerName.ts';
+import {
+  isEngineLayerName,
+  isNumberedKernel,
+  isProductFactor,
+  kernelRegion,
+  profileOf,
+  reformattedFor,
+  withoutKernelNumber,
+  withoutKernelPlace,
+  withoutMyelinNumbers,
+  withoutProfile,
+} from '../../../../src/kernel/network/layerName.ts';
 
 test.each([
   ['its own name', { name: 'conv', outputs: ['y'] }, 'conv'],

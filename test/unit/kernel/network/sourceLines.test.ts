@@ -9,7 +9,13 @@ import type { FusionReport } from '../../../../src/kernel/fusion/fusionReport.ts
 import { gate } from '../../../../src/features/gate/node/cli/gate.ts';
 import { fusion } from '../../../../src/kernel/node/cli/fusion.ts';
 import { findSources } from '../../../../src/kernel/node/files/findSources.ts';
-import { matchingFiles, readSource, shortSource, sourceFrom, sourceRanges } from '../../../../src/kernel/network/sourceLines.ts';
+import {
+  matchingFiles,
+  readSource,
+  shortSource,
+  sourceFrom,
+  sourceRanges,
+} from '../../../../src/kernel/network/sourceLines.ts';
 import { codeLines } from '../../../../src/kernel/picture/page/selectionText.ts';
 import { fixturePath } from '../../../support/fixtures.ts';
 import { runCommand } from '../../shell/cli/runCommand.ts';

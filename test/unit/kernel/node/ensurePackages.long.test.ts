@@ -1,7 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { ensurePackages, findPackages, NotConfirmed, type SetUpOptions } from '../../../../src/kernel/node/tools/ensurePackages.ts';
+import {
+  ensurePackages,
+  findPackages,
+  NotConfirmed,
+  type SetUpOptions,
+} from '../../../../src/kernel/node/tools/ensurePackages.ts';
 import { packageSets } from '../../../../src/kernel/node/tools/packageSets.ts';
 import { Cancelled } from '../../../../src/kernel/node/files/userError.ts';
 import { fakeTool } from '../../../support/fakeTool.ts';

@@ -4,7 +4,13 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { faultsOfBuild } from '../../../../src/kernel/node/run/faultsOfBuild.ts';
 import { type Build, requireBuild } from '../../../../src/kernel/node/store/buildFolder.ts';
-import { deleteBuild, listAllBuilds, listBuilds, removeCutOff, trimBuilds } from '../../../../src/kernel/node/store/buildHistory.ts';
+import {
+  deleteBuild,
+  listAllBuilds,
+  listBuilds,
+  removeCutOff,
+  trimBuilds,
+} from '../../../../src/kernel/node/store/buildHistory.ts';
 import { loadBuild } from '../../../../src/kernel/node/store/loadBuild.ts';
 import { type BuildOptions, runBuild } from '../../../../src/kernel/node/run/runBuild.ts';
 import { UserError } from '../../../../src/kernel/node/files/userError.ts';

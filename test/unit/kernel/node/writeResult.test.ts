@@ -1,10 +1,24 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { allowReplacing } from '../../../../src/kernel/node/files/replacing.ts';
-import { checkOutput, moveResult, type OutputKind, writeResult } from '../../../../src/kernel/node/files/writeResult.ts';
+import {
+  checkOutput,
+  moveResult,
+  type OutputKind,
+  writeResult,
+} from '../../../../src/kernel/node/files/writeResult.ts';
 import { temporaryFolder, temporaryFor } from '../../../../src/kernel/node/files/writeWhole.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'write-result-'));

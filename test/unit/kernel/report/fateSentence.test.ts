@@ -13,7 +13,14 @@ import { indexGraph, searchGraph } from '../../../../src/kernel/picture/graph/gr
 import { filterLayers, toLayerRows } from '../../../../src/kernel/picture/page/layerRows.ts';
 import { formatReport } from '../../../../src/kernel/report/reportText.ts';
 import type { ReportForeignNode } from '../../../../src/kernel/fusion/fusionReport.ts';
-import { countedLayers, fateWordsOf, countedRegions, fateSentence, inForeignNode, summarySentence } from '../../../../src/kernel/report/words.ts';
+import {
+  countedLayers,
+  fateWordsOf,
+  countedRegions,
+  fateSentence,
+  inForeignNode,
+  summarySentence,
+} from '../../../../src/kernel/report/words.ts';
 import { modelPath } from '../../../support/fixtures.ts';
 
 describe('fateSentence', () => {

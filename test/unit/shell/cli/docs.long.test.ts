@@ -143,7 +143,7 @@ test.each([
   ['split', 'split samples/encoder/encoder.onnx --suggest'],
   ['split', 'split samples/encoder/encoder.onnx --at /layers.1/add_ffn/Add_output_0 -o json-parts'],
   ['repair', 'repair samples/yolo_like/yolo_like.onnx --suggest'],
-  ['repair', 'repair samples/vit_tiny/vit_tiny.onnx --tensorrt 10.6 --suggest'],
+  ['repair', 'repair samples/vit_tiny/vit_tiny.onnx --suggest'],
   ['plugin', 'plugin samples/encoder/encoder.onnx --nodes 112,113 --name Part -o json-plugin'],
   ['quantization', 'quantization samples/resnet_int8/resnet_int8.onnx'],
   [

@@ -1,7 +1,21 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CodeAction, CompletionList, Diagnostic, DocumentSymbol, Hover, InitializeResult, InlayHint, PublishDiagnosticsParams } from 'vscode-languageserver';
-import { createConnection, createProtocolConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
+import type {
+  CodeAction,
+  CompletionList,
+  Diagnostic,
+  DocumentSymbol,
+  Hover,
+  InitializeResult,
+  InlayHint,
+  PublishDiagnosticsParams,
+} from 'vscode-languageserver';
+import {
+  createConnection,
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-languageserver/node';
 import type { ProtocolConnection } from 'vscode-languageserver/node';
 import { languageMessages } from '../../../../src/kernel/protocol/language.ts';
 import type { ModelPathParams } from '../../../../src/kernel/protocol/language.ts';

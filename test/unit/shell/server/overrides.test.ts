@@ -11,7 +11,11 @@ import { overrideDiagnostics } from '../../../../src/features/precision/server/d
 import { formatEdits } from '../../../../src/features/precision/server/formatting.ts';
 import { overrideHover } from '../../../../src/features/precision/server/hover.ts';
 import { overrideInlayHints } from '../../../../src/features/precision/server/inlayHints.ts';
-import { overrideHighlights, overrideRename, prepareOverrideRename } from '../../../../src/features/precision/server/rename.ts';
+import {
+  overrideHighlights,
+  overrideRename,
+  prepareOverrideRename,
+} from '../../../../src/features/precision/server/rename.ts';
 import { overrideFolding, overrideSymbols } from '../../../../src/features/precision/server/symbols.ts';
 import { keepInfo, overrideNodesAt, verdictInfos } from '../../../../src/shell/server/requests.ts';
 import { captured, smallModel } from '../../features/precision/overrideFixtures.ts';

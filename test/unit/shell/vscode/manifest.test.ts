@@ -6,7 +6,21 @@ import { buildOptions } from '../../../../src/kernel/build/buildOptions.ts';
 // @ts-expect-error -- the script is plain JavaScript
 import * as script from '../../../../scripts/generate/manifestTexts.mjs';
 import { graphCommands, graphKeys } from '../../../../src/kernel/protocol/graphActions.ts';
-import { commands, contextKeys, fusionTreeId, historyTreeId, accuracyViewType, cacheViewType, comparisonViewType, engineViewType, fusionPageViewType, graphViewType, quantizationViewType, settingsSection, taskType } from '../../../../src/kernel/vscode/ids.ts';
+import {
+  commands,
+  contextKeys,
+  fusionTreeId,
+  historyTreeId,
+  accuracyViewType,
+  cacheViewType,
+  comparisonViewType,
+  engineViewType,
+  fusionPageViewType,
+  graphViewType,
+  quantizationViewType,
+  settingsSection,
+  taskType,
+} from '../../../../src/kernel/vscode/ids.ts';
 import { bisectViewType } from '../../../../src/kernel/vscode/ids.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));

@@ -1,4 +1,8 @@
-import { defaultLayout, type LayoutInput, type LayoutResult } from '../../../../src/kernel/picture/layout/layoutTypes.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+} from '../../../../src/kernel/picture/layout/layoutTypes.ts';
 import { nestedLayout, sketch } from '../../../../src/kernel/picture/layout/nestedLayout.ts';
 import { isGroupPart, openingOrder } from '../../../../src/kernel/picture/graph/hierarchy.ts';
 import { type Columns, columnsIn, type OwnSize, type Scene } from '../../../../src/kernel/picture/graph/scene.ts';

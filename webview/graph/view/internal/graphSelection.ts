@@ -10,7 +10,16 @@ import type { GraphModel } from '../graphModel.ts';
 import { hidingGroup, modulesAround } from './firstOpen.ts';
 import { findSubject, keepSubject, type KeptSubject } from './keptSubject.ts';
 import { bringIntoSight, centerGroup, centerItem, pullIntoSight } from './navigate.ts';
-import { choiceOfGroup, choiceOfItem, choiceOfModule, choiceOfPoints, choiceOfTensors, pointsOfSubject, subjectOf, toggled } from './subjectOf.ts';
+import {
+  choiceOfGroup,
+  choiceOfItem,
+  choiceOfModule,
+  choiceOfPoints,
+  choiceOfTensors,
+  pointsOfSubject,
+  subjectOf,
+  toggled,
+} from './subjectOf.ts';
 
 /** The way back and forward through what was selected, as in a browser: a new selection forgets what was ahead. */
 export class SelectionHistory<T> {

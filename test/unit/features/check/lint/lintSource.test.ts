@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { languageOf, type LintFinding, lintSource, type SourceLanguage } from '../../../../../src/features/check/lint/lintSource.ts';
+import {
+  languageOf,
+  type LintFinding,
+  lintSource,
+  type SourceLanguage,
+} from '../../../../../src/features/check/lint/lintSource.ts';
 import { goneNames, trtexecFlags } from '../../../../../src/kernel/build/goneNames.ts';
 
 const found = (text: string, language: SourceLanguage = 'python', target?: string): string[] =>

@@ -2,7 +2,14 @@ import type { GateSide } from '../../../../../src/kernel/rules/gateSide.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type CheckResult, gateCodeQuality, gateDocument, gateJunit, type GateResult, gateSarif } from '../../../../../src/features/gate/gateFile.ts';
+import {
+  type CheckResult,
+  gateCodeQuality,
+  gateDocument,
+  gateJunit,
+  type GateResult,
+  gateSarif,
+} from '../../../../../src/features/gate/gateFile.ts';
 import { evaluateGate } from '../../../../../src/features/gate/evaluateGate.ts';
 import { readGate } from '../../../../../src/features/gate/readGate.ts';
 import { escapeMarkdown, renderMarkdown, renderText } from '../../../../../src/kernel/document/render.ts';

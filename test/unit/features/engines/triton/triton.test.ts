@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { checkTritonConfig, readPbtxt, type TritonModel, tritonModel, whyNotServed, writeTritonConfig } from '../../../../../src/features/engines/triton/tritonConfig.ts';
+import {
+  checkTritonConfig,
+  readPbtxt,
+  type TritonModel,
+  tritonModel,
+  whyNotServed,
+  writeTritonConfig,
+} from '../../../../../src/features/engines/triton/tritonConfig.ts';
 import { buildManifest } from '../../../../support/buildManifest.ts';
 import { handReport } from '../../../kernel/picture/graph/handReport.ts';
 

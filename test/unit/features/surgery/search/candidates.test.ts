@@ -1,4 +1,14 @@
-import { candidatesFor, changeText, rankTried, readGoal, searchDocument, type Candidate, type SearchKind, type SearchedModel, type Tried } from '../../../../../src/features/trials/searchChange.ts';
+import {
+  candidatesFor,
+  changeText,
+  rankTried,
+  readGoal,
+  searchDocument,
+  type Candidate,
+  type SearchKind,
+  type SearchedModel,
+  type Tried,
+} from '../../../../../src/features/trials/searchChange.ts';
 import { expect, test } from 'vitest';
 import { nodesToMatch } from '../../../../../src/kernel/report/buildDiff.ts';
 import { inferTensors } from '../../../../../src/kernel/network/network.ts';

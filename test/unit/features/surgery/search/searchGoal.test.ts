@@ -1,4 +1,10 @@
-import { reachesGoal, readGoal, type SearchGoal, type SearchKind, type SearchSide } from '../../../../../src/features/trials/searchChange.ts';
+import {
+  reachesGoal,
+  readGoal,
+  type SearchGoal,
+  type SearchKind,
+  type SearchSide,
+} from '../../../../../src/features/trials/searchChange.ts';
 import { expect, test } from 'vitest';
 import { nodesToMatch } from '../../../../../src/kernel/report/buildDiff.ts';
 import { inputOf, reportOf } from '../../../kernel/fusion/loadCapture.ts';

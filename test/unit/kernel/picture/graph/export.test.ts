@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { BuildManifest } from '../../../../../src/kernel/build/buildManifest.ts';
 import { engineMs } from '../../../../../src/kernel/report/words.ts';
-import { chromeTrace, modelExplorerData, type TraceEvent } from '../../../../../src/kernel/picture/page/fusionTimeline.ts';
+import {
+  chromeTrace,
+  modelExplorerData,
+  type TraceEvent,
+} from '../../../../../src/kernel/picture/page/fusionTimeline.ts';
 import type { ViewData } from '../../../../../src/kernel/picture/graph/viewData.ts';
 import { captureData } from '../../../../webview/support/captureData.ts';
 import { buildManifest } from '../../../../support/buildManifest.ts';

@@ -1,8 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fate, FusionReport, LayerKind, ReportLayer } from '../../../../../src/kernel/fusion/fusionReport.ts';
-import { flowDefaults, type FusionFlow, type IcicleCell, openedParts, toFusionFlow, toFusionIcicle } from '../../../../../src/kernel/picture/page/fusionFlow.ts';
-import { kernelPattern, opsLabel, sumOf, toFusionUnits, unitMatcher, type Weight } from '../../../../../src/kernel/picture/page/layerRows.ts';
+import {
+  flowDefaults,
+  type FusionFlow,
+  type IcicleCell,
+  openedParts,
+  toFusionFlow,
+  toFusionIcicle,
+} from '../../../../../src/kernel/picture/page/fusionFlow.ts';
+import {
+  kernelPattern,
+  opsLabel,
+  sumOf,
+  toFusionUnits,
+  unitMatcher,
+  type Weight,
+} from '../../../../../src/kernel/picture/page/layerRows.ts';
 import { modulePaths } from '../../../../../src/kernel/picture/graph/hierarchy.ts';
 import { blocksReport, handLayer, handReport } from './handReport.ts';
 

@@ -4,7 +4,16 @@ import { createReport } from '../../../../../src/kernel/fusion/createReport.ts';
 import { readLayerInfo } from '../../../../../src/kernel/read/tensorrt/readLayerInfo.ts';
 import { readModel } from '../../../../../src/kernel/read/onnx/readModel.ts';
 import { engineMs } from '../../../../../src/kernel/report/words.ts';
-import { including, moved, rangeBetween, rangeEnds, timelineBars, toRecordedTimeline, toTimeline, zoomed } from '../../../../../src/kernel/picture/page/fusionTimeline.ts';
+import {
+  including,
+  moved,
+  rangeBetween,
+  rangeEnds,
+  timelineBars,
+  toRecordedTimeline,
+  toTimeline,
+  zoomed,
+} from '../../../../../src/kernel/picture/page/fusionTimeline.ts';
 import { sumOf, toFusionUnits, unitsInRange } from '../../../../../src/kernel/picture/page/layerRows.ts';
 import { bytesOf } from '../../../../../src/kernel/base/problem.ts';
 import { readFixture } from '../../../../support/fixtures.ts';

@@ -1,4 +1,9 @@
-import type { FusionReport, ReportForeignNode, ReportLayer, ReportNode } from '../../../../../src/kernel/fusion/fusionReport.ts';
+import type {
+  FusionReport,
+  ReportForeignNode,
+  ReportLayer,
+  ReportNode,
+} from '../../../../../src/kernel/fusion/fusionReport.ts';
 import { accountingOf } from '../../../../../src/kernel/fusion/internal/nodeFates.ts';
 import type { GraphData, GraphNode } from '../../../../../src/kernel/picture/graph/viewData.ts';
 

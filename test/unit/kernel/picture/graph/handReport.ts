@@ -1,4 +1,10 @@
-import type { Fate, FusionReport, LayerKind, ReportLayer, ReportNode } from '../../../../../src/kernel/fusion/fusionReport.ts';
+import type {
+  Fate,
+  FusionReport,
+  LayerKind,
+  ReportLayer,
+  ReportNode,
+} from '../../../../../src/kernel/fusion/fusionReport.ts';
 import { accountingOf } from '../../../../../src/kernel/fusion/internal/nodeFates.ts';
 import { layer } from './graphBuilder.ts';
 

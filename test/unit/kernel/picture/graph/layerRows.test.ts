@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { engineMs } from '../../../../../src/kernel/report/words.ts';
 import { modulePaths } from '../../../../../src/kernel/picture/graph/hierarchy.ts';
-import { csvOf, filterLayers, layerColumns, sortRows, type TableColumn, toLayerRows } from '../../../../../src/kernel/picture/page/layerRows.ts';
+import {
+  csvOf,
+  filterLayers,
+  layerColumns,
+  sortRows,
+  type TableColumn,
+  toLayerRows,
+} from '../../../../../src/kernel/picture/page/layerRows.ts';
 import { handLayer, handReport } from './handReport.ts';
 import { captureData } from '../../../../webview/support/captureData.ts';
 

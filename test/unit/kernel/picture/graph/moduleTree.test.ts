@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { mergedModule, moduleEntries, modulePaths, nodesBelow, toModuleTree } from '../../../../../src/kernel/picture/graph/hierarchy.ts';
+import {
+  mergedModule,
+  moduleEntries,
+  modulePaths,
+  nodesBelow,
+  toModuleTree,
+} from '../../../../../src/kernel/picture/graph/hierarchy.ts';
 import type { GraphData } from '../../../../../src/kernel/picture/graph/viewData.ts';
 import { handReport } from './handReport.ts';
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { indexGraph, neighborhood, partOfGraph, pathsBetween } from '../../../../../src/kernel/picture/graph/graphIndex.ts';
+import {
+  indexGraph,
+  neighborhood,
+  partOfGraph,
+  pathsBetween,
+} from '../../../../../src/kernel/picture/graph/graphIndex.ts';
 import { graphOf } from './graphBuilder.ts';
 
 // 0 → 1 → 3 → 4 and 0 → 2 → 3; 5 stands alone. 6 is the input, 7 the output.

@@ -5,7 +5,13 @@ import { defaultLayout, type LayoutResult } from '../../../../../src/kernel/pict
 import { fusionGroups } from '../../../../../src/kernel/picture/graph/fusionGroups.ts';
 import { indexGraph } from '../../../../../src/kernel/picture/graph/graphIndex.ts';
 import { buildHierarchy } from '../../../../../src/kernel/picture/graph/hierarchy.ts';
-import { buildRegions, buildScene, type GroupOutline, idlePoints, itemSizes } from '../../../../../src/kernel/picture/graph/scene.ts';
+import {
+  buildRegions,
+  buildScene,
+  type GroupOutline,
+  idlePoints,
+  itemSizes,
+} from '../../../../../src/kernel/picture/graph/scene.ts';
 import type { GraphData } from '../../../../../src/kernel/picture/graph/viewData.ts';
 import { captureData } from '../../../../webview/support/captureData.ts';
 import { foreignNode, graphOf, layer, reportOf } from './graphBuilder.ts';

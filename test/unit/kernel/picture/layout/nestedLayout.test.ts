@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { crossings, segmentsOf } from '../../../../../bench/layout/pictureQuality.ts';
 import { decoder, layoutInput } from '../../../../../bench/layout/syntheticGraph.ts';
 import { nestedLayout, sketch } from '../../../../../src/kernel/picture/layout/nestedLayout.ts';
-import { defaultLayout, type LayoutInput, type LayoutResult, pieceSize } from '../../../../../src/kernel/picture/layout/layoutTypes.ts';
+import {
+  defaultLayout,
+  type LayoutInput,
+  type LayoutResult,
+  pieceSize,
+} from '../../../../../src/kernel/picture/layout/layoutTypes.ts';
 
 interface Box {
   parent: number;

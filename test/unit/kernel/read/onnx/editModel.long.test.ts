@@ -2,8 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { onnx } from 'onnx-proto';
 import { describe, expect, test, vi } from 'vitest';
-import { convertElements, dataTypeNumber, type OnnxGraph, type OnnxModel, segmentBytes, segmentSize } from '../../../../../src/kernel/read/onnx/onnxModel.ts';
-import { type EditedModel, type EditOptions, type ModelEdits, planEdit } from '../../../../../src/kernel/read/onnx/editModel.ts';
+import {
+  convertElements,
+  dataTypeNumber,
+  type OnnxGraph,
+  type OnnxModel,
+  segmentBytes,
+  segmentSize,
+} from '../../../../../src/kernel/read/onnx/onnxModel.ts';
+import {
+  type EditedModel,
+  type EditOptions,
+  type ModelEdits,
+  planEdit,
+} from '../../../../../src/kernel/read/onnx/editModel.ts';
 import { readModel } from '../../../../../src/kernel/read/onnx/readModel.ts';
 import { bytesOf, type ByteSource } from '../../../../../src/kernel/base/problem.ts';
 import { fixturePath, modelPath } from '../../../../support/fixtures.ts';

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLayerInfo, readProfile, readTiming, summarizeTiming } from '../../../../../src/kernel/read/tensorrt/readLayerInfo.ts';
+import {
+  readLayerInfo,
+  readProfile,
+  readTiming,
+  summarizeTiming,
+} from '../../../../../src/kernel/read/tensorrt/readLayerInfo.ts';
 import { captureText, manifest } from '../../../../support/fixtures.ts';
 
 describe('profiles', () => {
