@@ -365,6 +365,7 @@ describe('selection', () => {
       'Kernels',
       'Keep in FP32FP16BF16Show in TimelineShow in Table',
       'Where time goes',
+      'What holds it back',
       'Contents',
       'Evidence: derived',
       expect.stringMatching(/^Boundary: \d+ reasons?$/),
