@@ -295,7 +295,7 @@ add("names_as_labels", ["ml-lookup", "ml-zipmap", "index-labels", "ml-linear"],
 add("binarizer", ["ml-lookup"], [N("Binarizer", ["x"], ["y"], name="binarizer", threshold=0.5, **ml)], [X], [Y], domains=ML)
 add("svm", ["ml-linear"],
     [N("SVMRegressor", ["x"], ["y"], name="svm", kernel_type="RBF", coefficients=[0.5, -1.0, 0.25], rho=[0.1], n_supports=3,
-       kernel_params=[0.05, 0.0, 3.0], support_vectors=rng.standard_normal(48).tolist(), **ml)], [X], [value("y", [4, 1])],
+       kernel_params=[0.05, 0.0, 3.0], support_vectors=np.linspace(-2, 2, 48).tolist(), **ml)], [X], [value("y", [4, 1])],
     domains=ML, shown=None, allow=["rounding"])
 add("passed_text", ["drop-string-outputs", "remove-unused-inputs"],
     [N("Identity", ["text"], ["same"], name="pass"), N("Relu", ["x"], ["y"], name="relu")],
