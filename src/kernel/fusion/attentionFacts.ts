@@ -1,7 +1,7 @@
 // What is known of one attention before a build: what fusions into one kernel depend on.
 import type { DataType } from '../read/onnx/onnxModel.ts';
 import { QuantizedGraph, typeWord } from './quantizedGraph.ts';
-import { type Attention, attentions, type ModelGraph, standardOpset } from '../network/modelGraph.ts';
+import { type Attention, attentionNodes, attentions, type ModelGraph, standardOpset } from '../network/modelGraph.ts';
 import type { Network } from '../network/network.ts';
 
 /** Forms of an attention, by the model alone. `null`: not known. Sizes are those of the two products. */
@@ -32,16 +32,15 @@ export interface AttentionFacts {
 }
 
 /** Every attention of a network with its facts, in the order of the nodes. */
-export function attentionFacts(network: Network): { attention: Attention; facts: AttentionFacts }[] {
-  const found = attentionsOf(network);
-  if (found.length === 0) return [];
-  const quantization = new QuantizedGraph(network);
-  return found.map((attention) => ({ attention, facts: factsOf(network, quantization, attention) }));
+export function attentionFacts(
+  network: Network,
+  quantization = new QuantizedGraph(network),
+): { attention: Attention; facts: AttentionFacts }[] {
+  return attentions(attentionNodes(network)).map((attention) => ({
+    attention,
+    facts: factsOf(network, quantization, attention),
+  }));
 }
-
-/** The attentions of a graph, as indices of its nodes. */
-export const attentionsOf = ({ nodes, inputs, outputs }: ModelGraph): Attention[] =>
-  attentions(nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! })));
 
 function quantizedProducts(ofScores: boolean, ofValues: boolean): AttentionFacts['quantized'] {
   if (ofScores) return ofValues ? 'both' : 'scores';

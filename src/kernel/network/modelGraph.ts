@@ -437,6 +437,10 @@ export interface Attention {
   path: number[];
 }
 
+/** The nodes of a graph as `attentions` reads them. */
+export const attentionNodes = ({ nodes, inputs, outputs }: ModelGraph): AttentionNode<number>[] =>
+  nodes.map(({ op }, node) => ({ op, inputs: inputs[node]!, outputs: outputs[node]! }));
+
 /** Every Softmax that is fed by a product of two computed tensors through scale, mask, casts and the like, and read by another one. */
 export function attentions<Tensor extends string | number>(network: readonly AttentionNode<Tensor>[]): Attention[] {
   if (!network.some(({ op }) => op === 'Softmax')) return [];

@@ -1,7 +1,7 @@
 // What holds a build back: fusions that did not happen with the condition that failed, and what quantization leaves in floating point.
 import { counted, firstOf, oneLine, quoteCommand, releaseName, sizeText, timeText } from '../../base/text.ts';
 import { attentionFacts } from '../attentionFacts.ts';
-import { type ModelGraph, products } from '../../network/modelGraph.ts';
+import { attentionNodes, type ModelGraph, products } from '../../network/modelGraph.ts';
 import type { Network } from '../../network/network.ts';
 import { floatIslands, QuantizedGraph } from '../quantizedGraph.ts';
 import { tensorBytes, tensorPrecision } from '../../read/tensorrt/buildOutput.ts';
@@ -19,12 +19,11 @@ export function findHeldBack(report: FusionReport, network: Network): HeldBack[]
   // A plan has no kernels yet, and what the parts of another model became is not known.
   if (report.layers.length === 0 || report.problems.some(({ code }) => code === 'planned-layers')) return [];
   const engine = new Engine(report, network);
-  const quantization = new QuantizedGraph(network);
   const found = [
     ...splitAttentions(engine),
     ...splitNorms(engine),
     ...splitActivations(engine),
-    ...betweenPairs(engine, quantization),
+    ...betweenPairs(engine),
     ...plainKernels(engine),
   ];
   return merged(found)
@@ -73,12 +72,16 @@ interface Cause extends HeldBack {
 class Engine {
   readonly report: FusionReport;
   readonly network: Network;
+  readonly quantization: QuantizedGraph;
+  readonly attentions: ReturnType<typeof attentionFacts>;
   readonly #layers: ReadonlyMap<number, ReportLayer>;
   readonly #opaque: ReadonlySet<number>;
 
   constructor(report: FusionReport, network: Network) {
     this.report = report;
     this.network = network;
+    this.quantization = new QuantizedGraph(network);
+    this.attentions = attentionFacts(network, this.quantization);
     this.#layers = new Map(report.layers.map((layer) => [layer.id, layer]));
     this.#opaque = opaqueForeignNodes(report);
   }
@@ -149,15 +152,9 @@ const unknownCause = ({ tensorrt }: FusionReport, rows: number): string =>
 /** Attentions that several kernels compute. */
 function splitAttentions(engine: Engine): Cause[] {
   const { network, report } = engine;
-  const known = attentionFacts(network);
-  if (known.length === 0) return [];
-  const fates = new Map(
-    attentionFates(
-      report,
-      network.nodes.map(({ op }, node) => ({ op, inputs: network.inputs[node]!, outputs: network.outputs[node]! })),
-    ).map((fate) => [fate.softmax.id, fate]),
-  );
-  return known.flatMap(({ attention, facts }): Cause[] => {
+  if (engine.attentions.length === 0) return [];
+  const fates = new Map(attentionFates(report, attentionNodes(network)).map((fate) => [fate.softmax.id, fate]));
+  return engine.attentions.flatMap(({ attention, facts }): Cause[] => {
     const { scores, softmax, values, path } = attention;
     if (fates.get(engine.id(softmax))?.state !== 'split') return [];
     const nodes = [scores, ...path, values];
@@ -311,8 +308,8 @@ function cause(
 }
 
 /** What stays in floating point in a quantized model. */
-function betweenPairs(engine: Engine, quantization: QuantizedGraph): Cause[] {
-  const { network, report } = engine;
+function betweenPairs(engine: Engine): Cause[] {
+  const { network, quantization, report } = engine;
   const reads = (node: number) => network.inputs[node]!.slice(0, 2).map((tensor) => quantization.dequantizedBy(tensor));
   const all = [...network.nodes.keys()].filter((node) => products.has(network.nodes[node]!.op));
   const low = all.filter((node) => reads(node).every((by) => by >= 0));
@@ -320,7 +317,7 @@ function betweenPairs(engine: Engine, quantization: QuantizedGraph): Cause[] {
   const first = quantization.quantizedType(reads(low[0]!)[0]!);
   const word = first === 'float8e4m3fn' ? 'FP8' : 'INT8';
   const found: Cause[] = [];
-  const inAttention = new Set(attentionFacts(network).flatMap(({ attention }) => [attention.scores, attention.values]));
+  const inAttention = new Set(engine.attentions.flatMap(({ attention }) => [attention.scores, attention.values]));
   const float = all.filter((node) => reads(node).some((by) => by < 0) && (engine.of(node)?.length ?? 0) > 0);
   const attention = float.filter((node) => inAttention.has(node));
   if (attention.length > 0) {
